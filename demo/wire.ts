@@ -1,0 +1,124 @@
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context } from 'hono';
+
+/** One call that a stand-in received, numbered from 1 in the order of arrival. `detail` holds no secret. */
+export interface Call {
+  n: number;
+  name: string;
+  atMs: number;
+  detail: Record<string, unknown>;
+  /** What the caller got: an HTTP status, or `reset` / `hang`. Missing while the call is being answered. */
+  outcome?: string;
+}
+
+/** `before` the call took effect in the stand-in, or `after`, with the answer still unsent. */
+export type Phase = 'before' | 'after';
+
+/** Trouble that a test or the demo orders for coming calls. */
+export type Fault =
+  | { kind: 'delay'; ms: number }
+  | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: unknown }
+  | { kind: 'garbage'; when: Phase }
+  | { kind: 'reset'; when: Phase }
+  | { kind: 'hang'; when: Phase };
+
+type Match = string | ((call: Call) => boolean);
+type Listener = (call: Call, phase: Phase) => void | Promise<void>;
+type Effect = () => Response | Promise<Response>;
+
+/** Answers of a call served without a socket that a real network would have broken; `fetchOf` turns it into an error. */
+const RESET_MARK = 'x-stand-in-reset';
+
+/**
+ * The wire between the bot and a stand-in: it logs every call, lets tests act before and after each one
+ * takes effect, and injects the faults that were ordered.
+ */
+export interface Wire {
+  readonly calls: Call[];
+  /** Applies `fault` to the next `times` calls that match a name or a predicate. */
+  order(match: Match, fault: Fault, times?: number): void;
+  /** Forgets every fault that has not happened yet. */
+  clear(): void;
+  /** Runs at both phases of each call, and is awaited. Returns a function that removes the listener. */
+  onCall(listener: Listener): () => void;
+  /** Serves one call: logs it, applies faults, runs `effect` at most once. */
+  serve(
+    c: Context<{ Bindings: Partial<HttpBindings> }>,
+    name: string,
+    detail: Record<string, unknown>,
+    effect: Effect,
+  ): Promise<Response>;
+}
+
+export function createWire(nowMs: () => number): Wire {
+  const calls: Call[] = [];
+  const listeners = new Set<Listener>();
+  const orders: { match: Match; fault: Fault; left: number }[] = [];
+
+  function takeFault(call: Call): Fault | undefined {
+    const order = orders.find(
+      ({ match, left }) => left > 0 && (typeof match === 'string' ? match === call.name : match(call)),
+    );
+    if (!order) return undefined;
+    order.left -= 1;
+    return order.fault;
+  }
+
+  async function tell(call: Call, phase: Phase): Promise<void> {
+    for (const listener of listeners) await listener(call, phase);
+  }
+
+  return {
+    calls,
+    order: (match, fault, times = 1) => void orders.push({ match, fault, left: times }),
+    clear: () => void orders.splice(0),
+    onCall(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async serve(c, name, detail, effect) {
+      const call: Call = { n: calls.length + 1, name, atMs: nowMs(), detail };
+      calls.push(call);
+      await tell(call, 'before');
+      const fault = takeFault(call);
+      if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+      if (fault?.kind === 'answer') {
+        call.outcome = String(fault.status);
+        return Response.json(fault.body ?? {}, { status: fault.status, headers: fault.headers ?? {} });
+      }
+      const broken = fault && 'when' in fault ? fault : undefined;
+      if (broken?.when === 'before') return breakOff(c, call, broken.kind);
+      const answer = await effect();
+      await tell(call, 'after');
+      if (broken) return breakOff(c, call, broken.kind);
+      call.outcome = String(answer.status);
+      return answer;
+    },
+  };
+}
+
+function breakOff(
+  c: Context<{ Bindings: Partial<HttpBindings> }>,
+  call: Call,
+  kind: 'garbage' | 'reset' | 'hang',
+) {
+  call.outcome = kind;
+  if (kind === 'garbage') {
+    return new Response('<html>502 from a proxy', { headers: { 'content-type': 'application/json' } });
+  }
+  const socket = c.env?.incoming?.socket;
+  if (kind === 'hang') return socket ? RESPONSE_ALREADY_SENT : new Promise<Response>(() => {});
+  if (!socket) return new Response(null, { headers: { [RESET_MARK]: '1' } });
+  socket.resetAndDestroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** A `fetch` that reaches a stand-in inside this process, without a port; an ordered reset rejects as a real one does. */
+export function fetchOf(app: { fetch(request: Request): Response | Promise<Response> }): typeof fetch {
+  return async (input, init) => {
+    const answer = await app.fetch(new Request(input, init));
+    if (!answer.headers.has(RESET_MARK)) return answer;
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
+  };
+}
