@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { createClosers } from './closers.ts';
+import { readSettings, type Settings, SettingsError } from './config.ts';
+import type { DocsApiRequest } from './docs-api/caller.ts';
+import type { PartState } from './http.ts';
+import { calmly, createLog, type Log } from './log.ts';
+import type { RoleParts } from './role.ts';
+import { createSlackApi } from './slack/client.ts';
+import { keepIdentity } from './slack/identity.ts';
+import { slackLogger } from './slack/logger.ts';
+import type { RedisAddress } from './store/connections.ts';
+import { startEmbeddedRedis } from './store/embedded-redis.ts';
+import { defaultTiming, type Timing } from './timing.ts';
+import { startReceiving } from './web-role.ts';
+import { startWorking } from './worker-role.ts';
+
+/** What a test replaces; everything else comes from the settings. */
+export interface AppParts {
+  log: Log;
+  timing?: Partial<Timing>;
+  now?: () => number;
+  random?: () => number;
+  /** Where redis-server is looked for. */
+  searchPath?: string;
+}
+
+export interface Docket {
+  /** Where requests are taken; nothing with the role `worker`. */
+  port: number | undefined;
+  /** Stops taking requests, hands running jobs back and closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Puts the parts together and starts them. Rejects with a typed error that names the fix. */
+export async function startApp(settings: Settings, options: AppParts): Promise<Docket> {
+  const { log, now = Date.now, random = Math.random, searchPath = process.env.PATH ?? '' } = options;
+  const timing = { ...defaultTiming, ...options.timing };
+  const closers = createClosers(log);
+  const report = calmly(log, now);
+  const slack = createSlackApi({
+    token: settings.slackBotToken,
+    apiUrl: settings.slackApiUrl,
+    timeoutMs: timing.slackCallMs,
+    logger: slackLogger(log),
+  });
+  const identity = keepIdentity(slack, timing, log);
+  let docs: PartState = 'unknown';
+
+  async function findRedis(): Promise<RedisAddress> {
+    if (settings.redisUrl !== undefined) return { url: settings.redisUrl };
+    const redis = await startEmbeddedRedis({ dataDir: settings.dataDir, log, searchPath });
+    closers.add(() => redis.stop());
+    return { socketPath: redis.socketPath };
+  }
+
+  try {
+    const parts: RoleParts = {
+      address: await findRedis(),
+      slack,
+      identity,
+      onDocsCall(request: DocsApiRequest) {
+        docs = request.status === undefined ? 'down' : 'up';
+        log.debug(request, 'docs api');
+      },
+      docsState: () => docs,
+      timing,
+      now,
+      random,
+      newRef: () => randomBytes(3).toString('hex'),
+      log,
+      closers,
+      onRedisError: (error) => report(error, 'trouble with Redis'),
+    };
+    identity.start();
+    closers.add(() => identity.stop());
+    if (settings.role !== 'web') startWorking(settings, parts);
+    const port = settings.role === 'worker' ? undefined : await startReceiving(settings, parts);
+    log.info(
+      { role: settings.role, port, redis: settings.redisUrl === undefined ? 'embedded' : 'external' },
+      'Docket is up',
+    );
+    return { port, stop: closers.closeAll };
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+/** Runs Docket until SIGTERM or SIGINT. Settings that cannot work are printed with their fixes; then it exits with 1. */
+export async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  let log: Log | undefined;
+  try {
+    const settings = readSettings(env);
+    log = createLog(settings.logLevel, [
+      settings.slackBotToken,
+      settings.slackSigningSecret,
+      settings.docsApiKey,
+    ]);
+    const docket = await startApp(settings, { log });
+    stopOnSignals(docket, log);
+  } catch (error) {
+    if (error instanceof SettingsError || log === undefined)
+      console.error(error instanceof Error ? error.message : error);
+    else log.fatal({ err: error }, 'Docket could not start');
+    process.exit(1);
+  }
+}
+
+function stopOnSignals(docket: Docket, log: Log) {
+  const stop = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), defaultTiming.shutdownMs + 1500).unref();
+    await docket.stop();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, (received) => void stop(received));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
+    process.exit(1);
+  });
+}
+
+if (import.meta.main) await main(process.env);

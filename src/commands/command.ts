@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { Permission } from '../policy.ts';
+import type { Message } from '../slack/blocks.ts';
+import type { Posted } from '../slack/client.ts';
+import type { RunStore } from '../store/runs.ts';
+import type { Intake } from './intake.ts';
+
+/** Who asked, where, and by which request. */
+export interface Caller {
+  teamId: string;
+  user: { id: string; name: string };
+  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for those it does not name. */
+  channel: { id: string; name: string };
+  /** The same for a repeat of the same request. */
+  requestId: string;
+  /** A secret. */
+  responseUrl: string;
+  /** On the monotonic clock, in milliseconds. */
+  receivedAtMs: number;
+}
+
+export interface CommandTools {
+  intake: Intake;
+  runs: RunStore;
+  /** Where a message of a run is in Slack, if it is there. */
+  find: (messageKey: string) => Promise<Posted | undefined>;
+  defaultDomain: string | undefined;
+  /** The workspace's address, with a slash at its end. */
+  workspaceUrl: string;
+  now: () => number;
+}
+
+/** A slash command as data: help, usage and the permission check are derived from it. What `run` returns is told privately. */
+export interface SlashCommand {
+  name: `/${string}`;
+  usage: string;
+  summary: string;
+  examples: string[];
+  may: Permission;
+  run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+}
+
+/** A button whose click does something; `value` is what it carries. */
+export interface ButtonAction<Value = unknown> {
+  action: string;
+  may: Permission;
+  value: z.ZodType<Value>;
+  run(value: Value, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+}
+
+export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
+
+/** An error whose message is meant for the person who asked. Everything else shows a reference only. */
+export class TellUser extends Error {
+  override readonly name = 'TellUser';
+  readonly told: Message;
+
+  constructor(told: Message) {
+    super(told.text);
+    this.told = told;
+  }
+}

@@ -1,0 +1,45 @@
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+
+/** What a person typed where a domain belongs. `suggested` is what they probably meant. */
+export type TypedDomain =
+  | { kind: 'domain'; domain: string }
+  | { kind: 'unclear'; typed: string; suggested: string | undefined };
+
+/** Slack's form of a link, `<http://docs.acme.com|docs.acme.com>`: the label is what the person typed. */
+const slackLink = /^<(?:https?:\/\/)?([^|>]+)(?:\|([^>]+))?>$/i;
+
+/** Straight and curly quotes and backticks around the word. */
+const quotes = /^["'`“”‘’«»„]+|["'`“”‘’«»„]+$/gu;
+
+/**
+ * Reads a domain: a host name of at least two labels, in any script (answered as punycode), without scheme, port or
+ * path. A trailing dot, capitals, quotes and Slack's link form are understood.
+ */
+export function readDomain(typed: string): TypedDomain {
+  const bare = typed.trim().replace(quotes, '');
+  const link = slackLink.exec(bare);
+  const word = link ? (link[2] ?? link[1]?.replace(/\/$/, '') ?? '') : bare;
+  const domain = hostName(word);
+  if (domain !== undefined) return { kind: 'domain', domain };
+  return { kind: 'unclear', typed: word, suggested: hostInside(word) };
+}
+
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
+
+function hostName(word: string): string | undefined {
+  // domainToASCII would read `a%2Eb` and cut at `/`, `?` and `#`; only what can be a host name comes to it.
+  if (!/^[\p{L}\p{M}\p{N}.\-。．｡]+$/u.test(word)) return undefined;
+  const ascii = domainToASCII(word.replace(/[.。．｡]$/u, ''));
+  const labels = ascii.split('.');
+  const fits = ascii.length <= 253 && labels.length >= 2 && labels.every((one) => label.test(one));
+  const special = isIP(ascii) !== 0 || /^\d+$/.test(labels.at(-1) ?? '') || labels.at(-1) === 'localhost';
+  return fits && !special ? ascii : undefined;
+}
+
+/** The host inside an address such as `https://user@docs.acme.com:8080/v2`. */
+function hostInside(word: string): string | undefined {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : `https://${word}`;
+  if (word.length > 2000 || !URL.canParse(address)) return undefined;
+  return hostName(new URL(address).hostname);
+}

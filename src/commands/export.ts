@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  type ExportRun,
+  exportActions,
+  exportRun,
+  runButton,
+  type TransitionName,
+  transitions,
+} from '../jobs/export/run.ts';
+import { cardKey, runningMessage } from '../jobs/export/view.ts';
+import { type Message, message } from '../slack/blocks.ts';
+import { cut, oneLine } from '../slack/text.ts';
+import type { Caller, CommandTools, SlashCommand } from './command.ts';
+import { defineButton } from './command.ts';
+import { readDomain } from './domain.ts';
+
+/** There is one project until several can be configured. */
+const PROJECT = 'default';
+
+export const exportCommand: SlashCommand = {
+  name: '/docs-export',
+  usage: '[domain]',
+  summary: 'Exports a docs site as a static bundle and posts the download link when it is ready.',
+  examples: ['/docs-export docs.acme.com'],
+  may: 'export',
+
+  async run(text, caller, tools) {
+    const words = text.split(/\s+/).filter(Boolean);
+    const typed = words[0] ?? tools.defaultDomain;
+    if (typed === undefined)
+      return message([
+        ['Which site? Type ', { code: '/docs-export docs.acme.com' }, ' with your own domain.'],
+      ]);
+    if (words.length > 1)
+      return message([
+        ['I understand one domain and nothing after it: ', { code: '/docs-export docs.acme.com' }],
+      ]);
+    const read = readDomain(typed);
+    return read.kind === 'domain'
+      ? startExport(read.domain, caller, tools)
+      : badDomain(read.typed, read.suggested, caller);
+  },
+};
+
+const useDomainValue = z.object({ v: z.literal(1), domain: z.string(), request: z.string() });
+
+/** "Use it" under a domain that was not quite one. */
+export const useDomainButton = defineButton({
+  action: exportActions.useDomain,
+  may: 'export',
+  value: useDomainValue,
+  async run({ domain, request }, caller, tools) {
+    const read = readDomain(domain);
+    if (read.kind !== 'domain') return badDomain(read.typed, read.suggested, caller);
+    return startExport(read.domain, { ...caller, requestId: `${request} use` }, tools);
+  },
+});
+
+/** The buttons that set a run going again, or lay it to rest. */
+export const runButtons = (['startAgain', 'leave', 'tryAgain', 'checkNow'] as const).map((name) =>
+  defineButton({
+    action: exportActions[name],
+    may: 'export',
+    value: runButton,
+    run: (button, caller, tools) => moveOn(name, button, caller, tools),
+  }),
+);
+
+/** Buttons that are links. Slack sends a click all the same and wants it acknowledged. */
+export const linkActions = [exportActions.download, exportActions.openThread];
+
+async function startExport(
+  domain: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const run = newRun(domain, caller, tools.now());
+  const taken = await tools.intake.start(run, caller);
+  if (taken.kind !== 'claimed') return undefined;
+  return running(taken.by, domain, caller, tools);
+}
+
+function newRun(domain: string, { teamId, user, channel, requestId }: Caller, nowMs: number): ExportRun {
+  const isDirect = channel.name === 'directmessage' || channel.name.startsWith('mpdm-');
+  return {
+    v: 1,
+    id: digest(teamId, requestId),
+    teamId,
+    job: 'export',
+    rev: 1,
+    claim: digest('export', teamId, PROJECT, domain),
+    project: PROJECT,
+    domain,
+    requester: { id: user.id, name: user.name },
+    asked: {
+      channel: channel.id,
+      joinable: !isDirect,
+      isPublic: !isDirect && channel.name !== 'privategroup',
+      atMs: nowMs,
+    },
+    inDirectMessage: false,
+    attempt: 1,
+    resumed: 0,
+    state: 'accepted',
+    sinceMs: nowMs,
+    attemptAtMs: nowMs,
+    nextLookAtMs: nowMs,
+    looks: [],
+  };
+}
+
+const digest = (...parts: string[]) =>
+  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+
+function badDomain(typed: string, suggested: string | undefined, { requestId }: Caller): Message {
+  const shown = { code: cut(oneLine(typed), 100) };
+  if (suggested === undefined)
+    return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
+  const value: z.infer<typeof useDomainValue> = { v: 1, domain: suggested, request: requestId };
+  return message(
+    [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
+    [{ label: 'Use it', action: exportActions.useDomain, value: JSON.stringify(value) }],
+  );
+}
+
+/** What to say when somebody asks for an export that another run is busy with. */
+async function running(runId: string, domain: string, caller: Caller, tools: CommandTools): Promise<Message> {
+  const other = await tools.runs.load(runId, exportRun);
+  if (other === undefined)
+    return message([[`An export of ${domain} is just ending. Try again in a moment.`]]);
+  const card = await tools.find(cardKey(other));
+  const mayOpen = other.inDirectMessage
+    ? other.requester.id === caller.user.id
+    : other.asked.isPublic || other.asked.channel === caller.channel.id;
+  const thread =
+    card && mayOpen
+      ? `${tools.workspaceUrl}archives/${card.channel}/p${card.ts.replace('.', '')}`
+      : undefined;
+  return runningMessage(other, tools.now(), thread);
+}
+
+async function moveOn(
+  name: TransitionName,
+  button: z.infer<typeof runButton>,
+  caller: Caller,
+  tools: CommandTools,
+) {
+  const run = await tools.runs.load(button.run, exportRun);
+  if (run === undefined) {
+    return message([
+      ['I no longer remember this export. Type ', { code: `/docs-export ${button.domain}` }, '.'],
+    ]);
+  }
+  const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
+  const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
+  if (next === undefined) return answeredBefore(run, button.attempt, caller);
+  const taken = await tools.intake.resume(run, next, caller);
+  if (taken.kind === 'claimed') return running(taken.by, run.domain, caller, tools);
+  return taken.kind === 'stale'
+    ? answeredBefore(await tools.runs.load(run.id, exportRun), button.attempt, caller)
+    : undefined;
+}
+
+/** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
+function answeredBefore(run: ExportRun | undefined, attempt: number, caller: Caller): Message | undefined {
+  const answer = run?.answer?.attempt === attempt ? run.answer : undefined;
+  if (answer?.byId === caller.user.id) return undefined;
+  if (answer === undefined || answer.action === 'late')
+    return message([['That was settled already; look at the newest message in the thread.']]);
+  const what = answer.action === 'leave' ? 'left it at that' : 'started it again';
+  return message([[`@${cut(oneLine(answer.by), 60)} ${what} already.`]]);
+}

@@ -1,0 +1,189 @@
+import type { Dispatcher } from 'undici';
+import { type Call, createCaller } from './caller.ts';
+import type { DocsApiOperation } from './errors.ts';
+import { failure } from './failures.ts';
+import { isSafeId } from './paths.ts';
+import { cleanerFor } from './platform-text.ts';
+import {
+  type AgentJob,
+  agentAnswer,
+  type BundleLink,
+  bundleAnswer,
+  createdAgentAnswer,
+  type ExportJob,
+  exportAnswer,
+  followUpAnswer,
+  type PageViews,
+  pageViewsAnswer,
+  startedExportAnswer,
+} from './schemas.ts';
+import { baseFrom, checkAtLeast, checkKey } from './settings.ts';
+import type { DocsApiRequest } from './transport.ts';
+
+export interface DocsApiOptions {
+  /** Base address, https unless the host is loopback; may have a path. */
+  baseUrl: string;
+  apiKey: string;
+  /** Limit for a whole call, retries of reads included. Default 20 000. */
+  timeoutMs?: number;
+  /** Largest answer read, for every operation. Default 10 MB for page views, 1 MB else. */
+  maxAnswerBytes?: number;
+  /** Replaces our own connections. The caller closes it. */
+  dispatcher?: Dispatcher;
+  /** Epoch milliseconds; only a `Retry-After` given as a date needs it. */
+  now?: () => number;
+  /** 0 to 1, for the jitter of retries. */
+  random?: () => number;
+  log?: (request: DocsApiRequest) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface StartExport {
+  /** Host name only. */
+  domain: string;
+  /** Label of this export. Not in the platform's contract; sent only when given. */
+  version?: string | undefined;
+  /** Pages to export; missing means every page. Not in the platform's contract; sent only when given. */
+  paths?: readonly string[] | undefined;
+}
+
+export interface PageViewsQuery {
+  projectId: string;
+  /** Date (YYYY-MM-DD or ISO 8601), included. */
+  dateFrom?: string | undefined;
+  /** Date (YYYY-MM-DD or ISO 8601), excluded. */
+  dateTo?: string | undefined;
+  /** 1 to 250; the platform's default is 50. */
+  limit?: number | undefined;
+  /** Rows to skip, at least 0. */
+  offset?: number | undefined;
+}
+
+/**
+ * The docs platform's API. Every operation rejects with `DocsApiError` only. Reads are tried up to three times
+ * within `timeoutMs`; starts and sends are sent once, whatever happens.
+ */
+export interface DocsApi {
+  /** Limit for a whole call, in milliseconds: an attempt older than this has ended. */
+  readonly timeoutMs: number;
+  startExport(input: StartExport, options?: CallOptions): Promise<ExportJob>;
+  getExport(jobId: string, options?: CallOptions): Promise<ExportJob>;
+  /** May be repeated freely: the platform gives a fresh link each time. `conflict` before the job has completed. */
+  createBundle(jobId: string, options?: CallOptions): Promise<BundleLink>;
+  /** Sends an instruction to an existing agent job; the answer shows the job as it is after the send. */
+  sendFollowUp(
+    input: { projectId: string; jobId: string; prompt: string },
+    options?: CallOptions,
+  ): Promise<AgentJob>;
+  getAgentJob(input: { projectId: string; jobId: string }, options?: CallOptions): Promise<AgentJob>;
+  /** Not in the platform's contract: `not_found` or `unsupported` where the platform lacks it. */
+  createAgentJob(input: { projectId: string; prompt: string }, options?: CallOptions): Promise<AgentJob>;
+  getPageViews(query: PageViewsQuery, options?: CallOptions): Promise<PageViews>;
+  /** Closes the connections; running calls end first. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 20_000;
+const MAX_BYTES = 1_000_000;
+const MAX_PAGE_VIEW_BYTES = 10_000_000;
+
+/** Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
+export function createDocsApi(options: DocsApiOptions): DocsApi {
+  const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxAnswerBytes } = options;
+  const base = baseFrom(options.baseUrl);
+  checkKey(apiKey);
+  checkAtLeast('timeoutMs', timeoutMs, 1);
+  if (maxAnswerBytes !== undefined) checkAtLeast('maxAnswerBytes', maxAnswerBytes, 1);
+
+  const clean = cleanerFor(apiKey);
+  const caller = createCaller({
+    base,
+    apiKey,
+    clean,
+    timeoutMs,
+    dispatcher: options.dispatcher,
+    now: options.now ?? Date.now,
+    random: options.random ?? Math.random,
+    log: options.log ?? (() => {}),
+  });
+  const maxBytes = maxAnswerBytes ?? MAX_BYTES;
+
+  async function call<T>(
+    call: Omit<Call<T>, 'maxBytes' | 'signal'> & { maxBytes?: number },
+    callOptions: CallOptions | undefined,
+  ): Promise<T> {
+    for (const [name, id] of Object.entries(call.ids ?? {})) {
+      if (!isSafeId(id)) throw notSent(call.operation, `the ${name} cannot be an id`);
+    }
+    return caller.call({ maxBytes, ...call, signal: callOptions?.signal });
+  }
+
+  return {
+    timeoutMs,
+
+    async startExport({ domain, version, paths }, callOptions) {
+      if (domain === '') throw notSent('startExport', 'the domain is empty');
+      const body = { domain, version, paths };
+      return call({ operation: 'startExport', body, answer: startedExportAnswer(clean) }, callOptions);
+    },
+
+    async getExport(jobId, callOptions) {
+      return call(
+        { operation: 'getExport', ids: { jobId }, answer: exportAnswer(jobId, clean) },
+        callOptions,
+      );
+    },
+
+    async createBundle(jobId, callOptions) {
+      return call({ operation: 'createBundle', ids: { jobId }, answer: bundleAnswer }, callOptions);
+    },
+
+    async sendFollowUp({ projectId, jobId, prompt }, callOptions) {
+      if (prompt === '') throw notSent('sendFollowUp', 'the prompt is empty');
+      const ids = { projectId, jobId };
+      const answer = followUpAnswer(jobId, clean);
+      return call({ operation: 'sendFollowUp', ids, body: { prompt }, answer }, callOptions);
+    },
+
+    async getAgentJob({ projectId, jobId }, callOptions) {
+      const ids = { projectId, jobId };
+      return call({ operation: 'getAgentJob', ids, answer: agentAnswer(jobId, clean) }, callOptions);
+    },
+
+    async createAgentJob({ projectId, prompt }, callOptions) {
+      if (prompt === '') throw notSent('createAgentJob', 'the prompt is empty');
+      const answer = createdAgentAnswer(clean);
+      return call({ operation: 'createAgentJob', ids: { projectId }, body: { prompt }, answer }, callOptions);
+    },
+
+    async getPageViews({ projectId, ...query }, callOptions) {
+      const { limit, offset } = query;
+      if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 250)) {
+        throw notSent('getPageViews', 'limit is not 1 to 250');
+      }
+      if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0)) {
+        throw notSent('getPageViews', 'offset is not 0 or more');
+      }
+      return call(
+        {
+          operation: 'getPageViews',
+          ids: { projectId },
+          query,
+          answer: pageViewsAnswer,
+          maxBytes: maxAnswerBytes ?? MAX_PAGE_VIEW_BYTES,
+        },
+        callOptions,
+      );
+    },
+
+    close: caller.close,
+  };
+}
+
+/** Input that the platform could only refuse. */
+function notSent(operation: DocsApiOperation, problem: string) {
+  return failure(operation, 'bad_request', { happened: 'no', what: `not sent: ${problem}` });
+}

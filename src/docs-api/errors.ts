@@ -1,0 +1,94 @@
+/** The operations of the docs platform that Docket calls. Also the label of their metrics. */
+export type DocsApiOperation =
+  | 'startExport'
+  | 'getExport'
+  | 'createBundle'
+  | 'sendFollowUp'
+  | 'getAgentJob'
+  | 'createAgentJob'
+  | 'getPageViews';
+
+/**
+ * Why a call gave no result.
+ *
+ * `bad_request` 400, 413, 414, 415, 422 and input that was refused before anything was sent · `key_rejected` 401 ·
+ * `forbidden` 403 · `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict`
+ * 409 · `rate_limited` 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout`
+ * 408 or our own time limit · `refused` connection refused or no such host · `connection` the connection broke ·
+ * `unreadable` an answer that is not what the API promises · `too_large` an answer over the size limit ·
+ * `aborted` the caller's signal.
+ */
+export type DocsApiErrorKind =
+  | 'bad_request'
+  | 'key_rejected'
+  | 'forbidden'
+  | 'not_found'
+  | 'unsupported'
+  | 'conflict'
+  | 'rate_limited'
+  | 'rejected'
+  | 'redirect'
+  | 'server'
+  | 'timeout'
+  | 'refused'
+  | 'connection'
+  | 'unreadable'
+  | 'too_large'
+  | 'aborted';
+
+/** Whether the call took effect at the platform. `no` is a proof; only then may a start or a send be repeated. */
+export type Happened = 'no' | 'unknown' | 'yes';
+
+export interface DocsApiErrorDetails {
+  operation: DocsApiOperation;
+  kind: DocsApiErrorKind;
+  happened: Happened;
+  retryable: boolean;
+  status?: number | undefined;
+  retryAfterMs?: number | undefined;
+  platformMessage?: string | undefined;
+  cause?: unknown;
+}
+
+/**
+ * A call to the docs platform that gave no result. Decide by `kind`, `happened` and `retryable`, never by the text.
+ * `message` is safe for logs: method, path template, status; no id, key, link or body.
+ */
+export class DocsApiError extends Error {
+  override readonly name = 'DocsApiError';
+  readonly operation: DocsApiOperation;
+  readonly kind: DocsApiErrorKind;
+  readonly happened: Happened;
+  /** The same call may succeed later with nobody changing anything. Whether repeating is safe says `happened`. */
+  readonly retryable: boolean;
+  /** HTTP status; missing when no answer came. */
+  readonly status: number | undefined;
+  /** How long the platform asked us to wait (`Retry-After`), in milliseconds from when the answer came. */
+  readonly retryAfterMs: number | undefined;
+  /** The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a person. */
+  readonly platformMessage: string | undefined;
+
+  constructor(message: string, details: DocsApiErrorDetails) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.operation = details.operation;
+    this.kind = details.kind;
+    this.happened = details.happened;
+    this.retryable = details.retryable;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+    this.platformMessage = details.platformMessage;
+  }
+}
+
+/** A setting of the client that cannot work. `message` names the problem, `fix` what to do; neither holds a secret. */
+export class DocsApiSettingsError extends Error {
+  override readonly name = 'DocsApiSettingsError';
+  readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs' | 'maxAnswerBytes';
+  readonly fix: string;
+
+  constructor(setting: DocsApiSettingsError['setting'], problem: string, fix: string) {
+    super(`${problem} ${fix}`);
+    this.setting = setting;
+    this.fix = fix;
+  }
+}

@@ -1,0 +1,130 @@
+import { errors as undiciErrors } from 'undici';
+import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happened } from './errors.ts';
+import { ROUTES } from './paths.ts';
+
+/** Operations that must not happen twice. A second bundle link does no harm, and the rest only reads. */
+const NEVER_TWICE: readonly DocsApiOperation[] = ['startExport', 'sendFollowUp', 'createAgentJob'];
+
+const PASSING: readonly DocsApiErrorKind[] = [
+  'rate_limited',
+  'server',
+  'timeout',
+  'refused',
+  'connection',
+  'unreadable',
+];
+
+const KIND_OF_STATUS: Record<number, DocsApiErrorKind> = {
+  400: 'bad_request',
+  401: 'key_rejected',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'unsupported',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'not_found',
+  413: 'bad_request',
+  414: 'bad_request',
+  415: 'bad_request',
+  422: 'bad_request',
+  429: 'rate_limited',
+  501: 'unsupported',
+};
+
+/**
+ * Statuses that prove that nothing happened. Besides the refusals that the platform documents: those that judge
+ * the method, the address or the form of the request before its content (RFC 9110: 405, 410, 411, 413, 414, 415).
+ */
+const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410, 411, 413, 414, 415, 422, 429];
+
+interface Facts {
+  happened: Happened;
+  /** What to say after the method and the path template; safe for logs. */
+  what: string;
+  status?: number | undefined;
+  retryAfterMs?: number | undefined;
+  platformMessage?: string | undefined;
+  cause?: unknown;
+}
+
+/** Builds the error of a call. `retryable` follows from the kind, and for what must not happen twice from `happened`. */
+export function failure(operation: DocsApiOperation, kind: DocsApiErrorKind, facts: Facts): DocsApiError {
+  const { method, path } = ROUTES[operation];
+  const { what, happened, cause, ...rest } = facts;
+  const safe = happened === 'no' || !NEVER_TWICE.includes(operation);
+  return new DocsApiError(`${method} ${path}: ${what}`, {
+    operation,
+    kind,
+    happened,
+    retryable: safe && PASSING.includes(kind),
+    cause: cause === undefined ? undefined : withoutContent(cause),
+    ...rest,
+  });
+}
+
+/** An answer that is not 2xx. */
+export function failureOfStatus(
+  operation: DocsApiOperation,
+  status: number,
+  facts: { retryAfterMs: number | undefined; platformMessage: string | undefined },
+): DocsApiError {
+  const happened = REFUSALS.includes(status) ? 'no' : 'unknown';
+  return failure(operation, kindOfStatus(status), { ...facts, happened, status, what: `status ${status}` });
+}
+
+function kindOfStatus(status: number): DocsApiErrorKind {
+  const kind = KIND_OF_STATUS[status];
+  if (kind) return kind;
+  if (status >= 500) return 'server';
+  if (status >= 400) return 'rejected';
+  return 'redirect';
+}
+
+/** No answer came, or it broke off. `status` is there when its headers had come. */
+export function failureOfConnection(
+  operation: DocsApiOperation,
+  cause: unknown,
+  facts: { happened?: Happened; status?: number } = {},
+): DocsApiError {
+  const kind = kindOfCause(cause);
+  const happened = facts.happened ?? (kind === 'refused' ? 'no' : 'unknown');
+  const where = facts.status === undefined ? 'no answer' : `answer with status ${facts.status} broke off`;
+  return failure(operation, kind, { ...facts, happened, what: `${where} (${codeOf(cause)})`, cause });
+}
+
+function kindOfCause(cause: unknown): DocsApiErrorKind {
+  if (neverConnected(cause)) return 'refused';
+  if (
+    cause instanceof undiciErrors.HeadersTimeoutError ||
+    cause instanceof undiciErrors.BodyTimeoutError ||
+    cause instanceof undiciErrors.ConnectTimeoutError ||
+    codeOf(cause) === 'ETIMEDOUT'
+  ) {
+    return 'timeout';
+  }
+  if (cause instanceof undiciErrors.HTTPParserError) return 'unreadable';
+  if (cause instanceof undiciErrors.HeadersOverflowError) return 'too_large';
+  return 'connection';
+}
+
+/** Refused or unresolved at every address that was tried, so that no byte of the request left. */
+function neverConnected(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.length > 0 && cause.errors.every(neverConnected);
+  if (!(cause instanceof Error)) return false;
+  const syscall = 'syscall' in cause ? cause.syscall : undefined;
+  return syscall === 'getaddrinfo' || (syscall === 'connect' && codeOf(cause) === 'ECONNREFUSED');
+}
+
+function codeOf(cause: unknown): string {
+  if (typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string') {
+    return cause.code.slice(0, 60);
+  }
+  return cause instanceof Error ? cause.name : 'no reason';
+}
+
+/** A parser's error quotes what it could not read, which may hold a link: only the code of a cause is kept. */
+function withoutContent(cause: unknown): Error {
+  const error = new Error(codeOf(cause));
+  if (cause instanceof Error) error.name = cause.name;
+  return error;
+}

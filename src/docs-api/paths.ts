@@ -1,0 +1,31 @@
+import type { DocsApiOperation } from './errors.ts';
+
+interface Route {
+  method: 'GET' | 'POST';
+  path: string;
+}
+
+/** Method and path template of each operation. `getAgentJob` and `createAgentJob` are not in the contract. */
+export const ROUTES: Record<DocsApiOperation, Route> = {
+  startExport: { method: 'POST', path: '/v1/static-export/jobs' },
+  getExport: { method: 'GET', path: '/v1/static-export/jobs/{jobId}' },
+  createBundle: { method: 'POST', path: '/v1/static-export/jobs/{jobId}/bundle' },
+  sendFollowUp: { method: 'POST', path: '/v2/agent/{projectId}/job/{jobId}/message' },
+  getAgentJob: { method: 'GET', path: '/v2/agent/{projectId}/job/{jobId}' },
+  createAgentJob: { method: 'POST', path: '/v2/agent/{projectId}/job' },
+  getPageViews: { method: 'GET', path: '/v1/analytics/{projectId}/views' },
+};
+
+/** Fills a path template. An id never changes the path: one that could is refused by `isSafeId` before. */
+export function fillPath(template: string, ids: Record<string, string>): string {
+  return template.replace(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(ids[name] ?? ''));
+}
+
+/**
+ * Whether an id can stand in a path. Dot segments are refused even behind an encoded slash: addresses are
+ * normalized on the way, and some proxies decode `%2F` first.
+ */
+export function isSafeId(id: string): boolean {
+  if (id.trim() === '' || id.length > 512 || !id.isWellFormed() || /\p{Cc}/u.test(id)) return false;
+  return id.split(/[/\\]|%2f|%5c/iu).every((part) => !/^(?:\.|%2e){0,2}$/iu.test(part));
+}

@@ -1,0 +1,108 @@
+import type { Clean } from './platform-text.ts';
+import type { Progress } from './schemas.ts';
+
+const TEXT_LENGTH = 80;
+
+const PERCENT_KEYS = ['percent', 'percentage', 'pct', 'percentcomplete', 'percentdone', 'completedpercent'];
+const FRACTION_KEYS = ['fraction', 'ratio'];
+const NUMBER_KEYS = ['value', 'progress'];
+const TEXT_KEYS = ['message', 'text', 'label', 'description', 'stage', 'phase', 'step'];
+const DONE_WORDS = [
+  'done',
+  'completed',
+  'complete',
+  'finished',
+  'processed',
+  'exported',
+  'rendered',
+  'current',
+];
+const TOTAL_WORDS = ['total', 'max', 'expected'];
+
+/**
+ * Reads `progress`, whose type and unit the API does not promise, without inventing anything.
+ *
+ * - A number is a percentage, 0 to 100, as the one published platform sends it; strictly between 0 and 1 it is a
+ *   fraction. Exactly 1 is 1 % (early rather than wrongly done), and the whole only when the job has completed.
+ * - Text: "42%", "0.42", "42", "12/40", "12 of 40"; other words are kept as `text`.
+ * - An object: a percentage, a fraction, done and total under several names, or words.
+ * - Anything else, and numbers outside these ranges, is dropped.
+ */
+export function progressFrom(value: unknown, completed: boolean, clean: Clean): Progress | undefined {
+  if (typeof value === 'number') return withFraction(fractionOfNumber(value, completed));
+  if (typeof value === 'string') return progressOfText(value, completed, clean);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return progressOfObject(value, completed, clean);
+  }
+  return undefined;
+}
+
+function withFraction(fraction: number | undefined): Progress | undefined {
+  return fraction === undefined ? undefined : { fraction };
+}
+
+function fractionOfNumber(value: number, completed: boolean): number | undefined {
+  if (value === 1) return completed ? 1 : 0.01;
+  if (value > 0 && value < 1) return value;
+  return share(value, 100);
+}
+
+function share(done: number, total: number): number | undefined {
+  return total > 0 && done >= 0 && done <= total ? done / total : undefined;
+}
+
+function progressOfText(value: string, completed: boolean, clean: Clean): Progress | undefined {
+  const text = shortened(clean(value));
+  if (text === '') return undefined;
+  const percent = /^(\d{1,3}(?:[.,]\d+)?) ?%$/u.exec(text)?.[1];
+  if (percent !== undefined) return withFraction(share(numberOf(percent), 100)) ?? { text };
+  if (/^\d{1,3}(?:[.,]\d+)?$/u.test(text)) {
+    return withFraction(fractionOfNumber(numberOf(text), completed)) ?? { text };
+  }
+  const [, done, total] = /^(\d{1,9}) ?(?:\/|of) ?(\d{1,9})\b/iu.exec(text) ?? [];
+  const fraction = done && total ? share(Number(done), Number(total)) : undefined;
+  return { ...withFraction(fraction), text };
+}
+
+function numberOf(text: string): number {
+  return Number(text.replace(',', '.'));
+}
+
+function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length <= TEXT_LENGTH ? text : `${characters.slice(0, TEXT_LENGTH - 1).join('')}…`;
+}
+
+function progressOfObject(value: object, completed: boolean, clean: Clean): Progress | undefined {
+  const fields = new Map(
+    Object.entries(value).map(([key, field]) => [key.toLowerCase().replace(/[_-]/gu, ''), field]),
+  );
+  const number = (keys: string[]) => keys.map((key) => amount(fields.get(key))).find((n) => n !== undefined);
+
+  const percent = number(PERCENT_KEYS);
+  const part = number(FRACTION_KEYS);
+  const done = number(DONE_WORDS.flatMap(spellings));
+  const total = number(TOTAL_WORDS.flatMap(spellings));
+  const plain = number(NUMBER_KEYS);
+  const fraction =
+    (percent === undefined ? undefined : share(percent, 100)) ??
+    (part === undefined ? undefined : share(part, 1)) ??
+    (done === undefined || total === undefined ? undefined : share(done, total)) ??
+    (plain === undefined ? undefined : fractionOfNumber(plain, completed));
+
+  const words = TEXT_KEYS.map((key) => fields.get(key)).find((field) => typeof field === 'string');
+  const text = typeof words === 'string' ? shortened(clean(words)) : '';
+  if (fraction === undefined && text === '') return undefined;
+  return { ...withFraction(fraction), ...(text === '' ? {} : { text }) };
+}
+
+/** `done`, `pagesDone`, `donePages`, `doneCount` … */
+function spellings(word: string): string[] {
+  return [word, `pages${word}`, `${word}pages`, `${word}count`];
+}
+
+function amount(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || !/^\d{1,9}(?:[.,]\d+)?$/u.test(value.trim())) return undefined;
+  return numberOf(value.trim());
+}

@@ -1,0 +1,58 @@
+import { DocsApiSettingsError } from './errors.ts';
+
+/** Where requests go: `origin` without a slash at the end, `prefix` empty or beginning with one. */
+export interface Base {
+  origin: string;
+  prefix: string;
+}
+
+/** Reads the base address. Throws `DocsApiSettingsError`, which never repeats the address: it may hold a password. */
+export function baseFrom(baseUrl: string): Base {
+  const url = URL.parse(baseUrl);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new DocsApiSettingsError(
+      'baseUrl',
+      'The address of the docs platform is not an http(s) address.',
+      'Use one such as https://api.example.com.',
+    );
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new DocsApiSettingsError(
+      'baseUrl',
+      'The address of the docs platform has a user, a query or a fragment.',
+      'Use scheme, host and path only; the API key has a setting of its own.',
+    );
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new DocsApiSettingsError(
+      'baseUrl',
+      'The address of the docs platform is not encrypted, so the API key could be read on the way.',
+      'Use https://. Plain http is accepted for loopback hosts only.',
+    );
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/u, '') };
+}
+
+/** `localhost`, `127.0.0.0/8` or `::1`. The URL parser has written the address out before: `127.1` is `127.0.0.1`. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/u.test(hostname);
+}
+
+/** Throws `DocsApiSettingsError` when the key cannot stand in a header. */
+export function checkKey(apiKey: string): void {
+  if (/^[\x21-\x7e]+$/u.test(apiKey)) return;
+  throw new DocsApiSettingsError(
+    'apiKey',
+    apiKey === ''
+      ? 'The API key is empty.'
+      : 'The API key has a space, a line break or a character outside ASCII.',
+    'Copy the admin API key again from the API keys page of the platform.',
+  );
+}
+
+/** Throws `DocsApiSettingsError` unless the value is a number from `least` up. */
+export function checkAtLeast(setting: 'timeoutMs' | 'maxAnswerBytes', value: number, least: number): void {
+  // Above this, timers of Node fire at once.
+  if (value >= least && value < 2 ** 31) return;
+  throw new DocsApiSettingsError(setting, `${setting} is ${value}.`, `Use a number of at least ${least}.`);
+}

@@ -1,0 +1,38 @@
+const FROM_MS = Date.UTC(2000, 0);
+const TO_MS = Date.UTC(2200, 0);
+
+/** Seconds, milliseconds, microseconds: within 2000–2200 their ranges do not meet, so the size tells the unit. */
+const MS_PER_UNIT = [1000, 1, 0.001];
+
+const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
+const HTTP_DATE = /^[a-z]{3}, ?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/iu;
+
+/**
+ * Epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date, epoch
+ * seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside 2000–2200.
+ */
+export function timestampFrom(value: unknown): number | undefined {
+  if (typeof value === 'number') return fromNumber(value);
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (/^\d{9,17}(?:\.\d+)?$/u.test(text)) return fromNumber(Number(text));
+  return plausible(HTTP_DATE.test(text) ? Date.parse(text) : fromIso(text));
+}
+
+function fromNumber(value: number): number | undefined {
+  return MS_PER_UNIT.map((unit) => plausible(value * unit)).find((ms) => ms !== undefined);
+}
+
+function fromIso(text: string): number {
+  const [, day, time = '00', zone = 'Z'] = ISO.exec(text) ?? [];
+  if (day === undefined) return Number.NaN;
+  try {
+    return Temporal.Instant.from(`${day}T${time}${zone}`).epochMilliseconds;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function plausible(ms: number): number | undefined {
+  return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AuthorizationError, HTTPReceiver, type Logger } from '@slack/bolt';
+
+/** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
+const CLOCK_TOLERANCE_S = 300;
+
+/** State of one part that Docket depends on, for `/readyz`. */
+export type PartState = 'up' | 'down' | 'unknown';
+
+export interface HttpParts {
+  signingSecret: string;
+  /** The state of each part; quick, and never rejects. */
+  parts: () => Promise<Record<string, PartState>>;
+  now: () => number;
+  logger: Logger;
+}
+
+/** A request whose signature is right but whose timestamp lies in the future; Bolt itself checks the past only. */
+export class FutureRequestError extends Error {
+  override readonly name = 'FutureRequestError';
+}
+
+/** Throws `FutureRequestError` for a timestamp that Bolt let through. `timestampS` is the header as it came. */
+export function refuseFuture(timestampS: unknown, nowMs: number) {
+  if (!(Number(timestampS) - nowMs / 1000 <= CLOCK_TOLERANCE_S))
+    throw new FutureRequestError('timestamp in the future');
+}
+
+/**
+ * Bolt's HTTP receiver for `/slack/events`, answering only after the listeners have finished, with the health
+ * addresses beside it. `/readyz` is 200 also while Redis, Slack or the platform is down: Docket can still tell
+ * people so.
+ */
+export function createReceiver({ signingSecret, parts, now, logger }: HttpParts): HTTPReceiver {
+  return new HTTPReceiver({
+    signingSecret,
+    endpoints: ['/slack/events'],
+    processBeforeResponse: true,
+    unhandledRequestTimeoutMillis: 2900,
+    customPropertiesExtractor: (request) => ({
+      requestTimestampS: request.headers['x-slack-request-timestamp'],
+    }),
+    customRoutes: [
+      {
+        path: '/healthz',
+        method: 'GET',
+        handler: (_: IncomingMessage, response: ServerResponse) => json(response, { alive: true }),
+      },
+      {
+        path: '/readyz',
+        method: 'GET',
+        handler: async (_: IncomingMessage, response: ServerResponse) =>
+          json(response, { ready: true, atMs: now(), parts: await parts() }),
+      },
+    ],
+    processEventErrorHandler: async ({ error, response }) => {
+      const refused = error instanceof AuthorizationError || causedByFuture(error);
+      if (!response.headersSent) response.writeHead(refused ? 401 : 500).end();
+      return refused;
+    },
+    logger,
+  });
+}
+
+function causedByFuture(error: unknown): boolean {
+  if (error instanceof FutureRequestError) return true;
+  return error instanceof Error && 'original' in error && causedByFuture(error.original);
+}
+
+function json(response: ServerResponse, body: unknown) {
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
+}

@@ -1,0 +1,315 @@
+import { z } from 'zod';
+import type { DocsApi } from '../../docs-api/client.ts';
+import { DocsApiError } from '../../docs-api/errors.ts';
+import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { Log } from '../../log.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import type { AnswerPrivately } from '../../slack/response-url.ts';
+import type { LinkStore } from '../../store/links.ts';
+import type { RunStore } from '../../store/runs.ts';
+import type { StepStore } from '../../store/steps.ts';
+import type { Timing } from '../../timing.ts';
+import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import type { Once } from '../once.ts';
+import { LOOKS_KEPT, nextLookMs } from './polling.ts';
+import { type Ending, type ExportRun, ended, exportRun } from './run.ts';
+import { cardKey, exportMessages, noPlaceMessage } from './view.ts';
+
+export interface ExportContext {
+  runs: RunStore;
+  docs: DocsApi;
+  links: LinkStore;
+  outbox: Outbox;
+  once: Once;
+  steps: StepStore;
+  /** Sees to it that the run is looked at soon. */
+  wake: (runId: string) => Promise<void>;
+  answerPrivately: AnswerPrivately;
+  now: () => number;
+  random: () => number;
+  timing: Timing;
+  log: Log;
+}
+
+/** A link whose end the platform did not tell is forgotten after this time. */
+const LINK_WITHOUT_END_MS = 3_600_000;
+
+/** The longest `Retry-After` of a start that is waited for. */
+const LIMIT_WAIT_MS = 3_600_000;
+
+/** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
+const LOST_AFTER = 3;
+
+/** How often a job is looked at while the key is refused. */
+const KEY_REFUSED_MS = 60_000;
+
+/**
+ * Takes one static export from the accepted request to its ending. Each look does one step: work out the next
+ * state, save it, show it.
+ */
+export const exportJob = defineJob<{ runId: string }, ExportContext>({
+  name: 'export',
+  queue: 'docs-export',
+  concurrency: 20,
+  data: z.object({ runId: z.string() }),
+
+  async run({ runId }, context) {
+    const run = await context.runs.load(runId, exportRun);
+    if (run === undefined) return done;
+    await show(run, context);
+    switch (run.state) {
+      case 'accepted':
+        return advance(run, { state: 'carding' }, context);
+      case 'carding':
+        return card(run, context);
+      case 'starting':
+        return start(run, context);
+      case 'watching':
+        return watch(run, context);
+      case 'bundling':
+        return bundle(run, context);
+      case 'unknown':
+        return ask(run, context);
+      case 'ended':
+        return end(run, context);
+    }
+  },
+
+  async giveUp({ runId }, context, ref) {
+    const run = await context.runs.load(runId, exportRun);
+    if (run === undefined || run.state === 'ended') return;
+    const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()));
+    if (saved === undefined) return;
+    await show(saved, context);
+    await context.runs.settle(saved, true);
+  },
+});
+
+/** Saves the next state and goes on with it at once, or after `inMs`. */
+async function advance(
+  run: ExportRun,
+  changes: Partial<ExportRun>,
+  context: ExportContext,
+  inMs = 0,
+): Promise<Outcome> {
+  const entered =
+    changes.state === undefined || changes.state === run.state ? {} : { sinceMs: context.now() };
+  const saved = await context.runs.save({ ...run, ...entered, ...changes });
+  if (saved === undefined) {
+    // This process may have been taken for dead: then its job is gone, and so is its chance to look again.
+    context.log.info({ run: run.id, rev: run.rev }, 'the run was changed meanwhile');
+    await context.wake(run.id);
+    return done;
+  }
+  if (saved.state !== run.state)
+    context.log.info({ run: run.id, state: saved.state, ending: saved.ending?.kind }, 'export');
+  if (inMs > 0) await show(saved, context);
+  return lookAgainIn(inMs);
+}
+
+async function show(run: ExportRun, { outbox }: ExportContext) {
+  for (const shown of exportMessages(run)) await outbox.show(run.teamId, shown, run.rev);
+}
+
+/** The card comes first: where it cannot be posted, nothing starts. */
+async function card(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const delivery = await context.outbox.state(cardKey(run));
+  if (delivery.kind === 'shown') return advance(run, { state: 'starting' }, context);
+  if (delivery.kind === 'waiting')
+    return lookAgainIn(Math.min(Math.max((context.now() - run.sinceMs) / 2, 50), 2000));
+  if (!run.asked.joinable && !run.inDirectMessage) return advance(run, { inDirectMessage: true }, context);
+  return advance(run, ended(run, { kind: 'noPlace', code: delivery.code }, context.now()), context);
+}
+
+async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const outcome = await context.once(run.id, stepOf(run), () =>
+    context.docs.startExport({ domain: run.domain }),
+  );
+  switch (outcome.kind) {
+    case 'done':
+      return advance(run, started(run, outcome.value, context.now()), context);
+    case 'inFlight':
+      return lookAgainIn(outcome.forMs);
+    case 'unknown':
+      context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
+      return advance(run, { state: 'unknown' }, context);
+    case 'notHappened':
+      return notStarted(run, outcome.error, context);
+  }
+}
+
+const stepOf = (run: ExportRun) => `start.${run.attempt}`;
+
+function started(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportRun> {
+  const times = { startedAtMs: nowMs, nextLookAtMs: nowMs };
+  return { state: 'watching', jobId: job.jobId, ...times, ...seen(run, job, nowMs) };
+}
+
+async function notStarted(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+  if (!(error instanceof DocsApiError)) throw error;
+  const nowMs = context.now();
+  const why = whyNotStarted(error);
+  if (error.retryable) {
+    const inARow = (run.trouble?.inARow ?? 0) + 1;
+    const inMs = error.retryAfterMs ?? backoffMs(inARow, context);
+    const patienceMs = error.retryAfterMs === undefined ? context.timing.giveUpMs : LIMIT_WAIT_MS;
+    if (nowMs + inMs <= run.attemptAtMs + patienceMs) {
+      const kind = why === 'limit' ? 'limit' : 'down';
+      const trouble = { kind, inARow, sinceMs: run.trouble?.sinceMs ?? nowMs, nextMs: nowMs + inMs } as const;
+      return advance(run, { trouble }, context, inMs);
+    }
+  }
+  const reason = error.platformMessage;
+  return advance(
+    run,
+    ended(run, { kind: 'notStarted', why, ...(reason !== undefined && { reason }) }, nowMs),
+    context,
+  );
+}
+
+function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted' }>['why'] {
+  switch (error.kind) {
+    case 'bad_request':
+      return 'domain';
+    case 'forbidden':
+      return 'plan';
+    case 'key_rejected':
+      return 'key';
+    case 'rate_limited':
+      return 'limit';
+    case 'refused':
+      return 'down';
+    default:
+      return 'other';
+  }
+}
+
+async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const { jobId = '', startedAtMs = run.sinceMs } = run;
+  const nowMs = context.now();
+  if (nowMs < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - nowMs);
+  const watchEndsAtMs = run.watchEndsAtMs ?? run.sinceMs + context.timing.watchMs;
+  if (nowMs >= watchEndsAtMs) {
+    return advance(run, ended(run, { kind: 'gaveUp', afterMs: nowMs - startedAtMs }, nowMs), context);
+  }
+
+  let job: ExportJob;
+  try {
+    job = await context.docs.getExport(jobId);
+  } catch (error) {
+    return noLook(run, error, context);
+  }
+  const saw = seen(run, job, context.now());
+  if (job.status === 'completed') {
+    return advance(run, { ...saw, state: 'bundling', completedAtMs: context.now() }, context);
+  }
+  if (job.status === 'failed') {
+    const completed = { ...run, ...saw, completedAtMs: context.now() };
+    const ending: Ending = { kind: 'failed', ...(job.error !== undefined && { reason: job.error }) };
+    return advance(run, ended(completed, ending, context.now()), context);
+  }
+  const bounds = { minMs: context.timing.lookMinMs, maxMs: context.timing.lookMaxMs };
+  const inMs = nextLookMs(saw.looks, startedAtMs, context.now(), bounds, context.random());
+  return advance(run, { ...saw, watchEndsAtMs, nextLookAtMs: context.now() + inMs }, context, inMs);
+}
+
+/** What one look adds to the record. A platform that falls silent about something leaves the last word standing. */
+function seen(run: ExportRun, job: ExportJob, atMs: number) {
+  const look = { atMs, ...(job.progress?.fraction !== undefined && { fraction: job.progress.fraction }) };
+  return {
+    status: job.status === 'unknown' ? job.rawStatus : job.status,
+    progressText: job.progress?.text ?? run.progressText,
+    pageCount: job.pageCount ?? run.pageCount,
+    looks: [...run.looks, look].slice(-LOOKS_KEPT),
+    trouble: undefined,
+  };
+}
+
+/** A look that gave nothing: tried again ever less often, and told when it lasts. */
+async function noLook(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+  if (!(error instanceof DocsApiError)) throw error;
+  const nowMs = context.now();
+  const kind = troubleOf(error);
+  const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
+  if (kind === 'lost' && inARow >= LOST_AFTER)
+    return advance(run, ended(run, { kind: 'lost' }, nowMs), context);
+  if (kind === 'key') context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
+  const inMs = error.retryAfterMs ?? (kind === 'key' ? KEY_REFUSED_MS : backoffMs(inARow, context));
+  const trouble = { kind, inARow, sinceMs: run.trouble?.sinceMs ?? nowMs, nextMs: nowMs + inMs };
+  return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
+}
+
+function troubleOf(error: DocsApiError): NonNullable<ExportRun['trouble']>['kind'] {
+  if (error.kind === 'key_rejected' || error.kind === 'forbidden') return 'key';
+  if (error.kind === 'rate_limited') return 'limit';
+  return error.kind === 'not_found' ? 'lost' : 'down';
+}
+
+async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const { jobId = '' } = run;
+  if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
+  try {
+    const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobId);
+    const link = `${run.id}.${run.attempt}.${run.resumed}`;
+    await context.links.put(link, bundleUrl, expiresAt ?? context.now() + LINK_WITHOUT_END_MS);
+    const ending: Ending = { kind: 'done', link, linkEndsAtMs: expiresAt, sizeBytes };
+    return advance(run, ended(run, ending, context.now()), context);
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    const nowMs = context.now();
+    const inARow = (run.trouble?.inARow ?? 0) + 1;
+    const inMs = error.retryAfterMs ?? backoffMs(inARow, context);
+    // A platform that has just completed a job may still call it incomplete for a moment.
+    const worthwhile = error.retryable || error.kind === 'conflict';
+    if (!worthwhile || nowMs + inMs > run.sinceMs + context.timing.giveUpMs) {
+      return advance(run, ended(run, { kind: 'noLink' }, nowMs), context);
+    }
+    const trouble = {
+      kind: troubleOf(error),
+      inARow,
+      sinceMs: run.trouble?.sinceMs ?? nowMs,
+      nextMs: nowMs + inMs,
+    };
+    return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
+  }
+}
+
+/** The question stands until a person answers it, or the answer of the platform comes late. */
+async function ask(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const late = await context.steps.result(run.id, stepOf(run));
+  if (late === undefined) {
+    await context.runs.settle(run, false);
+    return done;
+  }
+  const answer = { attempt: run.attempt, by: '', byId: '', action: 'late' } as const;
+  return advance(run, { ...started(run, late.value as ExportJob, context.now()), answer }, context);
+}
+
+async function end(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  if (run.ending?.kind === 'noPlace') await tellNoPlace(run, run.ending.code, context);
+  await context.runs.settle(run, true);
+  return done;
+}
+
+/** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
+async function tellNoPlace(run: ExportRun, code: string, context: ExportContext) {
+  const message = noPlaceMessage(run, code);
+  const responseUrl = await context.runs.responseUrl(run.id);
+  if (responseUrl !== undefined) {
+    const told = await context.once(run.id, `no-place.${run.attempt}`, () =>
+      context.answerPrivately(responseUrl, message, context.timing.slackCallMs),
+    );
+    if (told.kind === 'done' && told.value) return;
+  }
+  const key = `${run.id}.no-place.${run.attempt}`;
+  await context.outbox.show(
+    run.teamId,
+    { key, place: { user: run.requester.id }, kind: 'ending', message },
+    run.rev,
+  );
+}
+
+function backoffMs(inARow: number, { timing, random }: ExportContext): number {
+  const ms = Math.min(timing.retryMinMs * 2 ** (inARow - 1), timing.retryMaxMs);
+  return Math.round(ms * (0.75 + random() / 2));
+}

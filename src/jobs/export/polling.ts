@@ -1,0 +1,34 @@
+import type { Look } from './run.ts';
+
+/** How many looks a plan is made from; more only make the record larger. */
+export const LOOKS_KEPT = 8;
+
+/**
+ * When to look at an export job next, in milliseconds from now.
+ *
+ * With a rate to go by, it looks again after half of the time that the job still seems to need, so that looks
+ * get denser toward the end: few of them, and the end is seen soon. A job that is overdue is looked at ever less
+ * often, and so is one without any progress to go by. `jitter` is 0 to 1 and spreads runs that began together.
+ */
+export function nextLookMs(
+  looks: readonly Look[],
+  startedAtMs: number,
+  nowMs: number,
+  bounds: { minMs: number; maxMs: number },
+  jitter: number,
+): number {
+  const endMs = expectedEndMs(looks);
+  const pause = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
+  const spread = 0.9 + jitter * 0.2;
+  return Math.round(Math.min(Math.max(pause * spread, bounds.minMs), bounds.maxMs));
+}
+
+/** When the job would end at the rate seen between the looks; nothing while none was seen. */
+function expectedEndMs(looks: readonly Look[]): number | undefined {
+  const known = looks.flatMap(({ atMs, fraction }) => (fraction === undefined ? [] : [{ atMs, fraction }]));
+  const first = known.at(0);
+  const last = known.at(-1);
+  if (first === undefined || last === undefined || last.fraction <= first.fraction) return undefined;
+  const perMs = (last.fraction - first.fraction) / (last.atMs - first.atMs);
+  return last.atMs + (1 - last.fraction) / perMs;
+}

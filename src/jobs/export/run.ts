@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { runBase } from '../../store/runs.ts';
+
+/** How an export came out, for the person who asked. */
+export const ending = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('done'),
+    /** Name of the link in the link store. */
+    link: z.string(),
+    linkEndsAtMs: z.number().optional(),
+    sizeBytes: z.number().optional(),
+  }),
+  z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
+  /** The platform certainly did not start it. `status` is the HTTP status of its refusal, if it gave one. */
+  z.object({
+    kind: z.literal('notStarted'),
+    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'other']),
+    reason: z.string().optional(),
+  }),
+  z.object({ kind: z.literal('lost') }),
+  z.object({ kind: z.literal('gaveUp'), afterMs: z.number() }),
+  z.object({ kind: z.literal('noLink') }),
+  /** Nobody could tell whether it started, and a person decided to leave it. */
+  z.object({ kind: z.literal('left') }),
+  /** The card could not be posted, so nothing was started. */
+  z.object({ kind: z.literal('noPlace'), code: z.string() }),
+  z.object({ kind: z.literal('broken'), ref: z.string() }),
+]);
+export type Ending = z.infer<typeof ending>;
+
+/** Why a look at the platform gave nothing, while it lasts. */
+export const trouble = z.object({
+  kind: z.enum(['down', 'limit', 'key', 'lost']),
+  inARow: z.number().int(),
+  sinceMs: z.number(),
+  /** When it is tried again. */
+  nextMs: z.number(),
+});
+
+/** One look at the export job. `fraction` is 0 to 1. */
+export const look = z.object({ atMs: z.number(), fraction: z.number().optional() });
+export type Look = z.infer<typeof look>;
+
+/**
+ * One export that somebody asked for. All times are epoch milliseconds. Every message about it is a function of
+ * this record alone, see `view.ts`.
+ */
+export const exportRun = runBase.extend({
+  job: z.literal('export'),
+  project: z.string(),
+  domain: z.string(),
+  requester: z.object({ id: z.string(), name: z.string() }),
+  /** Where it was asked for. `joinable`: the app can be invited there; else its messages go to the person. */
+  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean(), atMs: z.number() }),
+  /** Where its messages are: the channel, or the requester's direct messages. */
+  inDirectMessage: z.boolean(),
+  /** Counts the starts, and within one the times that a person had it watched again. */
+  attempt: z.number().int(),
+  resumed: z.number().int(),
+  /**
+   * `accepted` nobody has looked yet · `carding` the card is on its way · `starting` · `watching` ·
+   * `bundling` completed, the link is being made · `unknown` a person has to decide · `ended`
+   */
+  state: z.enum(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
+  /** When the present state began. */
+  sinceMs: z.number(),
+  /** When the present attempt began, and when its watch ends. */
+  attemptAtMs: z.number(),
+  watchEndsAtMs: z.number().optional(),
+  nextLookAtMs: z.number(),
+  /** The platform's id of the export job. */
+  jobId: z.string().optional(),
+  startedAtMs: z.number().optional(),
+  /** What the platform last said. */
+  status: z.string().optional(),
+  progressText: z.string().optional(),
+  pageCount: z.number().optional(),
+  looks: z.array(look),
+  trouble: trouble.optional(),
+  completedAtMs: z.number().optional(),
+  ending: ending.optional(),
+  /** The question of an earlier attempt, and who answered it how. */
+  answer: z
+    .object({
+      attempt: z.number().int(),
+      by: z.string(),
+      byId: z.string(),
+      action: z.enum(['startAgain', 'leave', 'late']),
+    })
+    .optional(),
+});
+export type ExportRun = z.infer<typeof exportRun>;
+
+/** Short reference of a run, in messages and in every log line about it. */
+export const refOf = (runId: string) => runId.slice(0, 8);
+
+/** How far the export is, 0 to 1, when the platform says so. */
+export const fractionOf = (run: ExportRun) => run.looks.at(-1)?.fraction;
+
+/** What a button may do to a run; nothing when the run has moved on since the button was shown. */
+export type Transition = (
+  run: ExportRun,
+  by: { id: string; name: string },
+  nowMs: number,
+) => ExportRun | undefined;
+
+/** The same request, started once more. */
+function anew(run: ExportRun, nowMs: number): ExportRun {
+  return {
+    ...run,
+    attempt: run.attempt + 1,
+    state: 'carding',
+    sinceMs: nowMs,
+    attemptAtMs: nowMs,
+    nextLookAtMs: nowMs,
+    looks: [],
+    watchEndsAtMs: undefined,
+    jobId: undefined,
+    startedAtMs: undefined,
+    status: undefined,
+    progressText: undefined,
+    pageCount: undefined,
+    trouble: undefined,
+    completedAtMs: undefined,
+    ending: undefined,
+  };
+}
+
+/** The same export job, looked at once more. */
+function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
+  const fresh = {
+    sinceMs: nowMs,
+    nextLookAtMs: nowMs,
+    watchEndsAtMs: undefined,
+    trouble: undefined,
+    ending: undefined,
+  };
+  return { ...run, ...fresh, resumed: run.resumed + 1, state };
+}
+
+/** The run with its ending. */
+export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
+  return { ...run, state: 'ended', sinceMs: nowMs, ending };
+}
+
+export const transitions = {
+  /** Nobody knows whether it started: start it again. */
+  startAgain: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? {
+          ...anew(run, nowMs),
+          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
+        }
+      : undefined,
+  /** Nobody knows whether it started: leave it at that. */
+  leave: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? {
+          ...ended(run, { kind: 'left' }, nowMs),
+          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
+        }
+      : undefined,
+  /** It failed or did not start: start it once more. */
+  tryAgain: (run, _by, nowMs) =>
+    run.state === 'ended' && ['failed', 'notStarted', 'lost', 'broken'].includes(run.ending?.kind ?? '')
+      ? anew(run, nowMs)
+      : undefined,
+  /** The watch ended before the job did, or its link could not be had: look again. */
+  checkNow: (run, _by, nowMs) => {
+    if (run.state !== 'ended') return undefined;
+    if (run.ending?.kind === 'gaveUp') return watchAgain(run, 'watching', nowMs);
+    return run.ending?.kind === 'noLink' ? watchAgain(run, 'bundling', nowMs) : undefined;
+  },
+} satisfies Record<string, Transition>;
+export type TransitionName = keyof typeof transitions;
+
+/** What a button of a run carries. It names the attempt it was shown for: a second click finds it over. */
+export const runButton = z.object({
+  v: z.literal(1),
+  run: z.string(),
+  attempt: z.number().int(),
+  resumed: z.number().int(),
+  /** For when the record is gone. */
+  domain: z.string(),
+  job: z.string().optional(),
+});
+export type RunButton = z.infer<typeof runButton>;
+
+/** Ids of the buttons' listeners. */
+export const exportActions = {
+  startAgain: 'export.start_again',
+  leave: 'export.leave',
+  tryAgain: 'export.try_again',
+  checkNow: 'export.check_now',
+  download: 'export.download',
+  openThread: 'export.open_thread',
+  useDomain: 'export.use_domain',
+} as const;

@@ -1,0 +1,327 @@
+import { type ButtonParts, linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
+import type { Shown } from '../../slack/outbox.ts';
+import { count, cut, duration, oneLine, size } from '../../slack/text.ts';
+import { type Ending, type ExportRun, exportActions, fractionOf, type RunButton, refOf } from './run.ts';
+
+/** Errors in a row before people are told that the platform does not answer. */
+const TROUBLE_TOLD_AT = 3;
+
+const WHEN = '{date_short_pretty} {time}';
+
+export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
+
+/** Every message of a run as it should look now. Earlier endings stay as they were. */
+export function exportMessages(run: ExportRun): Shown[] {
+  const under = { under: cardKey(run) };
+  const otherwise = run.requester.id;
+  const shown: Shown[] = [];
+  if (run.ending?.kind === 'noPlace' || run.state === 'accepted') return shown;
+
+  const place = run.inDirectMessage ? { user: run.requester.id } : { channel: run.asked.channel };
+  shown.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
+
+  if (run.startedAtMs !== undefined || run.trouble !== undefined) {
+    const kind = run.state === 'ended' ? 'state' : 'progress';
+    shown.push({ key: `${run.id}.progress`, place: under, kind, message: progressMessage(run) });
+  }
+  if (run.state === 'unknown') {
+    const key = questionKey(run, run.attempt);
+    shown.push({ key, place: under, kind: 'ending', message: questionMessage(run), otherwise });
+  }
+  if (run.answer) {
+    const key = questionKey(run, run.answer.attempt);
+    shown.push({ key, place: under, kind: 'ending', message: answeredMessage(run.answer), otherwise });
+  }
+  if (run.ending && run.ending.kind !== 'left') {
+    const key = `${run.id}.end.${run.attempt}.${run.resumed}`;
+    shown.push({ key, place: under, kind: 'ending', message: endingMessage(run, run.ending), otherwise });
+  }
+  return shown;
+}
+
+const questionKey = (run: ExportRun, attempt: number) => `${run.id}.question.${attempt}`;
+
+export function cardMessage(run: ExportRun): Message {
+  const job = run.jobId === undefined ? '' : ` · job ${shortId(run.jobId)}`;
+  return message([
+    [{ bold: `📦 Static export · ${run.domain} — ${stateWord(run)}` }],
+    [`Asked for by @${person(run.requester.name)}${job} · details in the thread`],
+  ]);
+}
+
+/** One or two words for where a run stands. */
+export function stateWord(run: ExportRun): string {
+  switch (run.state) {
+    case 'accepted':
+    case 'carding':
+    case 'starting':
+      return 'Queued';
+    case 'watching':
+      return run.status === 'queued' ? 'Queued' : 'Running';
+    case 'bundling':
+      return 'Running';
+    case 'unknown':
+      return 'Start unclear';
+    case 'ended':
+      return endedWord(run.ending);
+  }
+}
+
+function endedWord(ending: Ending | undefined): string {
+  switch (ending?.kind) {
+    case 'done':
+      return 'Done';
+    case 'failed':
+      return 'Failed';
+    case 'notStarted':
+    case 'noPlace':
+      return 'Not started';
+    case 'lost':
+      return 'Lost';
+    case 'gaveUp':
+      return 'No longer watched';
+    case 'noLink':
+      return 'Done, without a link yet';
+    case 'left':
+      return 'Start unclear';
+    case 'broken':
+    case undefined:
+      return 'Broken off';
+  }
+}
+
+export function progressMessage(run: ExportRun): Message {
+  const line: Part[] = [stateWordOf(run), ...measures(run)];
+  if (run.state === 'ended') {
+    const took = tookMs(run);
+    return message([took === undefined ? line : [...line, ` · took ${duration(took)}`]]);
+  }
+  if (run.startedAtMs !== undefined) line.push(' · started ', { time: run.startedAtMs, format: '{ago}' });
+  const trouble = troubleLine(run);
+  return message(trouble.length === 0 ? [line] : [line, trouble]);
+}
+
+/** The platform's own word where it is not one of the known ones. */
+function stateWordOf(run: ExportRun): string {
+  const known = ['queued', 'running', 'completed', 'failed', ''];
+  if (run.state !== 'watching' || run.status === undefined || known.includes(run.status))
+    return stateWord(run);
+  return cut(oneLine(run.status), 40);
+}
+
+/** What the platform says of the progress: never more than that. */
+function measures(run: ExportRun): string[] {
+  const parts: string[] = [];
+  const fraction = fractionOf(run);
+  if (fraction !== undefined) {
+    const cells = Math.floor(fraction * 10);
+    if (run.state !== 'ended')
+      parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
+  } else if (run.progressText !== undefined) {
+    parts.push(cut(oneLine(run.progressText), 60));
+  }
+  if (run.pageCount !== undefined)
+    parts.push(pages(run.pageCount) + (run.state === 'ended' ? '' : ' so far'));
+  return parts.map((part) => ` · ${part}`);
+}
+
+function troubleLine(run: ExportRun): Part[] {
+  const { trouble } = run;
+  if (trouble === undefined) return [];
+  const next: Part = { time: trouble.nextMs, format: '{time}' };
+  switch (trouble.kind) {
+    case 'limit':
+      return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
+    case 'key':
+      return ['My platform key was rejected; an operator has to renew it. I go on when it works again.'];
+    case 'down':
+    case 'lost':
+      if (run.startedAtMs === undefined)
+        return ["The docs platform isn't answering, so nothing is started yet. I keep trying."];
+      if (trouble.inARow < TROUBLE_TOLD_AT) return [];
+      return ["I can't reach the platform and keep trying; the job itself may be fine."];
+  }
+}
+
+function questionMessage(run: ExportRun): Message {
+  return message(
+    [
+      [
+        '⚠️ ',
+        { mention: run.requester.id },
+        ` The platform did not answer, so I can't tell whether the export of ${run.domain} started.`,
+      ],
+      ['Look in its dashboard before you start it again.'],
+    ],
+    [
+      runButtonOf(run, 'Start again', exportActions.startAgain),
+      runButtonOf(run, 'Leave it', exportActions.leave),
+    ],
+  );
+}
+
+function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Message {
+  const said = {
+    startAgain: `The platform did not answer the first start. Started again by @${person(by)}.`,
+    leave: `The platform did not answer the start. Left at that by @${person(by)}.`,
+    late: "The platform's answer came late: the export did start.",
+  };
+  return message([[said[action]]]);
+}
+
+function endingMessage(run: ExportRun, ending: Ending): Message {
+  const to: Part = { mention: run.requester.id };
+  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
+  switch (ending.kind) {
+    case 'done':
+      return doneMessage(run, ending);
+    case 'failed': {
+      const fraction = fractionOf(run);
+      const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
+      const took = tookMs(run);
+      const after = took === undefined ? '' : ` after ${duration(took)}`;
+      return message(
+        [
+          ['❌ ', to, ` The export of ${run.domain} failed${at}${after}.`],
+          [platformSaid(ending.reason)],
+          [`Your live site is not affected. ref ${refOf(run.id)}`],
+        ],
+        [tryAgain],
+      );
+    }
+    case 'notStarted':
+      return message(
+        [
+          ['❌ ', to, ` ${notStarted(run, ending.why)}`],
+          ...(ending.reason ? [[platformSaid(ending.reason)]] : []),
+        ],
+        ending.why === 'plan' ? [] : [tryAgain],
+      );
+    case 'lost':
+      return message(
+        [['❌ ', to, ' The platform no longer knows this export (404).']],
+        [runButtonOf(run, 'Start another', exportActions.tryAgain)],
+      );
+    case 'gaveUp':
+      return message(
+        [['⌛ ', to, ` I stopped watching after ${duration(ending.afterMs)}. The job may still finish.`]],
+        [runButtonOf(run, 'Check now', exportActions.checkNow)],
+      );
+    case 'noLink':
+      return message(
+        [['⚠️ ', to, ' The export finished, but I could not get a download link yet.']],
+        [runButtonOf(run, 'Try again', exportActions.checkNow)],
+      );
+    default:
+      return message(
+        [['❌ ', to, ` Something broke on my side. ref ${'ref' in ending ? ending.ref : refOf(run.id)}`]],
+        [tryAgain],
+      );
+  }
+}
+
+function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
+  const took = tookMs(run);
+  const facts = [
+    run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
+    done.sizeBytes === undefined ? '' : ` · ${size(done.sizeBytes)}`,
+    took === undefined ? '' : ` · took ${duration(took)}`,
+  ].join('');
+  const until: Part[] =
+    done.linkEndsAtMs === undefined
+      ? ["The platform didn't say how long the link works. "]
+      : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
+  return message(
+    [
+      ['✅ ', { mention: run.requester.id }, ` The export of ${run.domain} is ready${facts}`],
+      [...until, 'Anyone who has it can download the bundle.'],
+    ],
+    [
+      {
+        label: 'Download bundle',
+        action: exportActions.download,
+        url: linkPlaceholder(done.link),
+        style: 'primary',
+      },
+    ],
+  );
+}
+
+function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
+  switch (why) {
+    case 'domain':
+      return `The platform doesn't accept ${run.domain}. Nothing was started.`;
+    case 'plan':
+      return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
+    case 'key':
+      return 'My platform key was rejected, so nothing was started. An operator has to renew it.';
+    case 'limit':
+      return "The platform's limit is still reached, so nothing was started. Try again later.";
+    case 'down':
+      return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
+    case 'other':
+      return 'The platform refused the export. Nothing was started.';
+  }
+}
+
+/** To whoever asked, when the card could not be posted where they asked. */
+export function noPlaceMessage(run: ExportRun, code: string): Message {
+  if (run.asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
+    return message([
+      [
+        "I can't post here yet, so nothing was started. Type ",
+        { code: '/invite @Docket' },
+        ', then run the command again.',
+      ],
+    ]);
+  }
+  return message([[`Slack doesn't let me post here (${code}), so nothing was started.`]]);
+}
+
+/** To somebody who asks for an export that is under way. `thread` is the address of its card. */
+export function runningMessage(run: ExportRun, nowMs: number, thread: string | undefined): Message {
+  const buttons =
+    thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
+  const by = `@${person(run.requester.name)}`;
+  if (run.state === 'unknown') {
+    const text = `I can't tell whether an export of ${run.domain} is running: the platform did not answer ${by}'s start. That question comes first, in its thread.`;
+    return message([[text]], buttons);
+  }
+  const fraction = fractionOf(run);
+  const where = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
+  const ago = duration(nowMs - run.attemptAtMs);
+  return message([[`An export of ${run.domain} is ${where} (started by ${by} ${ago} ago).`]], buttons);
+}
+
+function platformSaid(reason: string | undefined): string {
+  return reason === undefined
+    ? 'The platform gave no reason.'
+    : `The platform said: "${cut(oneLine(reason), 300)}"`;
+}
+
+function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
+  const value: RunButton = {
+    v: 1,
+    run: run.id,
+    attempt: run.attempt,
+    resumed: run.resumed,
+    domain: run.domain,
+    ...(run.jobId !== undefined && { job: run.jobId.slice(0, 500) }),
+  };
+  return { label, action, value: JSON.stringify(value) };
+}
+
+function tookMs(run: ExportRun): number | undefined {
+  if (run.startedAtMs === undefined || run.completedAtMs === undefined) return undefined;
+  return run.completedAtMs - run.startedAtMs;
+}
+
+const percent = (fraction: number) => `${Math.floor(fraction * 100)}%`;
+const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
+const person = (name: string) => cut(oneLine(name), 60);
+
+function shortId(id: string): string {
+  const clean = oneLine(id);
+  const points = Array.from(clean);
+  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
+}

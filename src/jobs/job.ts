@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+
+/** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
+export const queueNames = ['docs-export', 'slack-outbox'] as const;
+export type QueueName = (typeof queueNames)[number];
+
+/** What a look at a job came to. A job never waits inside a worker: it says when it wants to be looked at again. */
+export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };
+
+export const done: Outcome = { kind: 'done' };
+export const lookAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
+
+/** A kind of background work, all of it in one place. The subject (`id`) has at most one BullMQ job at a time. */
+export interface Job<Data, Context> {
+  /** Name in logs, metrics and records. */
+  name: string;
+  queue: QueueName;
+  /** How many of them one process works on at once. */
+  concurrency: number;
+  data: z.ZodType<Data>;
+  /** One look. Safe to repeat at any point, since a process may die at any point. */
+  run(data: Data, context: Context): Promise<Outcome>;
+  /** Our own defect, again and again: tell the person, with the reference that the log has too. */
+  giveUp?(data: Data, context: Context, ref: string): Promise<void>;
+}
+
+export const defineJob = <Data, Context>(job: Job<Data, Context>): Job<Data, Context> => job;

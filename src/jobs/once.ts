@@ -1,0 +1,49 @@
+import type { StepStore } from '../store/steps.ts';
+
+/** What became of a call that must not happen twice. */
+export type OnceOutcome<T> =
+  | { kind: 'done'; value: T }
+  /** The call certainly did not happen; its intent is forgotten, so it may be tried again. */
+  | { kind: 'notHappened'; error: unknown }
+  /** It may or may not have happened. Only a person may decide to make it again. */
+  | { kind: 'unknown'; error?: unknown }
+  /** Somebody may still be waiting for its answer; look again later. */
+  | { kind: 'inFlight'; forMs: number };
+
+/**
+ * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
+ * the intent is written before the call, the result after it.
+ */
+export type Once = <T>(runId: string, step: string, call: () => Promise<T>) => Promise<OnceOutcome<T>>;
+
+export interface OnceParts {
+  steps: StepStore;
+  /** The time limit of a call: an intent older than this belongs to nobody who still waits. */
+  limitMs: number;
+  /** Whether an error proves that the call did not happen. */
+  didNotHappen: (error: unknown) => boolean;
+  newToken: () => string;
+  now: () => number;
+}
+
+export function createOnce({ steps, limitMs, didNotHappen, newToken, now }: OnceParts): Once {
+  return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<OnceOutcome<T>> => {
+    const token = newToken();
+    const state = await steps.begin(runId, step, token, now());
+    if (state.kind === 'finished') return { kind: 'done', value: state.result as T };
+    if (state.kind === 'open') {
+      const forMs = state.sinceMs + limitMs - now();
+      return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
+    }
+    let value: T;
+    try {
+      value = await call();
+    } catch (error) {
+      if (!didNotHappen(error)) return { kind: 'unknown', error };
+      await steps.clear(runId, step, token);
+      return { kind: 'notHappened', error };
+    }
+    await steps.finish(runId, step, value);
+    return { kind: 'done', value };
+  };
+}

@@ -1,0 +1,94 @@
+import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Log } from '../log.ts';
+import { keys, PREFIX } from '../store/keys.ts';
+import type { Timing } from '../timing.ts';
+import type { Job } from './job.ts';
+
+/** Unexpected errors, or deaths of the process, after which a job counts as poison. */
+const POISON_ERRORS = 8;
+const POISON_STALLS = 20;
+
+export interface Workers {
+  /** Stops taking jobs, hands running ones back, and waits for them for `graceMs` at most. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface WorkerParts<Context> {
+  // biome-ignore lint/suspicious/noExplicitAny: the registry mixes jobs with different data; each parses its own
+  jobs: readonly Job<any, Context>[];
+  context: Context;
+  /** Commands of this connection wait while Redis is away; the workers make further ones of their own from it. */
+  connection: Redis;
+  /** A short reference for people and the log. */
+  newRef: () => string;
+  timing: Timing;
+  log: Log;
+  onError: (error: Error) => void;
+}
+
+/** One BullMQ worker per job kind. A job that wants another look is moved to delayed, which frees its slot. */
+export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
+  const { jobs, context, connection, newRef, timing, log, onError } = parts;
+  let stopping = false;
+
+  async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
+    if (stopping) return handBack(bullJob, 0, token);
+    const data = definition.data.parse(bullJob.data);
+    if (bullJob.stalledCounter > POISON_STALLS)
+      return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
+    let waitMs: number;
+    try {
+      const outcome = await definition.run(data, context);
+      if (outcome.kind === 'done') return;
+      waitMs = outcome.inMs;
+    } catch (error) {
+      const troubleKey = keys.trouble(bullJob.id ?? '');
+      const errors = await connection.incr(troubleKey);
+      await connection.pexpire(troubleKey, 24 * 3600 * 1000);
+      log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
+      if (errors >= POISON_ERRORS) return giveUp(definition, data, error);
+      waitMs = Math.min(timing.retryMinMs * 2 ** (errors - 1), timing.retryMaxMs);
+    }
+    return handBack(bullJob, waitMs, token);
+  }
+
+  async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
+    const ref = newRef();
+    log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
+    await definition.giveUp?.(data, context, ref);
+  }
+
+  const workers = jobs.map((definition) => {
+    const worker = new Worker(definition.queue, (bullJob, token) => look(definition, bullJob, token), {
+      connection,
+      prefix: PREFIX,
+      concurrency: definition.concurrency,
+      lockDuration: timing.lockMs,
+      stalledInterval: timing.stalledMs,
+      // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
+      maxStalledCount: 1000,
+      skipVersionCheck: true,
+    });
+    worker.on('error', onError);
+    return worker;
+  });
+
+  return {
+    async close(graceMs) {
+      stopping = true;
+      const closed = Promise.all(workers.map((worker) => worker.close()));
+      let timer: NodeJS.Timeout | undefined;
+      const grace = new Promise((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      await Promise.race([closed, grace]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function handBack(bullJob: BullJob, waitMs: number, token: string | undefined): Promise<never> {
+  await bullJob.moveToDelayed(Date.now() + waitMs, token);
+  throw new DelayedError();
+}

@@ -1,0 +1,58 @@
+import type { Person } from './slack/client.ts';
+
+/** What a person may be allowed to do. */
+export type Permission = 'export';
+
+export type Verdict =
+  | { kind: 'allowed'; person: Person }
+  | { kind: 'refused'; person: Person }
+  /** Slack did not tell in time who this is; nothing is allowed to somebody unknown. */
+  | { kind: 'unknown' };
+
+export interface Policy {
+  check(userId: string, permission: Permission): Promise<Verdict>;
+}
+
+export interface PolicyParts {
+  person: (userId: string) => Promise<Person>;
+  timeoutMs: number;
+  cacheMs: number;
+  now: () => number;
+}
+
+/** People remembered at once, so that a large workspace cannot fill the memory. */
+const REMEMBERED = 5000;
+
+/** Every full member may; guests and people from other organizations may not. */
+export function createPolicy({ person, timeoutMs, cacheMs, now }: PolicyParts): Policy {
+  const known = new Map<string, { person: Person; untilMs: number }>();
+
+  async function lookUp(userId: string): Promise<Person | undefined> {
+    const cached = known.get(userId);
+    if (cached && cached.untilMs > now()) return cached.person;
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), timeoutMs);
+    });
+    try {
+      const found = await Promise.race([person(userId), tooLate]);
+      if (found === undefined) return undefined;
+      if (known.size >= REMEMBERED) known.clear();
+      known.set(userId, { person: found, untilMs: now() + cacheMs });
+      return found;
+    } catch {
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    async check(userId, permission) {
+      const found = await lookUp(userId);
+      if (found === undefined) return { kind: 'unknown' };
+      const allowed: Record<Permission, boolean> = { export: found.fullMember };
+      return { kind: allowed[permission] ? 'allowed' : 'refused', person: found };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { Button, KnownBlock, RichTextElement } from '@slack/types';
+import { cutBytes, escapeText } from './text.ts';
+
+/** What is posted: blocks, and a text that makes sense when read aloud. */
+export interface Message {
+  text: string;
+  blocks: KnownBlock[];
+}
+
+/**
+ * A piece of a line. Plain strings are shown as they are: they can neither mention anyone nor become markup.
+ * `mention` notifies. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
+ */
+export type Part =
+  | string
+  | { bold: string }
+  | { code: string }
+  | { mention: string }
+  | { time: number; format: string };
+
+/** A button. `action` is the id of its listener; every button sends an action, also one with a `url`. */
+export interface ButtonParts {
+  label: string;
+  action: string;
+  value?: string;
+  /** An http(s) address, or a placeholder from `linkPlaceholder`. */
+  url?: string;
+  style?: 'primary' | 'danger';
+}
+
+/**
+ * Limits of Slack's, from its Block Kit reference, but for the last: `chat.update` refuses a `text` above
+ * 4,000 bytes, and some room stays for what a direct message says before it.
+ */
+const limits = { buttonLabel: 75, buttonValue: 2000, buttonUrl: 3000, textBytes: 3000 };
+
+/** The one builder of messages: lines of parts, then a row of buttons. */
+export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
+  const elements = lines.flatMap((line, index) => [
+    ...(index === 0 ? [] : [{ type: 'text' as const, text: '\n' }]),
+    ...line.filter((part) => part !== '').map(richText),
+  ]);
+  const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+  if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(button) });
+  const text = lines.map((line) => line.map(spoken).join('')).join('\n');
+  return { text: cutBytes(text, limits.textBytes), blocks };
+}
+
+function richText(part: Part): RichTextElement {
+  if (typeof part === 'string') return { type: 'text', text: part };
+  if ('bold' in part) return { type: 'text', text: part.bold, style: { bold: true } };
+  if ('code' in part) return { type: 'text', text: part.code, style: { code: true } };
+  if ('mention' in part) return { type: 'user', user_id: part.mention };
+  return { type: 'date', timestamp: toSeconds(part.time), format: part.format, fallback: utc(part.time) };
+}
+
+function spoken(part: Part): string {
+  if (typeof part === 'string') return escapeText(part);
+  if ('bold' in part) return escapeText(part.bold);
+  if ('code' in part) return escapeText(part.code);
+  if ('mention' in part) return `<@${part.mention}>`;
+  return `<!date^${toSeconds(part.time)}^${part.format}|${utc(part.time)}>`;
+}
+
+const toSeconds = (ms: number) => Math.floor(ms / 1000);
+
+function utc(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function button(parts: ButtonParts): Button {
+  if (parts.label.length > limits.buttonLabel) throw new RangeError(`Button label too long: ${parts.label}`);
+  if ((parts.value ?? '').length > limits.buttonValue)
+    throw new RangeError(`Value too long: ${parts.action}`);
+  if ((parts.url ?? '').length > limits.buttonUrl) throw new RangeError(`Address too long: ${parts.action}`);
+  return {
+    type: 'button',
+    text: { type: 'plain_text', text: parts.label },
+    action_id: parts.action,
+    ...(parts.value !== undefined && { value: parts.value }),
+    ...(parts.url !== undefined && { url: parts.url }),
+    ...(parts.style && { style: parts.style }),
+  };
+}
+
+const LINK_SCHEME = 'docket-link:';
+
+/** Stands for a presigned link in a stored message; the link itself is filled in when the message is delivered. */
+export const linkPlaceholder = (name: string) => `${LINK_SCHEME}${name}`;
+
+/** The same message with a first line before it. */
+export function withPreface(original: Message, preface: Part[]): Message {
+  const { text, blocks } = message([preface]);
+  return { text: `${text}\n${original.text}`, blocks: [...blocks, ...original.blocks] };
+}
+
+/**
+ * Fills link placeholders. A button whose link has ended is left out: a dead button helps nobody.
+ * An address longer than Slack's limit goes without its button too, into the text as a link.
+ */
+export async function fillLinks(
+  original: Message,
+  find: (name: string) => Promise<string | undefined>,
+): Promise<Message> {
+  const blocks: KnownBlock[] = [];
+  for (const block of original.blocks) {
+    if (block.type !== 'actions') {
+      blocks.push(block);
+      continue;
+    }
+    const elements: typeof block.elements = [];
+    for (const element of block.elements) {
+      const name =
+        element.type === 'button' && element.url?.startsWith(LINK_SCHEME)
+          ? element.url.slice(LINK_SCHEME.length)
+          : undefined;
+      if (name === undefined) {
+        elements.push(element);
+        continue;
+      }
+      const url = await find(name);
+      if (url !== undefined && url.length <= limits.buttonUrl) elements.push({ ...(element as Button), url });
+      else if (url !== undefined) blocks.push(linkLine((element as Button).text.text, url));
+    }
+    if (elements.length > 0) blocks.push({ ...block, elements });
+  }
+  return { text: original.text, blocks };
+}
+
+function linkLine(label: string, url: string): KnownBlock {
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_section', elements: [{ type: 'link', url, text: label }] }],
+  };
+}
+
+/** What is left when Slack refuses the blocks: the text, and the addresses of its buttons. */
+export function textOnly(original: Message): string {
+  const addresses = original.blocks.flatMap((block) =>
+    block.type === 'actions'
+      ? block.elements.flatMap((element) =>
+          element.type === 'button' && element.url
+            ? [`<${element.url}|${escapeText(element.text.text)}>`]
+            : [],
+        )
+      : [],
+  );
+  return [original.text, ...addresses].join('\n');
+}

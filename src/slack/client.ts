@@ -1,0 +1,171 @@
+import type { Logger } from '@slack/web-api';
+import { WebClient } from '@slack/web-api';
+import type { Message } from './blocks.ts';
+import { SlackApiError, slackApiError } from './errors.ts';
+
+/** Who the bot is, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
+export interface Identity {
+  teamId: string;
+  botUserId: string;
+  botId: string;
+  url: string;
+}
+
+/** What decides a permission, and the name that is shown. */
+export interface Person {
+  id: string;
+  name: string;
+  /** A full member of this workspace: no guest, nobody from another organization, no bot, not deactivated. */
+  fullMember: boolean;
+}
+
+/** The mark of a message of ours, kept in its metadata, by which it is found again after an unclear post. */
+export interface DeliveryMark {
+  key: string;
+  hash: string;
+}
+
+export interface Posted {
+  channel: string;
+  ts: string;
+}
+
+/** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
+export interface SlackApi {
+  identity(): Promise<Identity>;
+  person(userId: string): Promise<Person>;
+  openDirectMessage(userId: string): Promise<string>;
+  post(
+    to: { channel: string; threadTs?: string },
+    content: Message | string,
+    mark: DeliveryMark,
+  ): Promise<Posted>;
+  edit(at: Posted, content: Message | string): Promise<void>;
+  /** Looks for a message of ours by its mark, among those posted since `sinceMs` (epoch). */
+  find(
+    place: { channel: string; threadTs?: string },
+    key: string,
+    sinceMs: number,
+  ): Promise<(Posted & { hash: string }) | undefined>;
+}
+
+/**
+ * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` asks for these,
+ * `commands` for the slash commands, and nothing else.
+ */
+export const methodScopes = {
+  'auth.test': [],
+  'users.info': ['users:read'],
+  'conversations.open': ['im:write'],
+  'chat.postMessage': ['chat:write'],
+  'chat.update': ['chat:write'],
+  'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+  'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+} as const;
+
+const EVENT_TYPE = 'docket_message';
+
+/** The clock of Slack may differ from ours by this much, in seconds. */
+const CLOCK_SLACK_S = 120;
+
+export interface SlackApiOptions {
+  token: string;
+  apiUrl: string;
+  timeoutMs: number;
+  logger: Logger;
+}
+
+export function createSlackApi({ token, apiUrl, timeoutMs, logger }: SlackApiOptions): SlackApi {
+  // The client's own retries would post twice, and its answer to a 429 holds up every other call.
+  const web = new WebClient(token, {
+    slackApiUrl: apiUrl,
+    allowAbsoluteUrls: false,
+    timeout: timeoutMs,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    logger,
+  });
+
+  async function call<T>(method: keyof typeof methodScopes, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw slackApiError(method, error);
+    }
+  }
+
+  function body(content: Message | string) {
+    if (typeof content === 'string') return { text: content };
+    return { text: content.text, blocks: content.blocks };
+  }
+
+  return {
+    async identity() {
+      const answer = await call('auth.test', () => web.auth.test());
+      const { team_id: teamId, user_id: botUserId, bot_id: botId, url } = answer;
+      if (!teamId || !botUserId || !botId || !url)
+        throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
+      return { teamId, botUserId, botId, url };
+    },
+
+    async person(userId) {
+      const { user } = await call('users.info', () => web.users.info({ user: userId }));
+      if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
+      const guest = user.is_restricted === true || user.is_ultra_restricted === true;
+      const outside = user.is_stranger === true || user.is_bot === true || user.deleted === true;
+      const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
+      return { id: userId, name, fullMember: !guest && !outside };
+    },
+
+    async openDirectMessage(userId) {
+      const { channel } = await call('conversations.open', () => web.conversations.open({ users: userId }));
+      if (!channel?.id) throw new SlackApiError('unclear', 'conversations.open', 'no_channel');
+      return channel.id;
+    },
+
+    async post({ channel, threadTs }, content, mark) {
+      const answer = await call('chat.postMessage', () =>
+        web.chat.postMessage({
+          channel,
+          ...body(content),
+          ...(threadTs !== undefined && { thread_ts: threadTs }),
+          metadata: { event_type: EVENT_TYPE, event_payload: { ...mark } },
+          unfurl_links: false,
+          unfurl_media: false,
+        }),
+      );
+      if (!answer.ts || !answer.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
+      return { channel: answer.channel, ts: answer.ts };
+    },
+
+    async edit({ channel, ts }, content) {
+      // Text alone removes the blocks only when there is no `blocks` at all: an empty list says it plainly.
+      const blocks = typeof content === 'string' ? [] : content.blocks;
+      await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
+    },
+
+    async find({ channel, threadTs }, key, sinceMs) {
+      const oldest = String(Math.floor(sinceMs / 1000) - CLOCK_SLACK_S);
+      const query = { channel, oldest, limit: 200, include_all_metadata: true };
+      let cursor: string | undefined;
+      do {
+        const more = cursor === undefined ? {} : { cursor };
+        const page =
+          threadTs === undefined
+            ? await call('conversations.history', () => web.conversations.history({ ...query, ...more }))
+            : await call('conversations.replies', () =>
+                web.conversations.replies({ ...query, ...more, ts: threadTs }),
+              );
+        for (const { ts, metadata } of page.messages ?? []) {
+          const mark =
+            metadata?.event_type === EVENT_TYPE
+              ? (metadata.event_payload as Partial<DeliveryMark>)
+              : undefined;
+          if (ts !== undefined && mark?.key === key) return { channel, ts, hash: mark.hash ?? '' };
+        }
+        cursor = page.response_metadata?.next_cursor || undefined;
+      } while (cursor !== undefined);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import {
+  WebAPIHTTPError,
+  WebAPIPlatformError,
+  WebAPIRateLimitedError,
+  WebAPIRequestError,
+} from '@slack/web-api';
+
+/**
+ * Why a call to Slack gave no result.
+ *
+ * `place` the conversation does not take it (gone, archived, not joined …) · `blocks` the blocks are refused ·
+ * `missing` the message to edit is not there · `limited` too many calls · `token` the token is refused: nothing
+ * works until an operator acts · `refused` Slack said no for another reason · `unreachable` certainly not sent ·
+ * `unclear` it may have taken effect.
+ */
+export type SlackErrorKind =
+  | 'place'
+  | 'blocks'
+  | 'missing'
+  | 'limited'
+  | 'token'
+  | 'refused'
+  | 'unreachable'
+  | 'unclear';
+
+/** A call to Slack that gave no result. Decide by `kind`; `code` is Slack's own word, safe to log and to show. */
+export class SlackApiError extends Error {
+  override readonly name = 'SlackApiError';
+  readonly kind: SlackErrorKind;
+  readonly method: string;
+  readonly code: string;
+  /** How long Slack asked us to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  /** Where in the blocks the trouble is, as JSON pointers, when Slack said so. */
+  readonly pointers: string[];
+
+  constructor(
+    kind: SlackErrorKind,
+    method: string,
+    code: string,
+    details: { retryAfterMs?: number; pointers?: string[] } = {},
+  ) {
+    super(`${method}: ${code}`);
+    this.kind = kind;
+    this.method = method;
+    this.code = code;
+    this.retryAfterMs = details.retryAfterMs;
+    this.pointers = details.pointers ?? [];
+  }
+}
+
+// Slack's tables of errors of chat.postMessage, chat.update and conversations.open.
+const kindOfCode: Record<string, SlackErrorKind> = {
+  channel_not_found: 'place',
+  not_in_channel: 'place',
+  is_archived: 'place',
+  restricted_action: 'place',
+  restricted_action_read_only_channel: 'place',
+  restricted_action_thread_locked: 'place',
+  restricted_action_thread_only_channel: 'place',
+  restricted_action_non_threadable_channel: 'place',
+  cannot_reply_to_message: 'place',
+  messages_tab_disabled: 'place',
+  user_disabled: 'place',
+  user_not_found: 'place',
+  user_not_visible: 'place',
+  cannot_dm_bot: 'place',
+  invalid_blocks: 'blocks',
+  invalid_blocks_format: 'blocks',
+  msg_blocks_too_long: 'blocks',
+  message_not_found: 'missing',
+  ratelimited: 'limited',
+  rate_limited: 'limited',
+  message_limit_exceeded: 'limited',
+  not_authed: 'token',
+  invalid_auth: 'token',
+  account_inactive: 'token',
+  token_revoked: 'token',
+  token_expired: 'token',
+  missing_scope: 'token',
+  // Slack's own trouble: it says that it may or may not have finished.
+  internal_error: 'unclear',
+  fatal_error: 'unclear',
+  service_unavailable: 'unclear',
+  request_timeout: 'unclear',
+};
+
+/** Before any byte of the request was sent. */
+const notSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Turns whatever the Web API client threw into a typed error. */
+export function slackApiError(method: string, error: unknown): SlackApiError {
+  if (error instanceof SlackApiError) return error;
+  if (error instanceof WebAPIRateLimitedError) {
+    return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
+  }
+  if (error instanceof WebAPIPlatformError) {
+    const code = error.data.error;
+    const pointers = error.data.response_metadata?.messages ?? [];
+    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, { pointers });
+  }
+  if (error instanceof WebAPIHTTPError)
+    return new SlackApiError('unclear', method, `http_${error.statusCode}`);
+  if (error instanceof WebAPIRequestError) {
+    const code = causeCode(error.original);
+    return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
+  }
+  return new SlackApiError('unclear', method, error instanceof Error ? error.name : 'unknown');
+}
+
+/** The system's word for what broke, found below any wrapping errors. */
+function causeCode(error: unknown): string {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
+      return causeCode(cause.errors[0]);
+  }
+  return error instanceof Error ? error.name : 'unknown';
+}

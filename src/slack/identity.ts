@@ -1,0 +1,40 @@
+import type { Log } from '../log.ts';
+import type { Timing } from '../timing.ts';
+import type { Identity, SlackApi } from './client.ts';
+
+/** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
+export interface IdentityKeeper {
+  current(): Identity | undefined;
+  start(): void;
+  stop(): void;
+}
+
+export function keepIdentity(
+  slack: SlackApi,
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
+  log: Log,
+): IdentityKeeper {
+  let identity: Identity | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  async function ask(failures: number) {
+    try {
+      identity = await slack.identity();
+      log.info({ team: identity.teamId, bot: identity.botUserId }, 'Slack knows the bot');
+    } catch (error) {
+      log.error({ err: error }, 'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL');
+      const waitMs = Math.min(timing.retryMinMs * 2 ** failures, timing.retryMaxMs);
+      if (!stopped) timer = setTimeout(() => void ask(failures + 1), waitMs);
+    }
+  }
+
+  return {
+    current: () => identity,
+    start: () => void ask(0),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

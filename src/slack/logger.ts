@@ -1,0 +1,17 @@
+import type { Logger } from '@slack/web-api';
+import { LogLevel } from '@slack/web-api';
+import type { Log } from '../log.ts';
+
+/** Our log in the form that Slack's packages want. What they say below a warning is for tracing only. */
+export function slackLogger(log: Log): Logger {
+  const text = (parts: unknown[]) => parts.map(String).join(' ');
+  return {
+    debug: (...parts) => log.trace(text(parts)),
+    info: (...parts) => log.trace(text(parts)),
+    warn: (...parts) => log.warn(text(parts)),
+    error: (...parts) => log.error(text(parts)),
+    setLevel: () => {},
+    getLevel: () => LogLevel.DEBUG,
+    setName: () => {},
+  };
+}

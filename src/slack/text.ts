@@ -1,0 +1,62 @@
+/**
+ * Text that came from people or the docs platform, made fit for one line of a message: no control or
+ * direction-changing characters (they could hide or reorder what follows), white space folded.
+ */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\s+/gu, ' ')
+    .replace(/\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/gu, '')
+    .trim();
+}
+
+/** At most `max` code points, the last one an ellipsis when something was left out. Cut before escaping. */
+export function cut(text: string, max: number): string {
+  const points = Array.from(text);
+  return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
+}
+
+/** Text for a `mrkdwn` string. Slack wants these three escaped and no others; it also disarms `<!here>` and `<@U…>`. */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** The first `maxBytes` bytes of UTF-8, never splitting a character or an entity such as `&amp;`. */
+export function cutBytes(escaped: string, maxBytes: number): string {
+  if (Buffer.byteLength(escaped) <= maxBytes) return escaped;
+  let bytes = Buffer.byteLength('…');
+  let kept = '';
+  for (const [token] of escaped.matchAll(/&(?:amp|lt|gt);|<[^<>]*>|./gsu)) {
+    bytes += Buffer.byteLength(token);
+    if (bytes > maxBytes) break;
+    kept += token;
+  }
+  return `${kept}…`;
+}
+
+/** Minutes and hours as people say them: "6 min", "2 h 5 min"; under a minute in seconds. */
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const rest = minutes % 60;
+  return rest === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
+}
+
+/** Bytes in decimal units: "18.4 MB". */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** Whole numbers with separators: "12,480". */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}

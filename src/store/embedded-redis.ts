@@ -1,0 +1,333 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockDataDir } from './data-dir-lock.ts';
+import {
+  ask,
+  connectionEnd,
+  findServer,
+  isOurServer,
+  leftoverPid,
+  logTail,
+  type ServerPlace,
+  spawnServer,
+} from './redis-server.ts';
+
+/** Redis did not come up; the message holds what it said last. */
+export class RedisStartFailed extends Error {
+  override name = 'RedisStartFailed';
+}
+
+interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** The durations of the embedded Redis, in milliseconds. */
+interface EmbeddedRedisTiming {
+  /** The longest a Redis may say nothing while it starts; loading its data counts as saying something. */
+  startLimitMs: number;
+  /** The longest to wait for the answer to one PING. */
+  pingMs: number;
+  /** Pause between two looks at a Redis that is starting or ending. */
+  lookMs: number;
+  /** Pause before a dead Redis is started again: doubles up to the maximum, anew once it ran for `stableMs`. */
+  restartMinMs: number;
+  restartMaxMs: number;
+  stableMs: number;
+  /** The longest an orderly shutdown may take before Redis is killed. Every answered write is on disk by then. */
+  stopLimitMs: number;
+  /** How long a lock on the data folder that somebody holds is asked for. */
+  lockPatienceMs: number;
+}
+
+const defaultTiming: EmbeddedRedisTiming = {
+  startLimitMs: 10_000,
+  pingMs: 1_000,
+  lookMs: 10,
+  restartMinMs: 50,
+  restartMaxMs: 5_000,
+  stableMs: 60_000,
+  stopLimitMs: 3_000,
+  lockPatienceMs: 500,
+};
+
+interface EmbeddedRedisOptions {
+  dataDir: string;
+  log: Log;
+  /** PATH to find redis-server or valkey-server on. */
+  searchPath: string;
+  timing?: Partial<EmbeddedRedisTiming>;
+}
+
+export interface EmbeddedRedis {
+  readonly socketPath: string;
+  /** The server's process; undefined when it was found running in another container. */
+  pid(): number | undefined;
+  /** Called each time Redis died by itself, also while it was coming up; it is being started again. */
+  onExit(listener: (reason: string) => void): void;
+  /** Ends Redis in order, waits for its end, and leaves the data folder to others. */
+  stop(): Promise<void>;
+}
+
+/** A server that somebody started, us or a Docket before us. */
+interface Server {
+  pid: number | undefined;
+  /** Resolves with the reason when the process has ended. */
+  ended: Promise<string>;
+}
+
+/** A socket's address holds 108 bytes with its end mark, on macOS 104. */
+const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
+
+/**
+ * Starts Docket's own Redis on a data folder and keeps it running, or takes over one that a killed Docket left
+ * running there. Resolves when it answers. One Docket per data folder: a second one gets `DataDirInUse`.
+ */
+export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
+  const timing = { ...defaultTiming, ...options.timing };
+  const program = findServer(options.searchPath);
+  const place = prepare(options.dataDir);
+  const release = await lockDataDir(place.folder, options.dataDir, timing.lockPatienceMs);
+  try {
+    const keeper = new Keeper(place, program, timing, options.log, release);
+    await keeper.start();
+    return keeper;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Holds the lock of the data folder and brings Redis up again whenever it ends. */
+class Keeper implements EmbeddedRedis {
+  readonly socketPath: string;
+  readonly #place: ServerPlace;
+  readonly #program: string;
+  readonly #timing: EmbeddedRedisTiming;
+  readonly #log: Log;
+  readonly #release: () => void;
+  readonly #stopping = new AbortController();
+  readonly #listeners: ((reason: string) => void)[] = [];
+  #server: Server | undefined;
+  #watch: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    place: ServerPlace,
+    program: string,
+    timing: EmbeddedRedisTiming,
+    log: Log,
+    release: () => void,
+  ) {
+    this.socketPath = place.socketPath;
+    this.#place = place;
+    this.#program = program;
+    this.#timing = timing;
+    this.#log = log;
+    this.#release = release;
+  }
+
+  async start(): Promise<void> {
+    this.#watch = this.#keepUp(await this.#bringUp());
+  }
+
+  pid(): number | undefined {
+    return this.#server?.pid;
+  }
+
+  onExit(listener: (reason: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#server) await this.#end(this.#server);
+    await this.#watch;
+    this.#release();
+  }
+
+  async #keepUp(first: Server): Promise<void> {
+    let server = first;
+    let pauseMs = this.#timing.restartMinMs;
+    for (;;) {
+      const upSince = performance.now();
+      const reason = await server.ended;
+      if (this.#stopping.signal.aborted) return;
+      this.#log.warn({ pid: server.pid, reason }, 'Redis ended by itself and is started again');
+      this.#tell(reason);
+      if (performance.now() - upSince >= this.#timing.stableMs) pauseMs = this.#timing.restartMinMs;
+
+      let next: Server | undefined;
+      while (!next) {
+        await this.#pause(pauseMs);
+        if (this.#stopping.signal.aborted) return;
+        pauseMs = Math.min(pauseMs * 2, this.#timing.restartMaxMs);
+        next = await this.#bringUp().catch((error: unknown) => {
+          if (!this.#stopping.signal.aborted)
+            this.#log.error({ err: error }, 'Redis could not be started again');
+          return undefined;
+        });
+      }
+      server = next;
+      // Stopped while it came up: nobody else knows of it.
+      if (this.#stopping.signal.aborted) await this.#end(server);
+    }
+  }
+
+  #tell(reason: string): void {
+    for (const listener of this.#listeners) listener(reason);
+  }
+
+  async #bringUp(): Promise<Server> {
+    return (await this.#adopt()) ?? (await this.#spawn());
+  }
+
+  /** Uses a server that runs on our folder already. Two on one folder would spoil the data. */
+  async #adopt(): Promise<Server | undefined> {
+    const state = await this.#untilReady(() => true);
+    const pid = leftoverPid(this.#place);
+    if (state === 'ready') {
+      this.#server = { pid, ended: this.#endOfAdopted(pid) };
+      this.#log.info({ pid, socketPath: this.socketPath }, 'Found Redis running and use it');
+      return this.#server;
+    }
+    if (state === 'silent') {
+      throw new RedisStartFailed(
+        `A Redis from before (process ${pid ?? 'unknown'}) runs on ${this.#place.folder} and does not answer. ` +
+          `End it (kill -9 ${pid ?? 'its process'}; what it answered for is on disk), then start again.`,
+      );
+    }
+    // It lives without its socket: still starting, ending, or somebody removed the file.
+    if (pid !== undefined) await this.#end({ pid, ended: this.#endOfAdopted(pid) });
+    return undefined;
+  }
+
+  async #spawn(): Promise<Server> {
+    const startedAt = performance.now();
+    const child = spawnServer(this.#program, this.#place);
+    let reason: string | undefined;
+    const ended = new Promise<string>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+      child.once('error', (error) => resolve(error.message));
+    });
+    void ended.then((text) => {
+      reason = text;
+    });
+    const server = { pid: child.pid, ended };
+    this.#server = server;
+
+    const state = await this.#untilReady(() => reason !== undefined);
+    if (state === 'ready') {
+      const ms = Math.round(performance.now() - startedAt);
+      this.#log.info({ pid: child.pid, socketPath: this.socketPath, ms }, 'Started Redis');
+      return server;
+    }
+    if (state === 'silent') child.kill('SIGKILL');
+    const end = await ended;
+    const problem = state === 'silent' ? 'did not answer in time' : `ended at once (${end})`;
+    throw new RedisStartFailed(
+      `Redis (${this.#program}) ${problem}. It said last, in ${this.#place.logFile}:\n${logTail(this.#place)}`,
+    );
+  }
+
+  /** Asks until the server answers, is gone, or was silent for too long. */
+  async #untilReady(isGone: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
+    const { startLimitMs, pingMs, lookMs } = this.#timing;
+    let endsAt = performance.now() + startLimitMs;
+    for (;;) {
+      const wasGone = isGone();
+      const answer = await ask(this.socketPath, 'PING', pingMs);
+      if (answer.is === 'reply' && answer.text === '+PONG') return 'ready';
+      if (answer.is === 'reply') endsAt = performance.now() + startLimitMs;
+      if (answer.is === 'absent' && wasGone) return 'gone';
+      if (performance.now() >= endsAt || this.#stopping.signal.aborted) return 'silent';
+      await sleep(lookMs);
+    }
+  }
+
+  /** We are not its parent: the end of a connection tells, and the process decides, since connections end alone too. */
+  async #endOfAdopted(pid: number | undefined): Promise<string> {
+    for (;;) {
+      await connectionEnd(this.socketPath);
+      const lives =
+        pid === undefined
+          ? (await ask(this.socketPath, 'PING', this.#timing.pingMs)).is !== 'absent'
+          : isOurServer(pid, this.#place);
+      if (!lives) return 'unknown: it was started by an earlier Docket';
+      await sleep(this.#timing.lookMs, undefined, { ref: false });
+    }
+  }
+
+  async #end(server: Server): Promise<void> {
+    const { stopLimitMs } = this.#timing;
+    const asked = ask(this.socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
+      // Nobody listens, or it refuses: the signal asks for the same.
+      if (answer.is !== 'silent') this.#signal(server, 'SIGTERM');
+    });
+    if (await endsWithin(server, stopLimitMs)) return;
+    await asked;
+    this.#signal(server, 'SIGKILL');
+    if (await endsWithin(server, stopLimitMs)) return;
+    this.#log.error({ pid: server.pid }, 'Redis does not end, not even when killed');
+  }
+
+  #signal({ pid }: Server, signal: NodeJS.Signals): void {
+    if (pid === undefined || !isOurServer(pid, this.#place)) return;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended by itself in the meantime.
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { ref: false, signal: this.#stopping.signal }).catch(() => {});
+  }
+}
+
+async function endsWithin(server: Server, limitMs: number): Promise<boolean> {
+  const enough = new AbortController();
+  const timeUp = sleep(limitMs, false, { signal: enough.signal }).catch(() => false);
+  const ended = await Promise.race([server.ended.then(() => true), timeUp]);
+  enough.abort();
+  return ended;
+}
+
+/** Makes the folder, closed to other people, and finds a socket path that is short enough. */
+function prepare(dataDir: string): ServerPlace {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // A folder of its own, since DATA_DIR may be one whose permissions are not ours to change.
+  const folder = join(realpathSync(dataDir), 'redis');
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
+  return {
+    folder,
+    socketPath: socketPathFor(folder),
+    pidFile: join(folder, 'redis.pid'),
+    logFile: join(folder, 'redis.log'),
+  };
+}
+
+function socketPathFor(folder: string): string {
+  const inside = join(folder, 'redis.sock');
+  if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
+  const outside = join(tmpdir(), `docket-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
+  mkdirSync(outside, { recursive: true, mode: 0o700 });
+  const { uid, mode } = lstatSync(outside);
+  if (uid !== process.getuid?.() || (mode & 0o777) !== 0o700) {
+    throw new RedisStartFailed(
+      `The path of ${folder} is too long for a socket, and ${outside}, used instead, is open to others. ` +
+        'Remove that folder, or set DATA_DIR to a shorter path.',
+    );
+  }
+  return join(outside, 'redis.sock');
+}

@@ -1,0 +1,148 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { luaScript } from './lua.ts';
+
+/** Where a message belongs: a conversation, a person's direct messages, or the thread under another message. */
+export const place = z.union([
+  z.object({ channel: z.string() }),
+  z.object({ user: z.string() }),
+  z.object({ under: z.string() }),
+]);
+export type Place = z.infer<typeof place>;
+
+/** How a message should look now. */
+export const wantedMessage = z.object({
+  v: z.literal(1),
+  teamId: z.string(),
+  place,
+  /** What it is to people: decides which edits go first, and whether a deleted message is posted again. */
+  kind: z.enum(['progress', 'state', 'ending']),
+  text: z.string(),
+  blocks: z.array(z.looseObject({ type: z.string() })),
+  /** Who is told by direct message when the place refuses it for good. */
+  otherwise: z.string().optional(),
+  /** Digest of place, text and blocks. */
+  hash: z.string(),
+});
+export type WantedMessage = z.infer<typeof wantedMessage>;
+
+/** What is known of a message in Slack. Times are epoch milliseconds. */
+export interface MessageRecord {
+  wanted: WantedMessage;
+  /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
+  deliveredHash?: string;
+  channel?: string;
+  ts?: string;
+  /** A post was sent at this time and its outcome is not known; look for it from `checkAtMs` on. */
+  postedAtMs?: number;
+  checkAtMs?: number;
+  editedAtMs?: number;
+  /** Deliveries that went wrong in a row. */
+  failures?: number;
+  /** Slack refused the blocks: the text alone is shown. */
+  textOnly?: boolean;
+  /** The person who gets it by direct message, since its place refused it with `refusal`. */
+  movedTo?: string;
+  refusal?: string;
+  /** Somebody deleted it in Slack; cleared when it is posted again. */
+  deleted?: boolean;
+}
+
+type Delivery = Omit<MessageRecord, 'wanted'>;
+
+/** How far a message has got, for a job whose next step depends on it. */
+export type DeliveryState =
+  | { kind: 'waiting' }
+  | { kind: 'shown'; channel: string; ts: string }
+  | { kind: 'refused'; code: string };
+
+export interface MessageStore {
+  /** Replaces the wanted state, unless a later `version` of it was wanted already. Answers whether it changed. */
+  want(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
+  load(messageKey: string): Promise<MessageRecord | undefined>;
+  /** Where the message is in Slack, if it is there. */
+  find(messageKey: string): Promise<{ channel: string; ts: string } | undefined>;
+  /** Updates what is known of the delivery; `undefined` forgets a field. */
+  update(messageKey: string, delivery: { [K in keyof Delivery]?: Delivery[K] | undefined }): Promise<void>;
+  /** Marks `hash` as dealt with. Answers false when something newer is wanted by now. */
+  settle(messageKey: string, hash: string): Promise<boolean>;
+  undelivered(): Promise<string[]>;
+}
+
+const wantScript = luaScript(`
+local json, hash, version, now, key, ttl = unpack(ARGV)
+local stored = redis.call('HGET', KEYS[1], 'version')
+if stored and tonumber(stored) > tonumber(version) then return 0 end
+redis.call('HSET', KEYS[1], 'version', version)
+redis.call('PEXPIRE', KEYS[1], ttl)
+if redis.call('HGET', KEYS[1], 'hash') == hash then return 0 end
+redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash)
+redis.call('ZADD', KEYS[2], 'NX', now, key)
+return 1
+`);
+
+const settleScript = luaScript(`
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
+redis.call('ZREM', KEYS[2], ARGV[2])
+return 1
+`);
+
+const delivery = z.object({
+  deliveredHash: z.string().optional(),
+  channel: z.string().optional(),
+  ts: z.string().optional(),
+  postedAtMs: z.coerce.number().optional(),
+  checkAtMs: z.coerce.number().optional(),
+  editedAtMs: z.coerce.number().optional(),
+  failures: z.coerce.number().optional(),
+  textOnly: z.coerce.boolean().optional(),
+  movedTo: z.string().optional(),
+  refusal: z.string().optional(),
+  deleted: z.coerce.boolean().optional(),
+});
+
+export function createMessageStore(redis: Redis): MessageStore {
+  return {
+    async want(messageKey, wanted, version, nowMs) {
+      const changed = await wantScript(
+        redis,
+        [keys.message(messageKey), keys.undelivered()],
+        [JSON.stringify(wanted), wanted.hash, version, nowMs, messageKey, keep.runMs],
+      );
+      return changed === 1;
+    },
+    async load(messageKey) {
+      const fields = await redis.hgetall(keys.message(messageKey));
+      if (fields.wanted === undefined) return undefined;
+      // `exactOptionalPropertyTypes` tells a missing field from an undefined one; a parsed record has no undefined ones.
+      return {
+        ...(delivery.parse(fields) as Delivery),
+        wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
+      };
+    },
+    async find(messageKey) {
+      const [channel, ts] = await redis.hmget(keys.message(messageKey), 'channel', 'ts');
+      return channel && ts ? { channel, ts } : undefined;
+    },
+    async update(messageKey, changes) {
+      const set = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const forget = Object.entries(changes).filter(([, value]) => value === undefined);
+      const transaction = redis.multi();
+      if (set.length > 0)
+        transaction.hset(keys.message(messageKey), Object.fromEntries(set.map(([k, v]) => [k, String(v)])));
+      if (forget.length > 0) transaction.hdel(keys.message(messageKey), ...forget.map(([k]) => k));
+      await transaction.exec();
+    },
+    async settle(messageKey, hash) {
+      const settled = await settleScript(
+        redis,
+        [keys.message(messageKey), keys.undelivered()],
+        [hash, messageKey],
+      );
+      return settled === 1;
+    },
+    undelivered: () => redis.zrange(keys.undelivered(), '0', '-1'),
+  };
+}

@@ -1,0 +1,154 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+
+/** What every run has: one accepted request, from the moment it was accepted to its visible outcome. */
+export const runBase = z.object({
+  v: z.literal(1),
+  id: z.string(),
+  teamId: z.string(),
+  /** The name of the job that works on it. */
+  job: z.string(),
+  /** Counts the saves; a save of an older state is refused. */
+  rev: z.number().int(),
+  /** While the run lives, no other run holds this name. */
+  claim: z.string().optional(),
+});
+export type RunBase = z.infer<typeof runBase>;
+
+export type Acceptance =
+  /** Kept: whatever happens from here on, it ends in a visible outcome. */
+  | { kind: 'accepted' }
+  /** The very same request is kept already. */
+  | { kind: 'repeated' }
+  /** Another run holds the claim. */
+  | { kind: 'claimed'; by: string }
+  /** The deadline had passed when Redis came to it; nothing was written. */
+  | { kind: 'late' }
+  /** Somebody changed the run since it was read. */
+  | { kind: 'stale' };
+
+/**
+ * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): a write that a frozen Redis
+ * comes to after it refuses by itself.
+ */
+export interface RunStore {
+  /** The clock of Redis, in epoch milliseconds. */
+  timeMs(): Promise<number>;
+  /** Writes a new run. `responseUrl` is a secret, kept apart from the run and only while Slack honours it. */
+  accept(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
+  /** Writes the next state of a run that a person set going again; `run` carries the revision that was read. */
+  resume(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
+  /** Undoes `accept` while no worker has touched the run: for a request that was refused while in doubt. */
+  revoke(run: RunBase): Promise<void>;
+  /** Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest. */
+  save<R extends RunBase>(run: R): Promise<R | undefined>;
+  /** No worker needs to look at the run any more. `release` frees its claim. */
+  settle(run: RunBase, release: boolean): Promise<void>;
+  load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
+  /** The runs that a worker has to look at, oldest first. */
+  active(): Promise<{ job: string; runId: string }[]>;
+  responseUrl(runId: string): Promise<string | undefined>;
+}
+
+const acceptScript = luaScript(`${LUA_NOW}
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl = unpack(ARGV)
+if now > tonumber(deadline) then return {'late'} end
+local stored = redis.call('HGET', KEYS[1], 'rev')
+if expected == '' and stored then return {'repeated'} end
+if expected ~= '' and stored ~= expected then return {'stale'} end
+if KEYS[4] then
+  local holder = redis.call('GET', KEYS[4])
+  if holder and holder ~= id then return {'claimed', holder} end
+end
+redis.call('HSET', KEYS[1], 'json', json, 'rev', rev)
+redis.call('PEXPIRE', KEYS[1], ttl)
+redis.call('ZADD', KEYS[2], now, member)
+if url ~= '' then redis.call('SET', KEYS[3], url, 'PX', urlTtl) end
+if KEYS[4] then redis.call('SET', KEYS[4], id, 'PX', claimTtl) end
+return {'accepted'}
+`);
+
+const saveScript = luaScript(`
+if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'json', ARGV[2], 'rev', ARGV[3])
+return 1
+`);
+
+// Both end a run's time with the workers, `revoke` by forgetting it altogether.
+const settleScript = luaScript(`
+local rev, id, member, forget = unpack(ARGV)
+if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
+redis.call('ZREM', KEYS[2], member)
+if forget == '1' then redis.call('DEL', KEYS[1], KEYS[3]) end
+if KEYS[4] and redis.call('GET', KEYS[4]) == id then redis.call('DEL', KEYS[4]) end
+return 1
+`);
+
+const memberOf = (run: RunBase) => `${run.job} ${run.id}`;
+
+function keysOf(run: RunBase, withClaim: boolean): string[] {
+  const own = [keys.run(run.id), keys.activeRuns(), keys.responseUrl(run.id)];
+  return withClaim && run.claim !== undefined ? [...own, keys.claim(run.claim)] : own;
+}
+
+export function createRunStore(redis: Redis): RunStore {
+  async function write(
+    run: RunBase,
+    expected: string,
+    deadlineMs: number,
+    claimMs: number,
+    responseUrl: string,
+  ) {
+    const [kind, by] = (await acceptScript(redis, keysOf(run, true), [
+      deadlineMs,
+      run.id,
+      JSON.stringify(run),
+      expected,
+      run.rev,
+      keep.runMs,
+      memberOf(run),
+      claimMs,
+      responseUrl,
+      keep.responseUrlMs,
+    ])) as [Acceptance['kind'], string | undefined];
+    return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
+  }
+
+  return {
+    async timeMs() {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    },
+    accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
+    resume: (run, deadlineMs, claimMs, responseUrl) =>
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl),
+    async revoke(run) {
+      await settleScript(redis, keysOf(run, true), [run.rev, run.id, memberOf(run), '1']);
+    },
+    async save(run) {
+      const next = { ...run, rev: run.rev + 1 };
+      const saved = await saveScript(redis, [keys.run(run.id)], [run.rev, JSON.stringify(next), next.rev]);
+      return saved === 1 ? next : undefined;
+    },
+    async settle(run, release) {
+      await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run), '0']);
+    },
+    async load(runId, schema) {
+      const json = await redis.hget(keys.run(runId), 'json');
+      return json === null ? undefined : schema.parse(JSON.parse(json));
+    },
+    async active() {
+      const members = await redis.zrange(keys.activeRuns(), '0', '-1');
+      return members.map((member) => {
+        const [job = '', runId = ''] = member.split(' ');
+        return { job, runId };
+      });
+    },
+    async responseUrl(runId) {
+      return (await redis.get(keys.responseUrl(runId))) ?? undefined;
+    },
+  };
+}

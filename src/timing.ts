@@ -1,0 +1,75 @@
+/**
+ * Every duration of the program, in milliseconds. Defaults are for production; tests of recovery
+ * pass shorter ones to `createApp` instead of waiting.
+ */
+export interface Timing {
+  /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
+  intakeMs: number;
+  /** The longest a permission look-up may take before the person counts as unknown. */
+  permissionMs: number;
+  /** How long a look-up of a person or a user group is believed. */
+  permissionCacheMs: number;
+  /** The longest a private answer may take over `response_url` before the click is acknowledged without it. */
+  privateAnswerMs: number;
+  /** Time limit of one Slack Web API call; a post older than this without an answer is unclear. */
+  slackCallMs: number;
+  /** Time limit of one call of the docs API. */
+  docsCallMs: number;
+  /** How long after an unclear post its delivery key is looked for, so that a late effect is seen. */
+  unclearMs: number;
+  /** Gap between two edits of one message; Slack advises 3 s. */
+  editGapMs: number;
+  /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
+  lockMs: number;
+  /** BullMQ: how often silent workers are looked for. */
+  stalledMs: number;
+  /** How often work that was accepted but is not queued is looked for. */
+  sweepMs: number;
+  /** First and longest pause of anything that is tried again. */
+  retryMinMs: number;
+  retryMaxMs: number;
+  /** How long a start that certainly did not happen, or a link that cannot be had, is tried again. */
+  giveUpMs: number;
+  /** Bounds of the pause between two looks at an export job. */
+  lookMinMs: number;
+  lookMaxMs: number;
+  /** How long an export job is watched. */
+  watchMs: number;
+  /** From SIGTERM to the end of the process. */
+  shutdownMs: number;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+export const defaultTiming: Timing = {
+  intakeMs: 1.6 * second,
+  permissionMs: 0.9 * second,
+  permissionCacheMs: 5 * minute,
+  privateAnswerMs: 0.6 * second,
+  slackCallMs: 10 * second,
+  docsCallMs: 15 * second,
+  unclearMs: 2 * second,
+  editGapMs: 3 * second,
+  lockMs: 30 * second,
+  stalledMs: 5 * second,
+  sweepMs: 5 * second,
+  retryMinMs: 1 * second,
+  retryMaxMs: 30 * second,
+  giveUpMs: 5 * minute,
+  lookMinMs: 1 * second,
+  lookMaxMs: 30 * second,
+  watchMs: 6 * hour,
+  shutdownMs: 8 * second,
+};
+
+/** Times to live of records in Redis, in milliseconds. */
+export const keep = {
+  /** A run and its messages: long enough for every button of a thread that people still read. */
+  runMs: 30 * 24 * hour,
+  /** Slack lets a `response_url` be used for 30 minutes. */
+  responseUrlMs: 30 * minute,
+  /** The id of a person's direct message conversation never changes; look it up again once a day. */
+  directMessageMs: 24 * hour,
+} as const;

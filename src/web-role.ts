@@ -1,0 +1,107 @@
+import { App, AuthorizationError } from '@slack/bolt';
+import type { Redis } from 'ioredis';
+import { bind } from './commands/bind.ts';
+import { buttons, linkActions, slashCommands } from './commands/index.ts';
+import { createIntake } from './commands/intake.ts';
+import type { Settings } from './config.ts';
+import { createReceiver, refuseFuture } from './http.ts';
+import { createQueues } from './jobs/queue.ts';
+import { createPolicy } from './policy.ts';
+import type { RoleParts } from './role.ts';
+import { slackLogger } from './slack/logger.ts';
+import { answerPrivately } from './slack/response-url.ts';
+import { connectForRequests } from './store/connections.ts';
+import { createMessageStore } from './store/messages.ts';
+import { createRunStore } from './store/runs.ts';
+
+/** How long `/readyz` waits for Redis. */
+const PING_MS = 300;
+
+/** The part of Docket that takes requests from Slack. Answers the port it listens on. */
+export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
+  const { address, slack, identity, docsState, timing, now, newRef, log, closers, onRedisError } = parts;
+
+  const redis = connectForRequests(address, timing.intakeMs, onRedisError);
+  closers.add(() => redis.disconnect());
+  const queues = createQueues(redis, onRedisError);
+  closers.add(() => queues.close());
+  const runs = createRunStore(redis);
+  const messages = createMessageStore(redis);
+  const monotonicMs = () => performance.now();
+
+  const receiver = createReceiver({
+    signingSecret: settings.slackSigningSecret,
+    parts: async () => ({
+      redis: (await answers(redis)) ? 'up' : 'down',
+      slack: identity.current() === undefined ? 'unknown' : 'up',
+      docs: docsState(),
+    }),
+    now,
+    logger: slackLogger(log),
+  });
+  const bolt = new App({
+    receiver,
+    logger: slackLogger(log),
+    convoStore: false,
+    clientOptions: { slackApiUrl: settings.slackApiUrl },
+    authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
+  });
+  bolt.use(async ({ context, next }) => {
+    refuseFuture(context.requestTimestampS, now());
+    await next();
+  });
+  // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
+  bolt.error(async (error) => {
+    if (!(error instanceof AuthorizationError)) throw error;
+  });
+  bind(bolt, {
+    commands: slashCommands,
+    buttons,
+    linkActions,
+    tools: {
+      intake: createIntake({
+        runs,
+        wake: (run) => queues.ensure('docs-export', run.job, run.id, { runId: run.id }, { now: true }),
+        limitMs: timing.intakeMs,
+        claimMs: timing.watchMs + timing.giveUpMs,
+        monotonicMs,
+        log,
+      }),
+      runs,
+      find: messages.find,
+      defaultDomain: settings.docsDomain,
+      now,
+    },
+    policy: createPolicy({
+      person: slack.person,
+      timeoutMs: timing.permissionMs,
+      cacheMs: timing.permissionCacheMs,
+      now,
+    }),
+    identity: identity.current,
+    answerPrivately,
+    answerMs: timing.privateAnswerMs,
+    monotonicMs,
+    newRef,
+    log,
+  });
+
+  const server = await bolt.start(settings.port);
+  closers.add(() => bolt.stop());
+  const bound = 'address' in server ? server.address() : null;
+  return bound !== null && typeof bound === 'object' ? bound.port : undefined;
+}
+
+async function answers(redis: Redis): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, PING_MS, 'late');
+  });
+  try {
+    return (await Promise.race([redis.ping(), tooLate])) === 'PONG';
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from './config.ts';
+import { createDocsApi } from './docs-api/client.ts';
+import { DocsApiError } from './docs-api/errors.ts';
+import { jobs } from './jobs/index.ts';
+import { createOnce } from './jobs/once.ts';
+import { createQueues } from './jobs/queue.ts';
+import { startSweeper } from './jobs/sweeper.ts';
+import { createWorkers } from './jobs/worker.ts';
+import type { RoleParts } from './role.ts';
+import { createOutbox } from './slack/outbox.ts';
+import { answerPrivately } from './slack/response-url.ts';
+import { connectForWork } from './store/connections.ts';
+import { createLinkStore } from './store/links.ts';
+import { createMessageStore } from './store/messages.ts';
+import { createPaceStore } from './store/pace.ts';
+import { createPeopleStore } from './store/people.ts';
+import { createRunStore } from './store/runs.ts';
+import { createStepStore } from './store/steps.ts';
+
+/** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
+export function startWorking(settings: Settings, parts: RoleParts): void {
+  const { address, slack, timing, now, random, newRef, log, closers, onRedisError, onDocsCall } = parts;
+
+  const redis = connectForWork(address, onRedisError);
+  closers.add(() => redis.disconnect());
+  const queues = createQueues(redis, onRedisError);
+  closers.add(() => queues.close());
+  const docs = createDocsApi({
+    baseUrl: settings.docsApiUrl,
+    apiKey: settings.docsApiKey,
+    timeoutMs: timing.docsCallMs,
+    now,
+    random,
+    log: onDocsCall,
+  });
+  closers.add(() => docs.close());
+
+  const runs = createRunStore(redis);
+  const messages = createMessageStore(redis);
+  const links = createLinkStore(redis);
+  const steps = createStepStore(redis);
+
+  const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
+  function ensureRun(job: string, runId: string, options?: { now: boolean }) {
+    const definition = jobs.find(({ name }) => name === job);
+    if (definition === undefined) throw new Error(`No job is called ${job}`);
+    return queues.ensure(definition.queue, job, runId, { runId }, options);
+  }
+
+  const outbox = createOutbox({
+    slack,
+    messages,
+    links,
+    people: createPeopleStore(redis),
+    pace: createPaceStore(redis),
+    wake: ensureMessage,
+    now,
+    random,
+    timing,
+    log,
+  });
+  const once = createOnce({
+    steps,
+    // Beyond the call's own limit, so that a call on its way is never taken for a lost one.
+    limitMs: timing.docsCallMs + timing.unclearMs,
+    didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
+    newToken: randomUUID,
+    now,
+  });
+  const wake = (runId: string) => ensureRun('export', runId, { now: true });
+  const context = { runs, docs, links, outbox, once, steps, wake, answerPrivately, now, random, timing, log };
+
+  const workers = createWorkers({
+    jobs,
+    context,
+    connection: redis,
+    newRef,
+    timing,
+    log,
+    onError: onRedisError,
+  });
+  closers.add(() => workers.close(timing.shutdownMs / 2));
+
+  const runSweeper = startSweeper({
+    find: async () => (await runs.active()).map(({ job, runId }) => `${job} ${runId}`),
+    ensure: (name) => ensureRun(name.split(' ')[0] ?? '', name.split(' ')[1] ?? ''),
+    everyMs: timing.sweepMs,
+    log,
+  });
+  closers.add(() => runSweeper.stop());
+  const messageSweeper = startSweeper({
+    find: messages.undelivered,
+    ensure: ensureMessage,
+    everyMs: timing.sweepMs,
+    log,
+  });
+  closers.add(() => messageSweeper.stop());
+}

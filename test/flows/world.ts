@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import {
+  createStandInPlatform,
+  type StandInPlatform,
+  type StandInPlatformOptions,
+} from '../../demo/docs-platform/platform.ts';
+import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
+import type { Timing } from '../../src/timing.ts';
+import { freePort, startTestRedis, type TestRedis } from './redis.ts';
+
+/** Short enough that recovery is seen within a second, long enough for two loaded cores. */
+const quick: Partial<Timing> = {
+  permissionMs: 900,
+  slackCallMs: 1500,
+  docsCallMs: 1000,
+  unclearMs: 150,
+  editGapMs: 50,
+  lockMs: 1500,
+  stalledMs: 300,
+  sweepMs: 250,
+  retryMinMs: 50,
+  retryMaxMs: 300,
+  lookMinMs: 25,
+  lookMaxMs: 100,
+  shutdownMs: 3000,
+};
+
+export interface Bot {
+  port: number;
+  /** Everything it wrote, its log at level debug included. */
+  output(): string;
+  running(): boolean;
+  kill(): Promise<void>;
+  /** SIGTERM; answers the exit code. */
+  terminate(): Promise<number | null>;
+}
+
+/** A whole world on this machine: Slack, the docs platform, Redis, and bots that are real processes. */
+export interface World {
+  slack: StandInSlack;
+  platform: StandInPlatform;
+  redis: TestRedis;
+  bots: Bot[];
+  /** Starts one more bot; on `port`, one that died there before. Slack talks to the newest. */
+  startBot(options?: BotOptions): Promise<Bot>;
+  /** What was secret at any time: tokens, keys, response addresses, bundle links. */
+  secrets(): string[];
+  /** Stops everything and checks what must hold in every test. */
+  close(): Promise<void>;
+}
+
+export interface BotOptions {
+  port?: number;
+  timing?: Partial<Timing>;
+  env?: Record<string, string>;
+  /** Uses the bot's own Redis, in this folder. */
+  dataDir?: string;
+}
+
+export interface WorldOptions {
+  platform?: StandInPlatformOptions;
+  /** Rules of Slack that the test breaks on purpose. */
+  mayViolate?: RegExp;
+}
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const slack = createStandInSlack();
+  const platform = createStandInPlatform({ exportPlan: { holdAt: 0.42 }, ...options.platform });
+  const [redis, slackServer, platformServer] = await Promise.all([
+    startTestRedis(),
+    slack.listen(),
+    platform.listen(),
+  ]);
+  const bots: Bot[] = [];
+
+  async function startBot({ port, timing, env, dataDir }: BotOptions = {}): Promise<Bot> {
+    const bot = await spawnBot(port ?? (await freePort()), {
+      SLACK_BOT_TOKEN: slack.tokens.bot,
+      SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+      SLACK_API_URL: `${slackServer.url}/api/`,
+      DOCS_API_URL: platformServer.url,
+      DOCS_API_KEY: platform.apiKey,
+      LOG_LEVEL: 'debug',
+      TEST_TIMING: JSON.stringify({ ...quick, ...timing }),
+      ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
+      ...env,
+    });
+    bots.push(bot);
+    slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+    return bot;
+  }
+
+  function secrets() {
+    const asked = slack.wire.calls.map(({ detail }) => JSON.stringify(detail));
+    const links = asked.flatMap((call) => call.match(/https?:[^"\\\s]*X-Signature=[^"\\\s]*/g) ?? []);
+    const signatures = links.flatMap((link) => /X-Signature=([^&"\\]+)/.exec(link)?.[1] ?? []);
+    const { bot, signingSecret } = slack.tokens;
+    return [bot, signingSecret, platform.apiKey, '/response/', ...links, ...signatures];
+  }
+
+  return {
+    slack,
+    platform,
+    redis,
+    bots,
+    startBot,
+    secrets,
+    async close() {
+      await Promise.all(bots.map((bot) => bot.kill()));
+      slack.stop();
+      await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
+      const output = bots.map((bot) => bot.output()).join('\n');
+      expect(output).toContain('Docket is up');
+      for (const secret of secrets()) expect(output).not.toContain(secret);
+      expect(slack.violations.filter((rule) => !options.mayViolate?.test(rule))).toEqual([]);
+      expect(slack.limited).toEqual([]);
+    },
+  };
+}
+
+async function spawnBot(port: number, env: Record<string, string>): Promise<Bot> {
+  const child = spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
+    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('Docket is up')) resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
+  });
+  const running = () => child.exitCode === null && child.signalCode === null;
+  return {
+    port,
+    output: () => output,
+    running,
+    kill: () => end(child, 'SIGKILL'),
+    async terminate() {
+      await end(child, 'SIGTERM');
+      return child.exitCode;
+    },
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
+
+/** A folder that goes when the test ends. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'docket-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
