@@ -1,14 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { DocsApiError, type DocsApiOperation, type Happened } from './errors.ts';
+import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happened } from './errors.ts';
 import { failure, failureOfConnection, failureOfStatus } from './failures.ts';
 import { fillPath, ROUTES } from './paths.ts';
 import type { Clean } from './platform-text.ts';
 import { retryAfterFrom } from './retry-after.ts';
 import { errorTextFrom } from './schemas.ts';
 import type { Base } from './settings.ts';
-import { type Answer, type BodyBroken, type DocsApiRequest, send } from './transport.ts';
+import { type Answer, type BodyBroken, send } from './transport.ts';
+
+/** One request as it was sent, for logs and metrics: no id, no key, no body. A retried read gives several. */
+export interface DocsApiRequest {
+  operation: DocsApiOperation;
+  method: 'GET' | 'POST';
+  /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
+  path: string;
+  /** From 1. */
+  attempt: number;
+  durationMs: number;
+  status?: number;
+  /** Missing when the request gave a result. */
+  error?: DocsApiErrorKind;
+}
 
 /** One call of an operation, its input already checked. */
 export interface Call<T> {
@@ -49,7 +63,7 @@ export function createCaller(parts: Parts) {
 
   async function call<T>(wanted: Call<T>): Promise<T> {
     const { operation, signal } = wanted;
-    if (closed)
+    if (closing)
       throw failure(operation, 'aborted', { happened: 'no', what: 'not sent: the client is closed' });
     if (signal?.aborted) throw failure(operation, 'aborted', { happened: 'no', what: 'not sent: cancelled' });
 

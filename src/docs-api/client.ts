@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { type Call, createCaller } from './caller.ts';
+import { type Call, createCaller, type DocsApiRequest } from './caller.ts';
 import type { DocsApiOperation } from './errors.ts';
 import { failure } from './failures.ts';
 import { isSafeId } from './paths.ts';
@@ -18,7 +18,6 @@ import {
   startedExportAnswer,
 } from './schemas.ts';
 import { baseFrom, checkAtLeast, checkKey } from './settings.ts';
-import type { DocsApiRequest } from './transport.ts';
 
 export interface DocsApiOptions {
   /** Base address, https unless the host is loopback; may have a path. */

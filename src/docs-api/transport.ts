@@ -1,19 +1,4 @@
 import { type Dispatcher, errors } from 'undici';
-import type { DocsApiErrorKind, DocsApiOperation } from './errors.ts';
-
-/** One request as it was sent, for logs and metrics: no id, no key, no body. A retried read gives several. */
-export interface DocsApiRequest {
-  operation: DocsApiOperation;
-  method: 'GET' | 'POST';
-  /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
-  path: string;
-  /** From 1. */
-  attempt: number;
-  durationMs: number;
-  status?: number;
-  /** Missing when the request gave a result. */
-  error?: DocsApiErrorKind;
-}
 
 /** One request to send. Limits in milliseconds and bytes. */
 export interface Sending {

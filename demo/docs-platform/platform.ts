@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { createWire, fetchOf, type Wire } from '../wire.ts';
+import { type AgentControls, createAgentJobs } from './agent-jobs.ts';
+import { createViews, inNoOrder, type ViewControls, viewQueryFrom } from './analytics.ts';
+import { createBudget } from './budget.ts';
+import { gzippedTar, linkWorks, presignedPath, siteFiles, sitePaths } from './bundle.ts';
+import {
+  type ExportPlan,
+  type ExportRecord,
+  exportBody,
+  exportState,
+  pagesOf,
+  spelledDate,
+} from './export-jobs.ts';
+import { createExports, type ExportControls } from './exports.ts';
+import { promptFrom, startRequestFrom } from './requests.ts';
+
+export interface StandInPlatformOptions {
+  /** Epoch milliseconds. Default: the clock of this machine. */
+  nowMs?: () => number;
+  /** Domains that can be exported. Default `docs.acme.com`. */
+  domains?: string[];
+  projectId?: string;
+  /** Must begin with `keyPrefix`. */
+  apiKey?: string;
+  keyPrefix?: string;
+  /** What an export does when no plan was made. */
+  exportPlan?: Omit<ExportPlan, 'domain'>;
+  /** How long a bundle link works. Default one hour. */
+  linkLifeMs?: number;
+  /** The organization's plan includes static export. Default true; false answers 403. */
+  enterprise?: boolean;
+  /** Default true; 404 or 405 is a platform without the operation. */
+  createAgentJobs?: true | 404 | 405;
+  /** false: only what the contract shows, nothing that a live platform is known to add. Default true. */
+  additions?: boolean;
+  /** Adds `Retry-After` (seconds) to 429. Default false. */
+  retryAfter?: boolean;
+  /** Another seed, other page views. */
+  seed?: string;
+}
+
+/** A strict docs platform, moved only by its clock and by these controls. */
+export interface StandInPlatform extends ExportControls {
+  readonly wire: Wire;
+  /** Reaches the platform inside this process, at any host name. */
+  readonly fetch: typeof fetch;
+  readonly apiKey: string;
+  readonly keyPrefix: string;
+  readonly projectId: string;
+  readonly domains: string[];
+  /** Loopback only; without a port, any free one. */
+  listen(port?: number): Promise<{ url: string; close(): Promise<void> }>;
+  /** May be changed at any time; counts for links made from then on. */
+  linkLifeMs: number;
+  /** May be changed at any time. */
+  enterprise: boolean;
+  readonly agent: AgentControls;
+  readonly views: ViewControls;
+  /** Uses of the past hour, out of 100 each. */
+  readonly used: { followUps(): number; analytics(): number };
+}
+
+type Env = { Bindings: Partial<HttpBindings> };
+
+/** One call of the API, authorized, with its body read. `body` is undefined when it was no JSON. */
+interface ApiCall {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  text: string;
+  body: unknown;
+  origin: string;
+}
+
+const LIMIT_PER_HOUR = 100;
+
+export function createStandInPlatform(options: StandInPlatformOptions = {}): StandInPlatform {
+  const {
+    nowMs = Date.now,
+    domains = ['docs.acme.com'],
+    projectId = 'prj_acme',
+    keyPrefix = 'adm_',
+    apiKey = `${keyPrefix}${randomUUID().replaceAll('-', '')}`,
+    createAgentJobs: creation = true,
+    additions = true,
+    seed = 'acme',
+  } = options;
+  if (!apiKey.startsWith(keyPrefix)) throw new Error('the key of the stand-in must begin with its prefix');
+
+  const wire = createWire(nowMs);
+  const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
+  const exports = createExports(nowMs, () => newId('se'), options.exportPlan ?? {});
+  const agent = createAgentJobs(nowMs, () => newId('aj'));
+  const views = createViews(seed, nowMs);
+  const budgets = {
+    followUps: createBudget(LIMIT_PER_HOUR, nowMs),
+    creations: createBudget(LIMIT_PER_HOUR, nowMs),
+    analytics: createBudget(LIMIT_PER_HOUR, nowMs),
+  };
+  const linkSecret = randomUUID();
+  const bundles = new Map<string, Uint8Array<ArrayBuffer>>();
+  const app = new Hono<Env>();
+
+  const { plan, hold, release, finish, fail, forget } = exports;
+  const platform: StandInPlatform = {
+    wire,
+    fetch: fetchOf(app),
+    apiKey,
+    keyPrefix,
+    projectId,
+    domains,
+    linkLifeMs: options.linkLifeMs ?? 3_600_000,
+    enterprise: options.enterprise ?? true,
+    starts: exports.starts,
+    exports: exports.exports,
+    ...{ plan, hold, release, finish, fail, forget },
+    agent,
+    views,
+    used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
+    listen: (port = 0) => listen(app, port),
+  };
+
+  function unauthorized(c: Context<Env>): Response | undefined {
+    const key = /^Bearer (\S+)$/u.exec(c.req.header('authorization') ?? '')?.[1];
+    if (key === undefined) return refuse(401, 'Missing bearer token');
+    if (!key.startsWith(keyPrefix)) return refuse(401, 'This is not an admin API key');
+    return key === apiKey ? undefined : refuse(401, 'Invalid API key');
+  }
+
+  function route(method: 'GET' | 'POST', template: string, answer: (call: ApiCall) => Response): void {
+    app.on(method, template.replace(/\{(\w+)\}/gu, ':$1'), async (c) => {
+      const params: Record<string, string> = c.req.param();
+      const query = c.req.query();
+      const text = await c.req.text();
+      const isJson = /^application\/json\b/iu.test(c.req.header('content-type') ?? '');
+      const body = isJson ? parsed(text) : undefined;
+      const detail = {
+        ...params,
+        ...(Object.keys(query).length > 0 ? { query } : {}),
+        ...(text === '' ? {} : { body: body ?? text }),
+      };
+      const call = { params, query, text, body, origin: new URL(c.req.url).origin };
+      return wire.serve(c, `${method} ${template}`, detail, () => unauthorized(c) ?? answer(call));
+    });
+  }
+
+  function limited(budget: { use(): { waitMs: number } | undefined }): Response | undefined {
+    const full = budget.use();
+    if (!full) return undefined;
+    const seconds = String(Math.ceil(full.waitMs / 1000));
+    return refuse(429, 'Rate limit exceeded', options.retryAfter ? { 'retry-after': seconds } : {});
+  }
+
+  route('POST', '/v1/static-export/jobs', ({ body }) => {
+    if (!platform.enterprise) return refuse(403, 'Static export requires the Enterprise plan');
+    const request = startRequestFrom(body, domains, additions);
+    if ('refused' in request) return refuse(400, request.refused);
+    const job = exports.start(request);
+    if (!additions) return Response.json({ jobId: job.jobId });
+    // The contract: a job is queued when started, however quick its plan is.
+    return Response.json({ ...exportBody(job, nowMs(), additions), status: 'queued' }, { status: 202 });
+  });
+
+  route('GET', '/v1/static-export/jobs/{jobId}', ({ params }) => {
+    const job = exports.find(params.jobId ?? '');
+    return job ? Response.json(exportBody(job, nowMs(), additions)) : refuse(404, 'Job not found');
+  });
+
+  route('POST', '/v1/static-export/jobs/{jobId}/bundle', ({ params, text, origin }) => {
+    const job = exports.find(params.jobId ?? '');
+    if (!job) return refuse(404, 'Job not found');
+    if (text !== '') return refuse(400, 'No body is expected');
+    if (exportState(job, nowMs()).status !== 'completed') return refuse(409, 'The job has not completed yet');
+    const expiresAtMs = nowMs() + platform.linkLifeMs;
+    return Response.json({
+      ...(additions ? { jobId: job.jobId, sizeBytes: bundleOf(job).length } : {}),
+      bundleUrl: origin + presignedPath(linkSecret, job.jobId, expiresAtMs),
+      ...spelledDate('expiresAt', expiresAtMs, job.plan.dates ?? 'iso'),
+    });
+  });
+
+  function bundleOf(job: ExportRecord): Uint8Array<ArrayBuffer> {
+    const paths = job.paths ?? sitePaths(pagesOf(job));
+    const bundle = bundles.get(job.jobId) ?? gzippedTar(siteFiles(job.domain, paths), job.startedAtMs);
+    bundles.set(job.jobId, bundle);
+    return bundle;
+  }
+
+  app.get('/bundles/:file{.+\\.tar\\.gz}', (c) => {
+    const jobId = c.req.param('file').replace(/\.tar\.gz$/u, '');
+    const link = {
+      jobId,
+      expires: c.req.query('X-Expires') ?? '',
+      signature: c.req.query('X-Signature') ?? '',
+    };
+    return wire.serve(c, 'GET /bundles/{jobId}.tar.gz', { jobId }, () => {
+      if (!linkWorks(linkSecret, link, nowMs())) return accessDenied();
+      const job = exports.find(jobId);
+      if (!job) return accessDenied();
+      return new Response(bundleOf(job), { headers: { 'content-type': 'application/gzip' } });
+    });
+  });
+
+  route('POST', '/v2/agent/{projectId}/job/{jobId}/message', ({ params, body }) => {
+    const job = params.projectId === projectId ? agent.find(params.jobId ?? '') : undefined;
+    if (!job) return refuse(404, 'Job not found');
+    const request = promptFrom(body);
+    if ('refused' in request) return refuse(400, request.refused);
+    if (job.status === 'archived') return refuse(400, 'This job is archived');
+    return limited(budgets.followUps) ?? Response.json(agent.send(job.id, request.prompt));
+  });
+
+  route('GET', '/v2/agent/{projectId}/job/{jobId}', ({ params }) => {
+    const job = params.projectId === projectId ? agent.find(params.jobId ?? '') : undefined;
+    return job ? Response.json(job) : refuse(404, 'Job not found');
+  });
+
+  route('POST', '/v2/agent/{projectId}/job', ({ params, body }) => {
+    if (creation !== true) return refuse(creation, creation === 404 ? 'Not found' : 'Method not allowed');
+    if (params.projectId !== projectId) return refuse(404, 'Project not found');
+    const request = promptFrom(body);
+    if ('refused' in request) return refuse(400, request.refused);
+    return limited(budgets.creations) ?? Response.json(agent.create(request.prompt), { status: 201 });
+  });
+
+  route('GET', '/v1/analytics/{projectId}/views', ({ params, query }) => {
+    if (params.projectId !== projectId) return refuse(404, 'Project not found');
+    const full = limited(budgets.analytics);
+    if (full) return full;
+    const wanted = viewQueryFrom(query, nowMs());
+    if ('refused' in wanted) return refuse(400, wanted.refused);
+    const { from, to, limit, offset } = wanted;
+    const { totals, views: rows } = views.between(from, to);
+    const page = inNoOrder(seed, rows).slice(offset, offset + limit);
+    return Response.json({ totals, views: page, hasMore: offset + limit < rows.length });
+  });
+
+  app.notFound(async (c) =>
+    wire.serve(c, `${c.req.method} unknown`, { path: c.req.path }, () => refuse(404, 'Not found')),
+  );
+
+  return platform;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ error }, { status, headers });
+}
+
+/** What object storage says of a link that ended or was changed. */
+function accessDenied(): Response {
+  return new Response('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>', {
+    status: 403,
+    headers: { 'content-type': 'application/xml' },
+  });
+}
+
+async function listen(app: Hono<Env>, port: number): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createAdaptorServer({ fetch: app.fetch });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the stand-in has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+}

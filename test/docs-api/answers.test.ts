@@ -1,0 +1,273 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { DocsApi } from '../../src/docs-api/client.ts';
+import { answering, clientOf, errorOf, httpServer, KEY } from './servers.ts';
+
+const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
+const look = (api: DocsApi) => api.getExport('se_1');
+
+describe('what a status proves', () => {
+  test.each([
+    [400, 'bad_request', 'no'],
+    [401, 'key_rejected', 'no'],
+    [402, 'rejected', 'unknown'],
+    [403, 'forbidden', 'no'],
+    [404, 'not_found', 'no'],
+    [405, 'unsupported', 'no'],
+    [406, 'rejected', 'unknown'],
+    [408, 'timeout', 'unknown'],
+    [409, 'conflict', 'unknown'],
+    [410, 'not_found', 'no'],
+    [413, 'bad_request', 'no'],
+    [415, 'bad_request', 'no'],
+    [422, 'bad_request', 'no'],
+    [429, 'rate_limited', 'no'],
+    [499, 'rejected', 'unknown'],
+    [500, 'server', 'unknown'],
+    [501, 'unsupported', 'unknown'],
+    [502, 'server', 'unknown'],
+    [503, 'server', 'unknown'],
+    [302, 'redirect', 'unknown'],
+  ] as const)('%s is %s, happened: %s, and a start is sent once', async (status, kind, happened) => {
+    const server = await answering(status, { error: 'Told by the platform' });
+    const error = await errorOf(start(clientOf(server.url)));
+    expect(error).toMatchObject({ operation: 'startExport', status, kind, happened });
+    expect(error).toMatchObject({ platformMessage: 'Told by the platform', retryable: status === 429 });
+    expect(error.message).toBe(`POST /v1/static-export/jobs: status ${status}`);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('reads try again', () => {
+  test.each([500, 502, 503, 408])('after %s, three times in all', async (status) => {
+    const server = await answering(status, {});
+    expect(await errorOf(look(clientOf(server.url)))).toMatchObject({ status, retryable: true });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each([400, 401, 403, 404, 409, 422, 429, 501, 301])('but not after %s', async (status) => {
+    const server = await answering(status, {});
+    await errorOf(look(clientOf(server.url)));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('and take the answer that comes', async () => {
+    const server = await httpServer((_, response, n) => {
+      response.writeHead(n < 3 ? 503 : 200).end('{"status":"running"}');
+    });
+    const seen: unknown[] = [];
+    const api = clientOf(server.url, { log: (request) => seen.push(request) });
+    expect(await look(api)).toMatchObject({ status: 'running' });
+    expect(seen).toMatchObject([
+      { operation: 'getExport', method: 'GET', attempt: 1, status: 503, error: 'server' },
+      { attempt: 2, status: 503, error: 'server' },
+      { path: '/v1/static-export/jobs/{jobId}', attempt: 3, status: 200 },
+    ]);
+    expect(JSON.stringify(seen)).not.toMatch(/se_1|adm_/);
+  });
+
+  test.each([429, 503])('a short Retry-After with %s is waited for', async (status) => {
+    const server = await httpServer((_, response, n) => {
+      response.writeHead(n === 1 ? status : 200, { 'retry-after': '1' }).end('{"status":"running"}');
+    });
+    const startMs = performance.now();
+    await look(clientOf(server.url));
+    expect(performance.now() - startMs).toBeGreaterThan(950);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('a long one is left to the caller', async () => {
+    const server = await answering(503, {}, { 'retry-after': '60' });
+    expect(await errorOf(look(clientOf(server.url)))).toMatchObject({
+      retryAfterMs: 60_000,
+      retryable: true,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a bundle link is not asked for twice by itself, though it may be', async () => {
+    const server = await answering(503, {});
+    expect(await errorOf(clientOf(server.url).createBundle('se_1'))).toMatchObject({ retryable: true });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = () => Date.UTC(2026, 8, 14, 14, 30);
+  test.each([
+    ['90', 90_000],
+    ['2.5', 2500],
+    ['Mon, 14 Sep 2026 14:31:00 GMT', 60_000],
+    ['Mon, 14 Sep 2026 14:00:00 GMT', 0],
+    ['soon', undefined],
+    ['-5', undefined],
+  ])('%s is %s ms', async (header, retryAfterMs) => {
+    const server = await answering(429, {}, { 'retry-after': header });
+    expect((await errorOf(start(clientOf(server.url, { now })))).retryAfterMs).toBe(retryAfterMs);
+  });
+});
+
+describe('2xx answers that cannot be used', () => {
+  test.each([
+    ['another shape', '{"id":"se_1"}', 'yes'],
+    ['an empty id', '{"jobId":" "}', 'yes'],
+    ['an id that is an object', '{"jobId":{}}', 'yes'],
+    ['a list', '[]', 'yes'],
+    ['null', 'null', 'yes'],
+    ['nothing', '', 'yes'],
+    ['a page of a proxy', '<html>please log in', 'unknown'],
+    ['half of an object', '{"jobId":"se_', 'unknown'],
+  ])('%s: happened %s', async (_, body, happened) => {
+    const server = await answering(202, body);
+    const error = await errorOf(start(clientOf(server.url)));
+    expect(error).toMatchObject({ kind: 'unreadable', status: 202, happened, retryable: false });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a job without a status is unreadable', async () => {
+    const server = await answering(200, { jobId: 'se_1', status: '' });
+    const error = await errorOf(look(clientOf(server.url)));
+    expect(error).toMatchObject({ kind: 'unreadable', retryable: true });
+    expect(error.message).toContain('status is missing');
+  });
+
+  test.each(['javascript:alert(1)', 'ftp://files.test/b', '/b.tar.gz', '', 'https://files.test/a b'])(
+    'a bundle link %j is none',
+    async (bundleUrl) => {
+      const server = await answering(200, { bundleUrl, expiresAt: '2026-09-14T14:30:00Z' });
+      expect(await errorOf(clientOf(server.url).createBundle('se_1'))).toMatchObject({ kind: 'unreadable' });
+    },
+  );
+
+  test.each([
+    { views: [], hasMore: false },
+    { totals: { human: 1, ai: 1, total: 2 }, hasMore: false },
+    { totals: { human: 1, ai: 1, total: 2 }, views: [] },
+    { totals: { human: -1, ai: 1, total: 0 }, views: [], hasMore: false },
+    { totals: { human: 1.5, ai: 1, total: 0 }, views: [], hasMore: false },
+    { totals: { human: 1, ai: 1, total: 2 }, views: [{ path: '/a', human: 1 }], hasMore: false },
+  ])('page views %j are none', async (body) => {
+    const server = await answering(200, body);
+    expect(await errorOf(clientOf(server.url).getPageViews({ projectId: 'p' }))).toMatchObject({
+      kind: 'unreadable',
+    });
+  });
+});
+
+describe('tolerance', () => {
+  test('a start needs no more than an id, which may be a number', async () => {
+    const server = await answering(200, {
+      jobId: 42,
+      status: 7,
+      pageCount: 'many',
+      createdAt: 'once',
+      error: [],
+    });
+    expect(await start(clientOf(server.url))).toEqual({ jobId: '42', status: 'queued', rawStatus: '' });
+  });
+
+  test('a status is known in any case', async () => {
+    const server = await answering(200, { status: ' Completed ', progress: 1, pageCount: '412', extra: {} });
+    expect(await look(clientOf(server.url))).toEqual({
+      jobId: 'se_1',
+      status: 'completed',
+      rawStatus: 'Completed',
+      progress: { fraction: 1 },
+      pageCount: 412,
+    });
+  });
+
+  test('a link whose end cannot be read still works', async () => {
+    const server = await answering(200, {
+      bundleUrl: 'https://files.test/b?s=1',
+      expiresAt: 'later',
+      sizeBytes: 'big',
+    });
+    expect(await clientOf(server.url).createBundle('se_1')).toEqual({
+      bundleUrl: 'https://files.test/b?s=1',
+    });
+  });
+
+  test.each([
+    [null, {}],
+    [undefined, {}],
+    ['', {}],
+    ['https://github.com/acme/docs/pull/1', { prLink: 'https://github.com/acme/docs/pull/1' }],
+    ['acme/docs#1', { prText: 'acme/docs#1' }],
+    ['javascript:alert(1)', { prText: 'javascript:alert(1)' }],
+  ])('prLink %j gives %j', async (prLink, given) => {
+    const server = await answering(200, { status: 'completed', prLink, source: null, archivedAt: null });
+    const job = await clientOf(server.url).getAgentJob({ projectId: 'p', jobId: 'aj_1' });
+    expect(job).toEqual({ id: 'aj_1', status: 'completed', rawStatus: 'completed', ...given });
+  });
+
+  test('an instruction was taken also when the answer says nothing', async () => {
+    const server = await answering(200, {});
+    expect(await clientOf(server.url).sendFollowUp({ projectId: 'p', jobId: 'aj_1', prompt: 'x' })).toEqual({
+      id: 'aj_1',
+      status: 'unknown',
+      rawStatus: '',
+    });
+  });
+
+  test('counts may be text, and only a missing total is added up', async () => {
+    const server = await answering(200, {
+      totals: { human: '3', ai: 4, total: 8 },
+      views: [{ path: '/a', human: 3, ai: 4 }],
+      hasMore: 'false',
+    });
+    expect(await clientOf(server.url).getPageViews({ projectId: 'p' })).toEqual({
+      totals: { human: 3, ai: 4, total: 8 },
+      views: [{ path: '/a', human: 3, ai: 4, total: 7 }],
+      hasMore: false,
+    });
+  });
+});
+
+test('whatever the platform answers, the outcome is a result or a DocsApiError, and the key stays in', async () => {
+  const answer = { status: 200, body: '' };
+  const server = await httpServer((_, response) => response.writeHead(answer.status).end(answer.body));
+  const api = clientOf(server.url, { random: () => 0 });
+  const calls = [
+    () => start(api),
+    () => api.createBundle('se_1'),
+    () => api.sendFollowUp({ projectId: 'p', jobId: 'aj_1', prompt: 'x' }),
+    () => api.createAgentJob({ projectId: 'p', prompt: 'x' }),
+  ];
+  const secret = fc.constantFrom(KEY, `Bearer ${KEY}`, 'https://files.test/b.tar.gz?X-Signature=s3cr3t');
+  const value = fc.oneof(fc.jsonValue(), secret);
+  const name = fc.constantFrom(
+    'jobId',
+    'id',
+    'status',
+    'progress',
+    'error',
+    'bundleUrl',
+    'prLink',
+    'source',
+    'message',
+  );
+  const body = fc.oneof(
+    fc.dictionary(name, value).map((fields) => JSON.stringify(fields)),
+    value.map((any) => JSON.stringify(any)),
+    fc.string({ unit: 'binary' }),
+    secret,
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(200, 202, 400, 409, 429, 500),
+      body,
+      fc.nat(3),
+      async (status, text, index) => {
+        Object.assign(answer, { status, body: text });
+        const outcome = await calls[index]?.().catch((error: unknown) => error);
+        if (!(outcome instanceof Error)) return;
+        expect(outcome.name).toBe('DocsApiError');
+        expect(`${outcome} ${outcome.stack} ${JSON.stringify(outcome)}`).not.toMatch(
+          /0123456789abcdef|s3cr3t/,
+        );
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,254 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createStandInPlatform, type StandInPlatformOptions } from '../../demo/docs-platform/platform.ts';
+import { clientOf, errorOf } from './servers.ts';
+
+const START_MS = Date.UTC(2026, 8, 21, 12);
+
+async function platformAndClient(options: StandInPlatformOptions = {}) {
+  const clock = { ms: START_MS };
+  const platform = createStandInPlatform({ nowMs: () => clock.ms, ...options });
+  const server = await platform.listen();
+  onTestFinished(() => server.close());
+  const api = clientOf(server.url, { apiKey: platform.apiKey, now: () => clock.ms });
+  return { platform, api, clock };
+}
+
+describe('an export', () => {
+  test('is started, followed and bundled', async () => {
+    const { platform, api, clock } = await platformAndClient();
+    platform.plan({ pages: 40, durationMs: 10_000, queuedMs: 1000 });
+
+    const started = await api.startExport({ domain: 'docs.acme.com', version: 'v2' });
+    expect(started).toMatchObject({ status: 'queued', rawStatus: 'queued', createdAt: START_MS });
+    expect(platform.starts).toEqual([
+      { domain: 'docs.acme.com', version: 'v2', jobId: started.jobId, atMs: START_MS },
+    ]);
+
+    clock.ms += 6000;
+    expect(await api.getExport(started.jobId)).toEqual({
+      jobId: started.jobId,
+      status: 'running',
+      rawStatus: 'running',
+      progress: { fraction: 0.5 },
+      pageCount: 20,
+      createdAt: START_MS,
+      updatedAt: clock.ms,
+    });
+
+    clock.ms += 5000;
+    expect(await api.getExport(started.jobId)).toMatchObject({ status: 'completed', pageCount: 40 });
+    const link = await api.createBundle(started.jobId);
+    expect(link.expiresAt).toBe(clock.ms + platform.linkLifeMs);
+    const bundle = await fetch(link.bundleUrl);
+    expect((await bundle.arrayBuffer()).byteLength).toBe(link.sizeBytes);
+  });
+
+  test('works where the platform only keeps to the contract, and sends nothing that was not asked for', async () => {
+    const { platform, api, clock } = await platformAndClient({ additions: false });
+    const started = await api.startExport({ domain: 'docs.acme.com', version: undefined, paths: undefined });
+    expect(started).toEqual({ jobId: started.jobId, status: 'queued', rawStatus: '' });
+    expect(platform.wire.calls[0]?.detail).toEqual({ body: { domain: 'docs.acme.com' } });
+
+    clock.ms += 500;
+    expect(await api.getExport(started.jobId)).toMatchObject({
+      status: 'running',
+      progress: { fraction: 0.5 },
+    });
+    clock.ms += 500;
+    expect(await api.getExport(started.jobId)).toEqual({
+      jobId: started.jobId,
+      status: 'completed',
+      rawStatus: 'completed',
+    });
+    expect(await api.createBundle(started.jobId)).toEqual({
+      bundleUrl: expect.stringContaining('X-Signature='),
+      expiresAt: clock.ms + platform.linkLifeMs,
+    });
+  });
+
+  test('tells why it failed', async () => {
+    const { platform, api } = await platformAndClient();
+    const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
+    platform.fail(jobId, 'Page guides/x failed\n to render');
+    expect(await api.getExport(jobId)).toMatchObject({
+      status: 'failed',
+      error: 'Page guides/x failed to render',
+    });
+  });
+
+  test('keeps a status that nobody knows', async () => {
+    const { platform, api } = await platformAndClient();
+    platform.plan({ runningStatus: 'packaging', progress: 'text', pageCount: 'text', dates: 'seconds' });
+    const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
+    platform.hold(jobId, 0.95);
+    expect(await api.getExport(jobId)).toMatchObject({
+      status: 'unknown',
+      rawStatus: 'packaging',
+      progress: { text: 'packaging' },
+      pageCount: 11,
+      createdAt: START_MS,
+    });
+  });
+
+  test('has no bundle before it has completed', async () => {
+    const { platform, api } = await platformAndClient();
+    platform.hold('docs.acme.com');
+    const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
+    expect(await errorOf(api.createBundle(jobId))).toMatchObject({
+      kind: 'conflict',
+      status: 409,
+      retryable: false,
+    });
+  });
+
+  test('is refused without the plan, for an unknown domain, and with a wrong key', async () => {
+    const { platform, api } = await platformAndClient();
+    expect(await errorOf(api.startExport({ domain: 'docs.other.com' }))).toMatchObject({
+      kind: 'bad_request',
+      happened: 'no',
+      retryable: false,
+      platformMessage: 'Unknown domain: docs.other.com',
+    });
+    platform.enterprise = false;
+    expect(await errorOf(api.startExport({ domain: 'docs.acme.com' }))).toMatchObject({
+      kind: 'forbidden',
+      happened: 'no',
+    });
+    const { url } = await platform.listen();
+    const stranger = clientOf(url, { apiKey: `${platform.keyPrefix}another` });
+    expect(await errorOf(stranger.startExport({ domain: 'docs.acme.com' }))).toMatchObject({
+      kind: 'key_rejected',
+      happened: 'no',
+    });
+    expect(platform.starts).toEqual([]);
+  });
+});
+
+describe('an agent job', () => {
+  test('takes an instruction and opens a pull request', async () => {
+    const { platform, api, clock } = await platformAndClient();
+    const jobId = platform.agent.add();
+    const { projectId } = platform;
+    platform.agent.plan({ durationMs: 5000 });
+
+    const sent = await api.sendFollowUp({ projectId, jobId, prompt: 'Also add error handling' });
+    expect(sent).toEqual({
+      id: jobId,
+      status: 'active',
+      rawStatus: 'active',
+      repository: 'https://github.com/acme/docs',
+      ref: 'agent/quickstart',
+      model: 'docs-agent-1',
+      createdAt: START_MS,
+    });
+    clock.ms += 5000;
+    expect(await api.getAgentJob({ projectId, jobId })).toMatchObject({
+      status: 'completed',
+      prLink: 'https://github.com/acme/docs/pull/101',
+    });
+    expect(platform.agent.messages.map(({ prompt }) => prompt)).toEqual(['Also add error handling']);
+  });
+
+  test('shows when it was archived', async () => {
+    const { platform, api } = await platformAndClient();
+    const { projectId } = platform;
+    const jobId = platform.agent.add();
+    platform.agent.archive(jobId);
+    expect(await api.getAgentJob({ projectId, jobId })).toMatchObject({
+      status: 'archived',
+      archivedAt: START_MS,
+    });
+    expect(await errorOf(api.sendFollowUp({ projectId, jobId, prompt: 'x' }))).toMatchObject({
+      kind: 'bad_request',
+    });
+  });
+
+  test('is created where the platform can', async () => {
+    const { platform, api } = await platformAndClient();
+    const { projectId } = platform;
+    const { id } = await api.createAgentJob({ projectId, prompt: 'Write a quickstart' });
+    expect(platform.agent.jobs.has(id)).toBe(true);
+  });
+
+  test.each([
+    [404, 'not_found'],
+    [405, 'unsupported'],
+  ] as const)('is not created where the platform answers %s', async (createAgentJobs, kind) => {
+    const { platform, api } = await platformAndClient({ createAgentJobs });
+    const { projectId } = platform;
+    expect(await errorOf(api.createAgentJob({ projectId, prompt: 'x' }))).toMatchObject({
+      kind,
+      happened: 'no',
+    });
+  });
+});
+
+describe('page views', () => {
+  test('come page by page, and add up', async () => {
+    const { platform, api } = await platformAndClient();
+    const range = { projectId: platform.projectId, dateFrom: '2026-09-14', dateTo: '2026-09-21' };
+    const first = await api.getPageViews({ ...range, limit: 250, offset: 0 });
+    const second = await api.getPageViews({ ...range, limit: 250, offset: 250 });
+    expect([first.hasMore, second.hasMore]).toEqual([true, false]);
+    const views = [...first.views, ...second.views];
+    const sum = (key: 'human' | 'ai' | 'total') => views.reduce((total, view) => total + view[key], 0);
+    expect({ human: sum('human'), ai: sum('ai'), total: sum('total') }).toEqual(first.totals);
+    expect(first.totals).toEqual(platform.views.between('2026-09-14', '2026-09-21').totals);
+  });
+
+  test('at the limit, a read is not repeated', async () => {
+    const { platform, api } = await platformAndClient({ retryAfter: true });
+    platform.wire.order('GET /v1/analytics/{projectId}/views', { kind: 'answer', status: 429 });
+    const query = { projectId: platform.projectId };
+    const error = await errorOf(api.getPageViews(query));
+    expect(error).toMatchObject({
+      kind: 'rate_limited',
+      happened: 'no',
+      retryable: true,
+      retryAfterMs: undefined,
+    });
+    expect(platform.wire.calls).toHaveLength(1);
+
+    while (platform.used.analytics() < 100)
+      await api.getPageViews({ ...query, limit: 1, dateFrom: '2026-09-20' });
+    expect(await errorOf(api.getPageViews(query))).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs: 3_600_000,
+    });
+    expect(platform.wire.calls).toHaveLength(102);
+  });
+});
+
+describe('faults on the wire', () => {
+  const START = 'POST /v1/static-export/jobs';
+
+  test.each(['before', 'after'] as const)(
+    'a start that is reset %s it took effect is unknown, and sent once',
+    async (when) => {
+      const { platform, api } = await platformAndClient();
+      platform.wire.order(START, { kind: 'reset', when });
+      const error = await errorOf(api.startExport({ domain: 'docs.acme.com' }));
+      expect(error).toMatchObject({ kind: 'connection', happened: 'unknown', retryable: false });
+      expect(platform.wire.calls).toHaveLength(1);
+      expect(platform.starts).toHaveLength(when === 'after' ? 1 : 0);
+    },
+  );
+
+  test('a read that is reset is read again', async () => {
+    const { platform, api } = await platformAndClient();
+    const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
+    platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'reset', when: 'before' }, 2);
+    expect((await api.getExport(jobId)).jobId).toBe(jobId);
+    expect(platform.wire.calls).toHaveLength(4);
+  });
+
+  test('a page of a proxy proves nothing about a start', async () => {
+    const { platform, api } = await platformAndClient();
+    platform.wire.order(START, { kind: 'garbage', when: 'before' });
+    expect(await errorOf(api.startExport({ domain: 'docs.acme.com' }))).toMatchObject({
+      kind: 'unreadable',
+      happened: 'unknown',
+      retryable: false,
+    });
+  });
+});

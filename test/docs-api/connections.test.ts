@@ -1,0 +1,302 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { DocsApi } from '../../src/docs-api/client.ts';
+import { answering, clientOf, errorOf, httpServer, tcpServer } from './servers.ts';
+
+const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
+const look = (api: DocsApi) => api.getExport('se_1');
+
+/** One whole HTTP answer. */
+function answerOf(body: string, headers = 'connection: keep-alive\r\n'): string {
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`;
+}
+
+/** undici takes a connection back a moment after the answer was read. */
+const idle = () => sleep(20);
+
+describe('a start is sent once', () => {
+  test('also when the connection closes without an answer', async () => {
+    const server = await tcpServer((socket) => socket.on('data', () => socket.destroy()));
+    const error = await errorOf(start(clientOf(server.url)));
+    expect(error).toMatchObject({
+      kind: 'connection',
+      happened: 'unknown',
+      retryable: false,
+      status: undefined,
+    });
+    expect(server.sockets).toHaveLength(1);
+  });
+
+  test('also when it goes out on a kept connection that the server closes at that moment', async () => {
+    const lines: string[] = [];
+    const server = await tcpServer((socket) => {
+      socket.on('data', (data) => {
+        lines.push(String(data).split('\r\n')[0] ?? '');
+        if (lines.length === 1) socket.write(answerOf('{"status":"running"}'));
+        else socket.resetAndDestroy();
+      });
+    });
+    const dispatcher = new Agent({ pipelining: 1, allowH2: false });
+    onTestFinished(() => dispatcher.close());
+    const api = clientOf(server.url, { dispatcher });
+    await look(api);
+    await idle();
+    expect(await errorOf(start(api))).toMatchObject({ kind: 'connection', happened: 'unknown' });
+    await sleep(50);
+    expect(server.sockets).toHaveLength(1);
+    expect(lines).toEqual([
+      'GET /v1/static-export/jobs/se_1 HTTP/1.1',
+      'POST /v1/static-export/jobs HTTP/1.1',
+    ]);
+  });
+
+  test('and by default never on a kept connection, so that a closed one cannot leave it unknown', async () => {
+    const server = await tcpServer((socket) => {
+      let asked = 0;
+      socket.on('data', (data) => {
+        asked += 1;
+        // Every connection dies at its second request, as if it had been closed while idle.
+        if (asked > 1) socket.resetAndDestroy();
+        else
+          socket.write(
+            answerOf(String(data).startsWith('POST') ? '{"jobId":"se_1"}' : '{"status":"running"}'),
+          );
+      });
+    });
+    const api = clientOf(server.url);
+    await look(api);
+    for (let n = 0; n < 3; n += 1) expect(await start(api)).toMatchObject({ jobId: 'se_1' });
+    expect(server.sockets).toHaveLength(4);
+  });
+});
+
+describe('reads', () => {
+  test('share a connection', async () => {
+    const server = await tcpServer((socket) =>
+      socket.on('data', () => socket.write(answerOf('{"status":"running"}'))),
+    );
+    const api = clientOf(server.url);
+    for (let n = 0; n < 5; n += 1) {
+      await look(api);
+      await idle();
+    }
+    expect(server.sockets).toHaveLength(1);
+  });
+
+  test('survive a kept connection that was closed', async () => {
+    const server = await tcpServer((socket, n) => {
+      let asked = 0;
+      socket.on('data', () => {
+        asked += 1;
+        if (n === 1 && asked > 1) socket.resetAndDestroy();
+        else socket.write(answerOf('{"status":"running"}'));
+      });
+    });
+    const api = clientOf(server.url);
+    await look(api);
+    await idle();
+    expect(await look(api)).toMatchObject({ status: 'running' });
+    expect(server.sockets).toHaveLength(2);
+  });
+});
+
+describe('no connection at all', () => {
+  test('refused: it did not happen, and may be tried again', async () => {
+    const closed = await tcpServer(() => {});
+    await closed.close();
+    expect(await errorOf(start(clientOf(closed.url)))).toMatchObject({
+      kind: 'refused',
+      happened: 'no',
+      retryable: true,
+    });
+    const named = `http://localhost:${new URL(closed.url).port}`;
+    expect(await errorOf(start(clientOf(named)))).toMatchObject({
+      kind: 'refused',
+      happened: 'no',
+      retryable: true,
+    });
+  });
+
+  test('no such host: it did not happen', async () => {
+    const error = await errorOf(start(clientOf('https://docs-api.invalid')));
+    expect(error).toMatchObject({ kind: 'refused', happened: 'no', retryable: true });
+  });
+
+  test('a certificate or a protocol that does not fit proves nothing', async () => {
+    const server = await answering(200, {});
+    const error = await errorOf(start(clientOf(server.url.replace('http:', 'https:'))));
+    expect(error).toMatchObject({ kind: 'connection', happened: 'unknown' });
+  });
+});
+
+describe('time limits', () => {
+  test('no headers: a start is unknown after the whole limit', async () => {
+    const server = await httpServer(() => {});
+    const startMs = performance.now();
+    const error = await errorOf(start(clientOf(server.url, { timeoutMs: 300 })));
+    expect(error).toMatchObject({
+      kind: 'timeout',
+      happened: 'unknown',
+      retryable: false,
+      status: undefined,
+    });
+    expect(performance.now() - startMs).toBeLessThan(1000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('no headers: a read leaves time for a second try, and all tries share one limit', async () => {
+    const server = await httpServer((_, response, n) => {
+      if (n > 1) response.end('{"status":"running"}');
+    });
+    expect(await look(clientOf(server.url, { timeoutMs: 800 }))).toMatchObject({ status: 'running' });
+
+    const dead = await httpServer(() => {});
+    const startMs = performance.now();
+    expect(await errorOf(look(clientOf(dead.url, { timeoutMs: 800 })))).toMatchObject({
+      kind: 'timeout',
+      retryable: true,
+    });
+    expect(performance.now() - startMs).toBeLessThan(1500);
+    expect(dead.requests).toHaveLength(2);
+  });
+
+  test('a body that stops, or only drips, ends with the limit; a 2xx proves that it happened', async () => {
+    for (const everyMs of [0, 20]) {
+      const server = await httpServer((_, response) => {
+        response.writeHead(202, { 'content-type': 'application/json' }).write('{"jobId":');
+        if (everyMs === 0) return;
+        const drip = setInterval(() => response.write(' '), everyMs);
+        response.on('close', () => clearInterval(drip));
+      });
+      expect(await errorOf(start(clientOf(server.url, { timeoutMs: 300 })))).toMatchObject({
+        kind: 'timeout',
+        status: 202,
+        happened: 'yes',
+      });
+      expect(server.requests).toHaveLength(1);
+    }
+  });
+
+  test('an error answer whose body hangs still proves what its status proves', async () => {
+    const server = await httpServer((_, response) => void response.writeHead(422).write('{'));
+    expect(await errorOf(start(clientOf(server.url, { timeoutMs: 300 })))).toMatchObject({
+      kind: 'bad_request',
+      status: 422,
+      happened: 'no',
+    });
+  });
+});
+
+describe('a signal', () => {
+  test('that was given before keeps the call from being sent', async () => {
+    const server = await answering(200, {});
+    const error = await errorOf(
+      clientOf(server.url).startExport({ domain: 'docs.acme.com' }, { signal: AbortSignal.abort() }),
+    );
+    expect(error).toMatchObject({ kind: 'aborted', happened: 'no', retryable: false });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('during the call leaves a start unknown', async () => {
+    const server = await httpServer(() => {});
+    const stop = new AbortController();
+    const call = errorOf(
+      clientOf(server.url).startExport({ domain: 'docs.acme.com' }, { signal: stop.signal }),
+    );
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    stop.abort();
+    expect(await call).toMatchObject({ kind: 'aborted', happened: 'unknown', retryable: false });
+  });
+
+  test('ends the wait before a retry', async () => {
+    const server = await answering(503, {}, { 'retry-after': '2' });
+    const startMs = performance.now();
+    const error = await errorOf(clientOf(server.url).getExport('se_1', { signal: AbortSignal.timeout(100) }));
+    expect(error.kind).toBe('aborted');
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
+});
+
+describe('answers that are too large', () => {
+  test('announced: nothing of the body is read', async () => {
+    const server = await answering(202, { jobId: 'x'.repeat(5000) });
+    const error = await errorOf(start(clientOf(server.url, { maxAnswerBytes: 1000 })));
+    expect(error).toMatchObject({ kind: 'too_large', status: 202, happened: 'yes', retryable: false });
+  });
+
+  test('unannounced: reading stops at the limit', async () => {
+    let written = 0;
+    const server = await httpServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const pour = setInterval(() => {
+        written += 100_000;
+        response.write('x'.repeat(100_000));
+      }, 1);
+      response.on('close', () => clearInterval(pour));
+    });
+    const error = await errorOf(look(clientOf(server.url)));
+    expect(error).toMatchObject({ kind: 'too_large', status: 200 });
+    expect(server.requests).toHaveLength(1);
+    await sleep(50);
+    const afterwards = written;
+    await sleep(50);
+    expect(written).toBe(afterwards);
+  });
+
+  test('page views may be larger than the rest', async () => {
+    const totals = { human: 0, ai: 0, total: 0 };
+    const server = await answering(200, { totals, views: [], hasMore: false, filler: 'x'.repeat(2_000_000) });
+    const api = clientOf(server.url);
+    expect(await api.getPageViews({ projectId: 'p' })).toEqual({ totals, views: [], hasMore: false });
+    expect(await errorOf(api.createBundle('se_1'))).toMatchObject({ kind: 'too_large' });
+  });
+
+  test('an error page of any size is no problem', async () => {
+    const server = await answering(400, { error: 'x'.repeat(2_000_000) });
+    expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
+      kind: 'bad_request',
+      platformMessage: undefined,
+    });
+  });
+});
+
+test('what is no HTTP proves nothing', async () => {
+  const server = await tcpServer((socket) =>
+    socket.on('data', () => socket.end('SSH-2.0-x https://f.test/b?sig=1\r\n')),
+  );
+  const error = await errorOf(start(clientOf(server.url)));
+  expect(error).toMatchObject({ kind: 'unreadable', happened: 'unknown', retryable: false });
+});
+
+test('a body that breaks off after a 2xx proves that it happened', async () => {
+  const server = await tcpServer((socket) =>
+    socket.on('data', () =>
+      socket.end('HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'),
+    ),
+  );
+  expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
+    kind: 'connection',
+    status: 202,
+    happened: 'yes',
+    retryable: false,
+  });
+});
+
+test.each([301, 302, 303, 307, 308])(
+  'a redirect (%s) is not followed: the key stays here',
+  async (status) => {
+    const elsewhere = await answering(200, { status: 'running' });
+    const server = await answering(status, {}, { location: `${elsewhere.url}/v1/static-export/jobs/se_1` });
+    expect(await errorOf(look(clientOf(server.url)))).toMatchObject({ kind: 'redirect', status });
+    expect(elsewhere.requests).toEqual([]);
+  },
+);
+
+test('a closed client sends nothing', async () => {
+  const server = await answering(200, { status: 'running' });
+  const api = clientOf(server.url);
+  await api.close();
+  expect(await errorOf(look(api))).toMatchObject({ kind: 'aborted', happened: 'no' });
+  expect(server.requests).toEqual([]);
+});

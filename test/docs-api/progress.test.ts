@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cleanerFor } from '../../src/docs-api/platform-text.ts';
+import { progressFrom } from '../../src/docs-api/progress.ts';
+
+const clean = cleanerFor('adm_secret_key');
+const running = (value: unknown) => progressFrom(value, false, clean);
+const completed = (value: unknown) => progressFrom(value, true, clean);
+
+describe('a number', () => {
+  test.each([
+    [0, 0],
+    [0.42, 0.42],
+    [0.999, 0.999],
+    [2, 0.02],
+    [42, 0.42],
+    [42.5, 0.425],
+    [100, 1],
+  ])('%s is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
+
+  test('exactly 1 is one percent while the job runs, and the whole when it has completed', () => {
+    expect(running(1)).toEqual({ fraction: 0.01 });
+    expect(completed(1)).toEqual({ fraction: 1 });
+  });
+
+  test.each([-1, 100.5, 412, Number.NaN, Number.POSITIVE_INFINITY])('%s is dropped', (value) => {
+    expect(running(value)).toBeUndefined();
+  });
+});
+
+describe('text', () => {
+  test.each([
+    ['42%', 0.42],
+    [' 42 % ', 0.42],
+    ['42.5%', 0.425],
+    ['42,5%', 0.425],
+    ['1%', 0.01],
+    ['0.42', 0.42],
+    ['42', 0.42],
+    ['1', 0.01],
+  ])('%j is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
+
+  test.each(['12/40', '12 of 40', '12 of 40 pages'])('%j gives a fraction and keeps the words', (value) => {
+    expect(running(value)).toEqual({ fraction: 0.3, text: value });
+  });
+
+  test.each(['rendering', '150%', '412', '40/12', '3/0', 'NaN'])('%j is kept as words', (value) => {
+    expect(running(value)).toEqual({ text: value });
+  });
+
+  test('is one line, cut, without the key', () => {
+    expect(running('a\n\u0000b adm_secret_key')).toEqual({ text: 'a b …' });
+    expect(running('x'.repeat(500))?.text).toHaveLength(80);
+    expect(running('  \n')).toBeUndefined();
+  });
+});
+
+describe('an object', () => {
+  test.each([
+    [{ done: 12, total: 40 }, { fraction: 0.3 }],
+    [{ completed: '12', total: '40' }, { fraction: 0.3 }],
+    [{ pages_done: 12, pages_total: 40 }, { fraction: 0.3 }],
+    [{ processedPages: 12, totalPages: 40 }, { fraction: 0.3 }],
+    [
+      { current: 12, max: 40, message: 'rendering' },
+      { fraction: 0.3, text: 'rendering' },
+    ],
+    [{ percent: 42 }, { fraction: 0.42 }],
+    [{ percentage: 0.5 }, { fraction: 0.005 }],
+    [{ percentComplete: 1 }, { fraction: 0.01 }],
+    [{ fraction: 1 }, { fraction: 1 }],
+    [{ value: 0.42 }, { fraction: 0.42 }],
+    [{ stage: 'packaging' }, { text: 'packaging' }],
+  ])('%j', (value, progress) => expect(running(value)).toEqual(progress));
+
+  test.each([
+    {},
+    { done: 12 },
+    { done: 12, total: 0 },
+    { done: 41, total: 40 },
+    { percent: true },
+    { fraction: 42 },
+  ])('%j says nothing', (value) => expect(running(value)).toBeUndefined());
+});
+
+test.each([undefined, null, true, [], [12, 40]])('%j says nothing', (value) => {
+  expect(running(value)).toBeUndefined();
+});
+
+test('whatever comes, a fraction is 0 to 1, a text is short, and one of them is there', () => {
+  const keys = fc.constantFrom(
+    'done',
+    'total',
+    'percent',
+    'fraction',
+    'value',
+    'message',
+    '__proto__',
+    'stage',
+  );
+  const shapes = fc.oneof(
+    fc.anything(),
+    fc.jsonValue(),
+    fc.double(),
+    fc.dictionary(keys, fc.jsonValue()),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(shapes, fc.boolean(), (value, isCompleted) => {
+      const progress = progressFrom(value, isCompleted, clean);
+      if (progress === undefined) return;
+      expect(Object.keys(progress).length).toBeGreaterThan(0);
+      if (progress.fraction !== undefined) {
+        expect(progress.fraction).toBeGreaterThanOrEqual(0);
+        expect(progress.fraction).toBeLessThanOrEqual(1);
+      }
+      if (progress.text !== undefined) expect([...progress.text].length).toBeLessThanOrEqual(80);
+      expect(progress.text).not.toBe('');
+    }),
+    { numRuns: 1000 },
+  );
+});

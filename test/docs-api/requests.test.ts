@@ -1,0 +1,208 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createDocsApi } from '../../src/docs-api/client.ts';
+import { DocsApiSettingsError } from '../../src/docs-api/errors.ts';
+import { answering, clientOf, errorOf, httpServer, KEY, tcpServer } from './servers.ts';
+
+describe('settings', () => {
+  const make =
+    (options: { baseUrl?: string; apiKey?: string; timeoutMs?: number; maxAnswerBytes?: number }) => () =>
+      createDocsApi({ baseUrl: 'https://api.example.com', apiKey: KEY, ...options });
+
+  test.each([
+    'https://api.example.com',
+    'https://api.example.com/docs/',
+    'http://localhost:3000',
+    'http://127.0.0.1',
+    'http://127.8.9.1:1',
+    'http://[::1]:80',
+  ])('%s is an address', (baseUrl) => expect(make({ baseUrl })).not.toThrow());
+
+  test.each([
+    'http://api.example.com',
+    'http://10.0.0.1',
+    'http://0.0.0.0',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+    'http://[::2]',
+    'ftp://localhost',
+    'api.example.com',
+    '',
+    'https://user:s3cr3t@api.example.com',
+    'https://api.example.com?key=s3cr3t',
+    'https://api.example.com/#s3cr3t',
+  ])('%j is refused, with the fix and without the address', (baseUrl) => {
+    expect(make({ baseUrl })).toThrow(DocsApiSettingsError);
+    expect(make({ baseUrl })).toThrow(/Use /);
+    expect(make({ baseUrl })).not.toThrow(/s3cr3t/);
+  });
+
+  test.each(['', 'adm_with space', 'adm_s3cr3t\n', 'adm_ключ'])(
+    'the key %j is refused without being shown',
+    (apiKey) => {
+      expect(make({ apiKey })).toThrow(DocsApiSettingsError);
+      expect(make({ apiKey })).not.toThrow(/s3cr3t|with space/);
+    },
+  );
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a limit of %s is refused', (value) => {
+    expect(make({ timeoutMs: value })).toThrow(DocsApiSettingsError);
+    expect(make({ maxAnswerBytes: value })).toThrow(DocsApiSettingsError);
+  });
+});
+
+describe('a request', () => {
+  test('carries the key, and a body only where there is one', async () => {
+    const server = await answering(200, { jobId: 'se_1', bundleUrl: 'https://files.test/b' });
+    const api = clientOf(`${server.url}/base/`);
+    await api.startExport({ domain: 'docs.acme.com', version: 'v2', paths: ['/a'] });
+    await api.createBundle('se_1');
+    const [start, bundle] = server.requests;
+    expect(start?.line).toBe('POST /base/v1/static-export/jobs');
+    expect(start?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
+    });
+    expect(JSON.parse(start?.body ?? '')).toEqual({ domain: 'docs.acme.com', version: 'v2', paths: ['/a'] });
+    expect(bundle?.headers).not.toHaveProperty('content-type');
+    expect(bundle?.body).toBe('');
+  });
+
+  test('asks for page views with what was given only', async () => {
+    const totals = { human: 0, ai: 0, total: 0 };
+    const server = await answering(200, { totals, views: [], hasMore: false });
+    const api = clientOf(server.url);
+    await api.getPageViews({ projectId: 'prj 1/2' });
+    await api.getPageViews({
+      projectId: 'p',
+      dateFrom: '2026-09-14',
+      dateTo: '2026-09-21',
+      limit: 250,
+      offset: 0,
+    });
+    expect(server.requests.map(({ line }) => line)).toEqual([
+      'GET /v1/analytics/prj%201%2F2/views',
+      'GET /v1/analytics/p/views?dateFrom=2026-09-14&dateTo=2026-09-21&limit=250&offset=0',
+    ]);
+  });
+
+  test('that the platform could only refuse is not sent', async () => {
+    const server = await answering(200, {});
+    const api = clientOf(server.url);
+    const bad = [
+      () => api.startExport({ domain: '' }),
+      () => api.sendFollowUp({ projectId: 'p', jobId: 'j', prompt: '' }),
+      () => api.createAgentJob({ projectId: 'p', prompt: '' }),
+      () => api.getPageViews({ projectId: 'p', limit: 0 }),
+      () => api.getPageViews({ projectId: 'p', limit: 251 }),
+      () => api.getPageViews({ projectId: 'p', limit: 1.5 }),
+      () => api.getPageViews({ projectId: 'p', offset: -1 }),
+    ];
+    for (const call of bad)
+      expect(await errorOf(call())).toMatchObject({ kind: 'bad_request', happened: 'no' });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('an id', () => {
+  test.each([
+    '',
+    ' ',
+    '.',
+    '..',
+    '../x',
+    'a/../b',
+    'a\\..\\b',
+    'a//b',
+    '%2e%2e',
+    '..%2fx',
+    'a\nb',
+    '\uD800',
+    'x'.repeat(513),
+  ])('%j is not sent', async (id) => {
+    const server = await answering(200, { status: 'running' });
+    expect(await errorOf(clientOf(server.url).getExport(id))).toMatchObject({
+      kind: 'bad_request',
+      happened: 'no',
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  test.each([
+    ['a/b', 'a%2Fb'],
+    ['a?b#c', 'a%3Fb%23c'],
+    ['a%2Fb', 'a%252Fb'],
+    ['é&=+', '%C3%A9%26%3D%2B'],
+    ['...', '...'],
+  ])('%j is sent as %s', async (id, path) => {
+    const server = await answering(200, { status: 'running' });
+    await clientOf(server.url).getExport(id);
+    expect(server.requests[0]?.line).toBe(`GET /v1/static-export/jobs/${path}`);
+  });
+
+  test('never changes the path, whatever it is', async () => {
+    const server = await answering(200, { status: 'running' });
+    const api = clientOf(server.url);
+    const piece = fc.constantFrom('.', '..', '/', '\\', '?', '#', '%2e', '%2F', 'a', ':', '@', ';', '\u0000');
+    const id = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(piece, { maxLength: 6 }).map((list) => list.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(id, async (jobId) => {
+        const before = server.requests.length;
+        const sent = await api.getExport(jobId).then(
+          () => true,
+          () => false,
+        );
+        expect(server.requests.length - before).toBe(sent ? 1 : 0);
+        if (!sent) return;
+        const [, path = ''] = server.requests.at(-1)?.line.split(' ') ?? [];
+        const url = new URL(path, 'http://x');
+        expect(url.pathname).toBe(path);
+        expect(path.slice('/v1/static-export/jobs/'.length)).not.toMatch(/[/?#]/);
+        expect(decodeURIComponent(path.slice('/v1/static-export/jobs/'.length))).toBe(jobId);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('no error holds the key or a link', () => {
+  const LINK = 'https://files.test/b.tar.gz?X-Signature=s3cr3t';
+  const echo = `your ${KEY} and ${LINK}`;
+  const json = (status: number, body: unknown) => () => answering(status, body);
+  const raw = (text: string) => () => tcpServer((socket) => socket.on('data', () => socket.end(text)));
+  const cases: [string, () => Promise<{ url: string }>][] = [
+    ...[400, 401, 403, 404, 409, 429, 500, 302].map((status): [string, () => Promise<{ url: string }>] => [
+      `status ${status}`,
+      json(status, { error: echo }),
+    ]),
+    ['an error that is an object', json(400, { error: { message: echo } })],
+    ['a redirect', () => answering(302, {}, { location: LINK })],
+    ['a body that is no JSON', json(200, echo)],
+    ['an answer of another shape', json(200, { bundleUrl: { link: LINK }, [KEY]: LINK })],
+    ['a link that is none', json(200, { bundleUrl: `x${LINK} ${KEY}` })],
+    ['no HTTP', raw(`${echo}\r\n`)],
+    ['a header that cannot be read', raw(`HTTP/1.1 200 OK\r\n${LINK}\u0000${KEY}\r\n\r\n`)],
+    ['a body that breaks off', raw(`HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n${echo}`)],
+    ['silence', () => httpServer(() => {})],
+    ['a reset', () => tcpServer((socket) => socket.on('data', () => socket.resetAndDestroy()))],
+  ];
+
+  test.each(cases)('%s', async (_, serve) => {
+    const server = await serve();
+    const error = await errorOf(clientOf(server.url, { timeoutMs: 400 }).createBundle('se_private'));
+    const shown = [
+      String(error),
+      error.stack,
+      JSON.stringify(error),
+      inspect(error, { depth: 9 }),
+      inspect(error.cause),
+    ];
+    for (const text of shown) expect(text).not.toMatch(/0123456789abcdef|s3cr3t/);
+    expect(error.message).not.toContain('se_private');
+    expect(error.message).toContain('/v1/static-export/jobs/{jobId}/bundle');
+  });
+});
