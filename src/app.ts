@@ -12,7 +12,11 @@ import type { RedisAddress } from './store/connections.ts';
 import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { startReceiving } from './web-role.ts';
+import { within } from './within.ts';
 import { startWorking } from './worker-role.ts';
+
+/** How long the start waits for Slack to say who the bot is. */
+const READY_MS = 2000;
 
 /** What a test replaces; everything else comes from the settings. */
 export interface AppParts {
@@ -71,8 +75,9 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       closers,
       onRedisError: (error) => report(error, 'trouble with Redis'),
     };
-    identity.start();
     closers.add(() => identity.stop());
+    // Slack may be away: then people are told so, and the asking goes on.
+    await within(READY_MS, identity.start()).catch(() => {});
     if (settings.role !== 'web') startWorking(settings, parts);
     const port = settings.role === 'worker' ? undefined : await startReceiving(settings, parts);
     log.info(

@@ -1,4 +1,5 @@
 import type { Person } from './slack/client.ts';
+import { within } from './within.ts';
 
 /** What a person may be allowed to do. */
 export type Permission = 'export';
@@ -30,20 +31,13 @@ export function createPolicy({ person, timeoutMs, cacheMs, now }: PolicyParts): 
   async function lookUp(userId: string): Promise<Person | undefined> {
     const cached = known.get(userId);
     if (cached && cached.untilMs > now()) return cached.person;
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), timeoutMs);
-    });
     try {
-      const found = await Promise.race([person(userId), tooLate]);
-      if (found === undefined) return undefined;
+      const found = await within(timeoutMs, person(userId));
       if (known.size >= REMEMBERED) known.clear();
       known.set(userId, { person: found, untilMs: now() + cacheMs });
       return found;
     } catch {
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { App, AuthorizationError } from '@slack/bolt';
 import type { Redis } from 'ioredis';
 import { bind } from './commands/bind.ts';
@@ -13,9 +14,13 @@ import { answerPrivately } from './slack/response-url.ts';
 import { connectForRequests } from './store/connections.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createRunStore } from './store/runs.ts';
+import { within } from './within.ts';
 
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
+
+/** How long the start waits for Redis before it takes requests all the same. */
+const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. Answers the port it listens on. */
 export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
@@ -86,22 +91,23 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     log,
   });
 
+  await becomesReady(redis);
   const server = await bolt.start(settings.port);
   closers.add(() => bolt.stop());
   const bound = 'address' in server ? server.address() : null;
   return bound !== null && typeof bound === 'object' ? bound.port : undefined;
 }
 
+/** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */
+async function becomesReady(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});
+}
+
 async function answers(redis: Redis): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, PING_MS, 'late');
-  });
   try {
-    return (await Promise.race([redis.ping(), tooLate])) === 'PONG';
+    return (await within(PING_MS, redis.ping())) === 'PONG';
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
 import type { Acceptance, RunBase, RunStore } from '../store/runs.ts';
+import { within } from '../within.ts';
 import { TellUser } from './command.ts';
 
 /** Where requests become runs. What it refuses has not happened and will not. */
@@ -100,17 +101,4 @@ function undoUntilDone(undo: () => Promise<void>, log: Log, tries = UNDO_TRIES) 
     if (tries === 0) return log.error({ err: error }, 'could not take back a refused request');
     setTimeout(() => undoUntilDone(undo, log, tries - 1), UNDO_EVERY_MS).unref();
   });
-}
-
-/** The promise's result, or an error after `ms`. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('time limit')), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([promise, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

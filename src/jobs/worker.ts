@@ -68,7 +68,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
       maxStalledCount: 1000,
-      skipVersionCheck: true,
+      // No `skipVersionCheck` here: without the version, BullMQ wakes delayed jobs at whole seconds only.
     });
     worker.on('error', onError);
     return worker;

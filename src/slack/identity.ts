@@ -5,7 +5,8 @@ import type { Identity, SlackApi } from './client.ts';
 /** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
 export interface IdentityKeeper {
   current(): Identity | undefined;
-  start(): void;
+  /** Resolves after the first answer, good or bad. */
+  start(): Promise<void>;
   stop(): void;
 }
 
@@ -31,7 +32,7 @@ export function keepIdentity(
 
   return {
     current: () => identity,
-    start: () => void ask(0),
+    start: () => ask(0),
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -172,8 +172,9 @@ class Keeper implements EmbeddedRedis {
         if (this.#stopping.signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, this.#timing.restartMaxMs);
         next = await this.#bringUp().catch((error: unknown) => {
-          if (!this.#stopping.signal.aborted)
-            this.#log.error({ err: error }, 'Redis could not be started again');
+          if (this.#stopping.signal.aborted) return undefined;
+          this.#log.error({ err: error }, 'Redis could not be started again');
+          this.#tell(String(error));
           return undefined;
         });
       }

@@ -43,8 +43,11 @@ export interface RunStore {
   resume(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
   /** Undoes `accept` while no worker has touched the run: for a request that was refused while in doubt. */
   revoke(run: RunBase): Promise<void>;
-  /** Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest. */
-  save<R extends RunBase>(run: R): Promise<R | undefined>;
+  /**
+   * Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest.
+   * `release` frees its claim in the same moment.
+   */
+  save<R extends RunBase>(run: R, release?: boolean): Promise<R | undefined>;
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
@@ -74,6 +77,7 @@ return {'accepted'}
 const saveScript = luaScript(`
 if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'json', ARGV[2], 'rev', ARGV[3])
+if KEYS[4] and redis.call('GET', KEYS[4]) == ARGV[4] then redis.call('DEL', KEYS[4]) end
 return 1
 `);
 
@@ -128,9 +132,10 @@ export function createRunStore(redis: Redis): RunStore {
     async revoke(run) {
       await settleScript(redis, keysOf(run, true), [run.rev, run.id, memberOf(run), '1']);
     },
-    async save(run) {
+    async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
-      const saved = await saveScript(redis, [keys.run(run.id)], [run.rev, JSON.stringify(next), next.rev]);
+      const args = [run.rev, JSON.stringify(next), next.rev, run.id];
+      const saved = await saveScript(redis, keysOf(run, release), args);
       return saved === 1 ? next : undefined;
     },
     async settle(run, release) {

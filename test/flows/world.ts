@@ -70,7 +70,10 @@ export interface WorldOptions {
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const slack = createStandInSlack();
-  const platform = createStandInPlatform({ exportPlan: { holdAt: 0.42 }, ...options.platform });
+  const platform = createStandInPlatform({
+    exportPlan: { holdAt: 0.42, durationMs: 40 },
+    ...options.platform,
+  });
   const [redis, slackServer, platformServer] = await Promise.all([
     startTestRedis(),
     slack.listen(),

@@ -78,7 +78,7 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
   async giveUp({ runId }, context, ref) {
     const run = await context.runs.load(runId, exportRun);
     if (run === undefined || run.state === 'ended') return;
-    const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()));
+    const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()), true);
     if (saved === undefined) return;
     await show(saved, context);
     await context.runs.settle(saved, true);
@@ -94,7 +94,9 @@ async function advance(
 ): Promise<Outcome> {
   const entered =
     changes.state === undefined || changes.state === run.state ? {} : { sinceMs: context.now() };
-  const saved = await context.runs.save({ ...run, ...entered, ...changes });
+  const next = { ...run, ...entered, ...changes };
+  // Freed before people read of the ending, so that the same can be asked for at once.
+  const saved = await context.runs.save(next, next.state === 'ended');
   if (saved === undefined) {
     // This process may have been taken for dead: then its job is gone, and so is its chance to look again.
     context.log.info({ run: run.id, rev: run.rev }, 'the run was changed meanwhile');

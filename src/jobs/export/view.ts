@@ -111,6 +111,7 @@ function stateWordOf(run: ExportRun): string {
 
 /** What the platform says of the progress: never more than that. */
 function measures(run: ExportRun): string[] {
+  if (run.state === 'watching' && run.status === 'queued') return [];
   const parts: string[] = [];
   const fraction = fractionOf(run);
   if (fraction !== undefined) {

@@ -1,0 +1,20 @@
+/** A promise that was not settled in time. What it does goes on all the same. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError';
+}
+
+/** The promise's result, or a `TimeLimitError` after `ms` milliseconds. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TimeLimitError(`no result within ${Math.round(ms)} ms`)),
+      Math.max(0, ms),
+    );
+  });
+  try {
+    return await Promise.race([promise, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
