@@ -8,6 +8,8 @@ export interface Call {
   name: string;
   atMs: number;
   detail: Record<string, unknown>;
+  /** The port it came in on, which tells callers apart; empty without one. */
+  port: string;
   /** What the caller got: an HTTP status, or `reset` / `hang`. Missing while the call is being answered. */
   outcome?: string;
 }
@@ -78,7 +80,8 @@ export function createWire(nowMs: () => number): Wire {
       return () => void listeners.delete(listener);
     },
     async serve(c, name, detail, effect) {
-      const call: Call = { n: calls.length + 1, name, atMs: nowMs(), detail };
+      const port = new URL(c.req.url).port;
+      const call: Call = { n: calls.length + 1, name, atMs: nowMs(), detail, port };
       calls.push(call);
       await tell(call, 'before');
       const fault = takeFault(call);
@@ -117,8 +120,17 @@ function breakOff(
 /** A `fetch` that reaches a stand-in inside this process, without a port; an ordered reset rejects as a real one does. */
 export function fetchOf(app: { fetch(request: Request): Response | Promise<Response> }): typeof fetch {
   return async (input, init) => {
-    const answer = await app.fetch(new Request(input, init));
+    const request = new Request(input, init);
+    const answer = await Promise.race([app.fetch(request), abortOf(request.signal)]);
     if (!answer.headers.has(RESET_MARK)) return answer;
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
   };
+}
+
+/** Rejects once the caller gives up, so that an ordered hang ends as it does on a socket. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createClosers } from './closers.ts';
 import { readSettings, type Settings, SettingsError } from './config.ts';
 import type { DocsApiRequest } from './docs-api/caller.ts';
+import { DocsApiSettingsError } from './docs-api/errors.ts';
 import type { PartState } from './http.ts';
 import { calmly, createLog, type Log } from './log.ts';
 import type { RoleParts } from './role.ts';
@@ -9,7 +10,9 @@ import { createSlackApi } from './slack/client.ts';
 import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
 import type { RedisAddress } from './store/connections.ts';
-import { startEmbeddedRedis } from './store/embedded-redis.ts';
+import { DataDirInUse } from './store/data-dir-lock.ts';
+import { RedisStartFailed, startEmbeddedRedis } from './store/embedded-redis.ts';
+import { RedisMissing } from './store/redis-server.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { startReceiving } from './web-role.ts';
 import { within } from './within.ts';
@@ -91,6 +94,9 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   }
 }
 
+/** What the operator can mend; the message says how. */
+const operatorErrors = [SettingsError, DocsApiSettingsError, RedisMissing, DataDirInUse, RedisStartFailed];
+
 /** Runs Docket until SIGTERM or SIGINT. Settings that cannot work are printed with their fixes; then it exits with 1. */
 export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   let log: Log | undefined;
@@ -104,9 +110,9 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
     const docket = await startApp(settings, { log });
     stopOnSignals(docket, log);
   } catch (error) {
-    if (error instanceof SettingsError || log === undefined)
-      console.error(error instanceof Error ? error.message : error);
-    else log.fatal({ err: error }, 'Docket could not start');
+    if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
+      console.error(error.message);
+    else (log ?? createLog('info', [])).fatal({ err: error }, 'Docket could not start');
     process.exit(1);
   }
 }

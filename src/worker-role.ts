@@ -83,7 +83,9 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   closers.add(() => workers.close(timing.shutdownMs / 2));
 
   const runSweeper = startSweeper({
-    find: async () => (await runs.active()).map(({ job, runId }) => `${job} ${runId}`),
+    // A request in doubt takes its run back within this time; until then nobody else may queue it.
+    find: async () =>
+      (await runs.active(timing.intakeMs + timing.sweepMs)).map(({ job, runId }) => `${job} ${runId}`),
     ensure: (name) => ensureRun(name.split(' ')[0] ?? '', name.split(' ')[1] ?? ''),
     everyMs: timing.sweepMs,
     log,

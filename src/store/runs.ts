@@ -51,8 +51,8 @@ export interface RunStore {
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
-  /** The runs that a worker has to look at, oldest first. */
-  active(): Promise<{ job: string; runId: string }[]>;
+  /** The runs that a worker has to look at, oldest first, of those accepted at least `minAgeMs` ago. */
+  active(minAgeMs: number): Promise<{ job: string; runId: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
 
@@ -121,11 +121,13 @@ export function createRunStore(redis: Redis): RunStore {
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
 
+  async function timeMs() {
+    const [seconds, micros] = await redis.time();
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+
   return {
-    async timeMs() {
-      const [seconds, micros] = await redis.time();
-      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-    },
+    timeMs,
     accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
     resume: (run, deadlineMs, claimMs, responseUrl) =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl),
@@ -145,8 +147,9 @@ export function createRunStore(redis: Redis): RunStore {
       const json = await redis.hget(keys.run(runId), 'json');
       return json === null ? undefined : schema.parse(JSON.parse(json));
     },
-    async active() {
-      const members = await redis.zrange(keys.activeRuns(), '0', '-1');
+    async active(minAgeMs) {
+      const latestMs = (await timeMs()) - minAgeMs;
+      const members = await redis.zrangebyscore(keys.activeRuns(), '-inf', latestMs);
       return members.map((member) => {
         const [job = '', runId = ''] = member.split(' ');
         return { job, runId };

@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { startApp } from '../../src/app.ts';
 import { readSettings } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -16,3 +17,40 @@ process.once('SIGTERM', async () => {
   await docket.stop();
   process.exit(0);
 });
+if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
+if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
+
+/**
+ * Dies as by `kill -9` at the nth command that requests send to Redis from here on: `2 before` it is sent or
+ * `2 after` it was answered. Only the connection for requests has a time limit for commands.
+ */
+function killAtCommand(moment: string) {
+  const [at, phase] = moment.split(' ');
+  const send = Redis.prototype.sendCommand;
+  let count = 0;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    if (this.options.commandTimeout === undefined) return send.call(this, command, ...rest);
+    count += 1;
+    const now = count === Number(at);
+    if (now && phase === 'before') process.kill(process.pid, 'SIGKILL');
+    const answer = send.call(this, command, ...rest);
+    if (now) void Promise.resolve(answer).finally(() => process.kill(process.pid, 'SIGKILL'));
+    return answer;
+  };
+}
+
+/** The first run that a request writes is written, but the answer never comes. */
+function loseFirstWrite() {
+  const send = Redis.prototype.sendCommand;
+  let lost = false;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    const answer = send.call(this, command, ...rest);
+    const isWrite =
+      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
+    if (!isWrite || lost) return answer;
+    return Promise.resolve(answer).then((value) => {
+      lost = true;
+      return new Promise(() => value);
+    });
+  };
+}

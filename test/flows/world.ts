@@ -10,6 +10,7 @@ import {
   type StandInPlatformOptions,
 } from '../../demo/docs-platform/platform.ts';
 import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
+import type { Call } from '../../demo/wire.ts';
 import type { Timing } from '../../src/timing.ts';
 import { freePort, startTestRedis, type TestRedis } from './redis.ts';
 
@@ -32,6 +33,8 @@ const quick: Partial<Timing> = {
 
 export interface Bot {
   port: number;
+  /** Whether it made this call to a stand-in. */
+  made(call: Call): boolean;
   /** Everything it wrote, its log at level debug included. */
   output(): string;
   running(): boolean;
@@ -74,15 +77,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
   });
-  const [redis, slackServer, platformServer] = await Promise.all([
-    startTestRedis(),
-    slack.listen(),
-    platform.listen(),
-  ]);
+  const redis = await startTestRedis();
+  const servers: { close(): Promise<void> }[] = [];
   const bots: Bot[] = [];
 
   async function startBot({ port, timing, env, dataDir }: BotOptions = {}): Promise<Bot> {
-    const bot = await spawnBot(port ?? (await freePort()), {
+    // Each bot gets addresses of its own, so that a call tells whose it is.
+    const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
+    servers.push(slackServer, platformServer);
+    const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
+    const bot = await spawnBot(addresses, port ?? (await freePort()), {
       SLACK_BOT_TOKEN: slack.tokens.bot,
       SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
       SLACK_API_URL: `${slackServer.url}/api/`,
@@ -116,7 +120,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     async close() {
       await Promise.all(bots.map((bot) => bot.kill()));
       slack.stop();
-      await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
+      await Promise.all([...servers.map((server) => server.close()), redis.close()]);
       const output = bots.map((bot) => bot.output()).join('\n');
       expect(output).toContain('Docket is up');
       for (const secret of secrets()) expect(output).not.toContain(secret);
@@ -126,7 +130,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-async function spawnBot(port: number, env: Record<string, string>): Promise<Bot> {
+async function spawnBot(addresses: string[], port: number, env: Record<string, string>): Promise<Bot> {
   const child = spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
     env: { PATH: process.env.PATH ?? '', PORT: String(port), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -144,6 +148,7 @@ async function spawnBot(port: number, env: Record<string, string>): Promise<Bot>
   const running = () => child.exitCode === null && child.signalCode === null;
   return {
     port,
+    made: (call) => addresses.includes(call.port),
     output: () => output,
     running,
     kill: () => end(child, 'SIGKILL'),

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { plain, until } from './reading.ts';
+import { expectNothingTwice, tellStory } from './trouble.ts';
+import { createWorld, type World } from './world.ts';
+
+const REFUSAL =
+  "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.";
+
+/** What can befall Redis, and how it comes back. */
+const troubles = {
+  dead: { strike: ({ redis }: World) => redis.kill(), heal: ({ redis }: World) => redis.start() },
+  frozen: {
+    strike: async ({ redis }: World) => redis.freeze(),
+    heal: async ({ redis }: World) => redis.thaw(),
+  },
+  full: {
+    strike: async ({ redis }: World) => void (await redis.client.config('SET', 'maxmemory', '1')),
+    heal: async ({ redis }: World) => void (await redis.client.config('SET', 'maxmemory', '0')),
+  },
+};
+
+describe.for([1, 2])('with %i bots', (bots) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld();
+    for (let started = 0; started < bots; started += 1) await world.startBot();
+  });
+  afterEach(() => world.close());
+
+  const asks = () => world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+  const told = (answer: Awaited<ReturnType<typeof asks>>) =>
+    answer.ephemeral && plain(world.slack.read(answer.ephemeral));
+  const readyz = async () => {
+    const answer = await fetch(`http://127.0.0.1:${world.bots.at(-1)?.port}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as { parts: Record<string, string> } };
+  };
+
+  describe.for(Object.entries(troubles))('Redis %s', ([name, { strike, heal }]) => {
+    test('refuses within 3 s, starts nothing later, and works within 2 s of Redis being back', async () => {
+      await strike(world);
+      const answers = await Promise.all([asks(), asks()]);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ ok: true });
+        expect(answer.tookMs).toBeLessThan(3000);
+        expect(told(answer)).toBe(REFUSAL);
+      }
+      const ready = await readyz();
+      expect(ready.status).toBe(200);
+      if (name !== 'full') expect(ready.body.parts.redis).toBe('down');
+
+      const backAtMs = performance.now();
+      await heal(world);
+      await retryUntilTaken();
+      expect(performance.now() - backAtMs).toBeLessThan(2000);
+
+      await until(world, '#docs', ['42%']);
+      world.platform.finish('docs.acme.com');
+      await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+      expect(world.platform.starts).toHaveLength(1);
+      expect(world.slack.messages).toHaveLength(3);
+      expect(await world.redis.client.zcard('{docket}:runs:active')).toBe(0);
+    });
+
+    /** Asks again and again, as a person would, until it is not refused. */
+    async function retryUntilTaken() {
+      for (;;) {
+        const answer = await asks();
+        expect(answer.ok).toBe(true);
+        if (told(answer) !== REFUSAL) return expect(told(answer)).toBeUndefined();
+      }
+    }
+
+    test('strikes while an export runs: it goes on by itself', async () => {
+      await asks();
+      await until(world, '#docs', ['42%']);
+      await strike(world);
+      world.platform.finish('docs.acme.com');
+      // A full Redis can still be read.
+      expect(told(await asks())).toEqual(name === 'full' ? expect.stringContaining('is at 42%') : REFUSAL);
+      await heal(world);
+      await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+      expect(world.platform.starts).toHaveLength(1);
+      expect(world.slack.messages).toHaveLength(3);
+    });
+  });
+});
+
+test('a write that was done while its answer got lost: the refusal holds', async () => {
+  const world = await createWorld();
+  const { slack, platform, redis } = world;
+  await world.startBot({ env: { TEST_LOSE_WRITE: 'yes' } });
+  const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+  expect(answer.ephemeral && plain(slack.read(answer.ephemeral))).toBe(REFUSAL);
+  await expect.poll(() => redis.client.zcard('{docket}:runs:active'), { timeout: 5000 }).toBe(0);
+  expect(await redis.client.keys('{docket}:run:*')).toEqual([]);
+  expectNothingTwice(world, await tellStory(world));
+  expect(platform.starts).toHaveLength(1);
+  await world.close();
+});
