@@ -1,0 +1,59 @@
+import type { Block } from './workspace.ts';
+
+/** Something a person can use in a message or a view. */
+export interface Control {
+  blockId: string;
+  element: Record<string, unknown> & { type: string };
+  /** What a person calls it: a button's text, the label of an input, or the placeholder of a select. */
+  label: string;
+}
+
+type Node = Record<string, unknown>;
+
+/** Every control of these blocks, in reading order. */
+export function controlsOf(blocks: Block[]): Control[] {
+  return blocks.flatMap((block) => {
+    const inside = [block.elements, block.actions].filter(Array.isArray).flat();
+    if (block.type === 'carousel') return controlsOf(inside as Block[]);
+    if (block.type === 'container') return controlsOf((block.child_blocks ?? []) as Block[]);
+    const elements = [...inside, block.accessory, block.element].filter(isElement);
+    return elements.map((element) => ({
+      blockId: block.block_id ?? '',
+      element,
+      label:
+        plain(block.type === 'input' ? block.label : (element.text ?? element.placeholder)) || element.type,
+    }));
+  });
+}
+
+/** The labels of everything that can be clicked or chosen, without the inputs of a view. */
+export function labelsOf(blocks: Block[]): string[] {
+  return controlsOf(blocks)
+    .filter(({ element }) => element.type !== 'plain_text_input')
+    .map(({ label }) => label);
+}
+
+/** The button with this text. */
+export function buttonIn(blocks: Block[], text: string): Control {
+  const found = controlsOf(blocks).find(
+    ({ element, label }) => element.type.endsWith('button') && label === text,
+  );
+  if (found) return found;
+  const there = labelsOf(blocks).map((label) => `[${label}]`);
+  throw new Error(`No button [${text}] here; there is ${there.join(' ') || 'none'}`);
+}
+
+const CONTROL_TYPES =
+  /button$|select$|^overflow$|^checkboxes$|^radio_buttons$|picker$|input$|^feedback_buttons$/;
+
+function isElement(value: unknown): value is Node & { type: string } {
+  if (value === null || typeof value !== 'object') return false;
+  const { type } = value as Node;
+  return typeof type === 'string' && CONTROL_TYPES.test(type);
+}
+
+function plain(value: unknown): string {
+  if (value === null || typeof value !== 'object') return '';
+  const { text } = value as Node;
+  return typeof text === 'string' ? text : '';
+}

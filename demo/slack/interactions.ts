@@ -1,0 +1,184 @@
+import { checkView } from './block-kit/view.ts';
+import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
+import { buttonIn, type Control, controlsOf } from './controls.ts';
+import { channelById } from './inside.ts';
+import { actionOf, interaction, messageOrigin } from './payloads.ts';
+import type { PersonParts } from './person.ts';
+import { refusalOf } from './refused.ts';
+import { type Answer, answered, type Delivery } from './requests.ts';
+import type { View } from './views.ts';
+import type { Channel, Ephemeral, SentMessage, User } from './workspace.ts';
+
+/** What a person can click in. */
+type Target = SentMessage | Ephemeral | View;
+
+export interface Interactions {
+  /** Clicks the button with this text, and confirms when asked. A button with a url sends the action too. */
+  clicks(target: Target, button: string, options?: { triggerId?: string }): Promise<Answer>;
+  /** Uses a select, an overflow menu, checkboxes, radio buttons or a picker, named by its label or placeholder. */
+  chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
+  /** Submits the visible modal; inputs by their label or block id. */
+  submits(values?: Record<string, Chosen>): Promise<Answer>;
+  /** Closes the visible modal; `undefined` when the app is not told. */
+  closes(): Promise<Answer | undefined>;
+  /** Uses a shortcut by its name: on a message, or a global one. */
+  usesShortcut(name: string, target?: SentMessage, options?: { triggerId?: string }): Promise<Answer>;
+}
+
+/** What one person does with buttons, menus, modals and shortcuts. */
+export function createInteractions(user: User, { inside, requests, replies }: PersonParts): Interactions {
+  const { workspace, manifest, triggers, views, violations } = inside;
+  const filled = new WeakMap<Target, Values>();
+
+  function seen(target: SentMessage | Ephemeral): Channel {
+    const channel = channelById(workspace, target.channel);
+    const hidden = 'to' in target && target.to !== user.id;
+    if (!channel?.members.has(user.id) || hidden) throw new Error(`${user.name} does not see this message`);
+    if (target.deleted) throw new Error('This message is gone');
+    return channel;
+  }
+
+  function origin(target: Target): Record<string, unknown> {
+    if ('definition' in target) {
+      if (target.user !== user.id) throw new Error(`${user.name} does not see this view`);
+      const values = stateOf(target.blocks, filled.get(target) ?? {});
+      return { container: { type: 'view', view_id: target.id }, view: views.json(target, values) };
+    }
+    const channel = seen(target);
+    const place = { channel: channel.id, user: user.id, original: target };
+    return {
+      ...messageOrigin(inside, channel, target),
+      state: { values: stateOf(target.blocks, filled.get(target) ?? {}) },
+      response_url: replies.urlFor(place),
+    };
+  }
+
+  function act(target: Target, control: Control, chosen: Record<string, unknown>, triggerId?: string) {
+    if (!manifest.interactive) throw new Error('The manifest does not enable interactivity');
+    const payload = {
+      ...interaction(inside, 'block_actions', user),
+      ...origin(target),
+      trigger_id: triggers.issue(user.id, triggerId),
+      actions: [actionOf(control, chosen, workspace.newTs())],
+    };
+    return requests.send(requests.payload(`block_actions [${control.label}]`, payload));
+  }
+
+  function visible(): View {
+    const view = views.stackOf(user.id).at(-1);
+    if (!view) throw new Error(`${user.name} has no modal open`);
+    return view;
+  }
+
+  /** What a modal's submission does, by the app's answer (https://docs.slack.dev/surfaces/modals#response_actions). */
+  function submitted(view: View, delivery: Delivery): Answer {
+    const { body } = delivery;
+    if (body.trim() === '') {
+      views.pop(user.id);
+      return answered(delivery);
+    }
+    try {
+      const answer = JSON.parse(body) as Record<string, unknown>;
+      if (answer.response_action === 'clear') views.pop(user.id, true);
+      else if (answer.response_action === 'update') {
+        views.replace(view, checkView(answer.view, 'modal', workspace.newId));
+      } else if (answer.response_action === 'push') {
+        views.push(user.id, checkView(answer.view, 'modal', workspace.newId));
+      } else if (answer.response_action === 'errors') {
+        view.errors = answer.errors as Record<string, string>;
+        const unknown = Object.keys(view.errors).filter(
+          (id) => !view.blocks.some((block) => block.block_id === id && block.type === 'input'),
+        );
+        if (unknown.length > 0)
+          violations.push(`view_submission: errors for no input: ${unknown.join(', ')}`);
+        workspace.changed();
+        return { ...answered(delivery), errors: view.errors };
+      } else throw new SyntaxError('no response_action');
+      return answered(delivery);
+    } catch (error) {
+      violations.push(`view_submission: answered with ${refusalOf(error)}`);
+      return { ...answered(delivery), ok: false, failed: 'dispatch_failed' };
+    }
+  }
+
+  return {
+    clicks: async (target, label, options = {}) =>
+      act(target, buttonIn(target.blocks, label), {}, options.triggerId),
+
+    async chooses(target, label, chosen) {
+      const controls = controlsOf(target.blocks);
+      const control = controls.find((candidate) => candidate.label === label || candidate.blockId === label);
+      if (!control)
+        throw new Error(`Nothing called ${label}; there is ${controls.map((c) => c.label).join(', ')}`);
+      const choice = choiceOf(workspace, control, chosen);
+      const values = filled.get(target) ?? {};
+      const { blockId, element } = control;
+      if (element.type !== 'overflow') {
+        values[blockId] = { ...values[blockId], [String(element.action_id)]: choice };
+        filled.set(target, values);
+      }
+      return act(target, control, choice);
+    },
+
+    async submits(given = {}) {
+      const view = visible();
+      const values: Values = { ...filled.get(view) };
+      const left = new Set(Object.keys(given));
+      for (const block of view.blocks.filter(({ type }) => type === 'input')) {
+        const [control] = controlsOf([block]);
+        if (!control) continue;
+        const name = [control.label, control.blockId].find((candidate) => left.delete(candidate));
+        const chosen = name === undefined ? undefined : given[name];
+        const actionId = String(control.element.action_id);
+        if (chosen !== undefined) {
+          values[control.blockId] = { [actionId]: choiceOf(workspace, control, chosen) };
+        }
+        const held = stateOf([block], values)[control.blockId]?.[actionId] as Record<string, unknown>;
+        const empty = Object.values(held).some((value) => value === null || value === '');
+        if (empty && block.optional !== true) throw new Error(`${control.label} has to be filled in`);
+      }
+      if (left.size > 0) throw new Error(`No input called ${[...left].join(', ')}`);
+      const payload = {
+        ...interaction(inside, 'view_submission', user),
+        trigger_id: triggers.issue(user.id),
+        view: views.json(view, stateOf(view.blocks, values)),
+        response_urls: [],
+      };
+      return requests.send(
+        requests.payload(`view_submission ${view.definition.callback_id ?? ''}`, payload, (delivery) =>
+          submitted(view, delivery),
+        ),
+      );
+    },
+
+    async closes() {
+      const view = visible();
+      views.pop(user.id);
+      if (!view.definition.notify_on_close) return undefined;
+      const payload = {
+        ...interaction(inside, 'view_closed', user),
+        view: views.json(view),
+        is_cleared: false,
+      };
+      return requests.send(requests.payload(`view_closed ${view.definition.callback_id ?? ''}`, payload));
+    },
+
+    async usesShortcut(name, target, options = {}) {
+      const type = target ? 'message' : 'global';
+      const shortcut = manifest.shortcuts.find((known) => known.name === name && known.type === type);
+      if (!shortcut) throw new Error(`The manifest has no ${type} shortcut ${name}`);
+      const base = {
+        ...interaction(inside, target ? 'message_action' : 'shortcut', user),
+        callback_id: shortcut.callbackId,
+        trigger_id: triggers.issue(user.id, options.triggerId),
+        action_ts: workspace.newTs(),
+      };
+      if (!target) return requests.send(requests.payload(`shortcut ${name}`, base));
+      const channel = seen(target);
+      const { container: _, ...message } = messageOrigin(inside, channel, target);
+      const place = { channel: channel.id, user: user.id };
+      const payload = { ...base, ...message, message_ts: target.ts, response_url: replies.urlFor(place) };
+      return requests.send(requests.payload(`message_action ${name}`, payload));
+    },
+  };
+}

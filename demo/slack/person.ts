@@ -1,0 +1,191 @@
+import type { Events } from './events.ts';
+import type { Inside } from './inside.ts';
+import { createInteractions, type Interactions } from './interactions.ts';
+import { repliesTo } from './message-json.ts';
+import { notifiedBy } from './notifies.ts';
+import { commandFields } from './payloads.ts';
+import { refusalOf } from './refused.ts';
+import { namesOf, render } from './render.ts';
+import { type Answer, answered, type Requests } from './requests.ts';
+import { asAnswer, type Replies, type ReplyPlace } from './response-url.ts';
+import { channelNamed, userNamed } from './seed.ts';
+import { typedText } from './typed-text.ts';
+import type { View } from './views.ts';
+import { type Channel, type SentMessage, tsKey, type User } from './workspace.ts';
+
+/** Somebody to speak as. What they cannot do in a real client throws, since then the test is wrong. */
+export interface Person extends Interactions {
+  id: string;
+  name: string;
+  /** Types a slash command (`/invite @docket` works too); `triggerId` fixes the trigger id, to look like a repeat. */
+  types(where: string, text: string, options?: { triggerId?: string }): Promise<Answer>;
+  /** Writes a message; resolves when the bot was told once, if it is to be told. */
+  says(
+    where: string,
+    text: string,
+    options?: { threadTs?: string; alsoToChannel?: boolean; files?: string[] },
+  ): Promise<SentMessage>;
+  /** Changes an own message. */
+  edits(message: SentMessage, text: string): Promise<void>;
+  deletes(message: SentMessage): Promise<void>;
+  reacts(message: SentMessage, name: string): Promise<void>;
+  unreacts(message: SentMessage, name: string): Promise<void>;
+  /** Opens the app's Home tab. */
+  opensHome(): Promise<void>;
+  /** The visible modal. */
+  modal(): View | undefined;
+  home(): View | undefined;
+  /** What this person reads in a modal or on Home: title, blocks, errors, buttons. */
+  reads(view: View): string;
+  /** What this person reads there, in order: threads after their root, own ephemerals, buttons as `[Label]`. */
+  sees(where: string): string[];
+}
+
+/** The tools a person acts through. */
+export interface PersonParts {
+  inside: Inside;
+  requests: Requests;
+  replies: Replies;
+  events: Events;
+}
+
+export function createPerson(user: User, parts: PersonParts): Person {
+  const { inside, requests, replies, events } = parts;
+  const { workspace, manifest, triggers, views } = inside;
+
+  function conversation(where: string): Channel {
+    const channel = channelNamed(workspace, where);
+    if (channel.members.has(user.id)) return channel;
+    throw new Error(`${user.name} is not in ${channel.label}`);
+  }
+
+  function writable(where: string): Channel {
+    const channel = conversation(where);
+    if (channel.archived) throw new Error(`${channel.label} is archived: nobody can write there`);
+    return channel;
+  }
+
+  return {
+    ...createInteractions(user, parts),
+    id: user.id,
+    name: user.name,
+    async types(where, line, options = {}) {
+      const channel = writable(where);
+      const [, command = '', typed = ''] = /^(\/\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+      if (!command) throw new Error(`${line} is no slash command; use says() for messages`);
+      const invited = command === '/invite' ? /^@(\w+)$/.exec(typed.trim())?.[1] : undefined;
+      if (invited) {
+        channel.members.add(userNamed(workspace, invited.toLowerCase()).id);
+        workspace.changed();
+        return { ok: true, status: 200, tookMs: 0 };
+      }
+      const declared = manifest.commands.find((known) => known.command === command);
+      if (!declared) return { ok: false, status: 0, tookMs: 0, failed: 'unknown_command' };
+      const place: ReplyPlace = { channel: channel.id, user: user.id };
+      const fields = commandFields(inside, user, channel, {
+        command,
+        text: declared.shouldEscape ? typedText(workspace, typed) : typed.trimEnd(),
+        response_url: replies.urlFor(place),
+        trigger_id: triggers.issue(user.id, options.triggerId),
+      });
+      const request = requests.form(command, fields, (delivery) => {
+        const { body, contentType } = delivery;
+        if (body.trim() === '') return answered(delivery);
+        try {
+          const reply = contentType.includes('json') ? JSON.parse(body) : { text: body };
+          return { ...answered(delivery), ...asAnswer(replies.show(place, reply, 'ack')) };
+        } catch (error) {
+          inside.violations.push(`${command}: acknowledged with ${refusalOf(error)}`);
+          return { ...answered(delivery), ok: false, failed: 'dispatch_failed' };
+        }
+      });
+      return requests.send(request);
+    },
+
+    async says(where, text, options = {}) {
+      const channel = writable(where);
+      const { threadTs } = options;
+      const root = workspace.messages.find(({ channel: at, ts }) => at === channel.id && ts === threadTs);
+      if (threadTs !== undefined && (!root || root.threadTs)) throw new Error(`No thread ${threadTs} there`);
+      const typed = typedText(workspace, text);
+      const sent = workspace.post(
+        {
+          text: typed,
+          blocks: [],
+          channel,
+          user,
+          threadTs,
+          broadcast: options.alsoToChannel ?? false,
+          files: options.files ?? [],
+        },
+        notifiedBy(typed, []),
+      );
+      await events.tried();
+      return sent;
+    },
+
+    async edits(message, text) {
+      if (message.user !== user.id) throw new Error(`${user.name} did not write this`);
+      workspace.replace(message, { text: typedText(workspace, text), blocks: [] });
+      await events.tried();
+    },
+
+    async deletes(message) {
+      if (message.user !== user.id) throw new Error(`${user.name} did not write this`);
+      workspace.remove(message);
+      await events.tried();
+    },
+
+    async reacts(message, name) {
+      workspace.react(message, name, user.id, true);
+      await events.tried();
+    },
+
+    async unreacts(message, name) {
+      workspace.react(message, name, user.id, false);
+      await events.tried();
+    },
+
+    async opensHome() {
+      if (!manifest.events.includes('app_home_opened')) return;
+      const view = views.homeOf(user.id);
+      await events.send({
+        type: 'app_home_opened',
+        user: user.id,
+        channel: workspace.direct([workspace.bot.userId, user.id]).id,
+        tab: 'home',
+        event_ts: workspace.newTs(),
+        ...(view && { view: views.json(view) }),
+      });
+    },
+
+    modal: () => views.stackOf(user.id).at(-1),
+    home: () => views.homeOf(user.id),
+
+    reads({ definition: { title, submit, close }, blocks, errors }) {
+      const buttons = [submit, close].flatMap((label) => (label ? [`[${label.text}]`] : []));
+      const parts = [title?.text, render({ text: '', blocks }, namesOf(workspace))];
+      return [...parts, ...Object.values(errors), buttons.join(' ')].filter(Boolean).join('\n');
+    },
+
+    sees(where) {
+      const channel = conversation(where);
+      const own = workspace.ephemerals.filter(
+        ({ channel: at, to, deleted }) => at === channel.id && to === user.id && !deleted,
+      );
+      const ordered = <T extends { ts: string }>(items: T[]) =>
+        items.sort((a, b) => (tsKey(a.ts) < tsKey(b.ts) ? -1 : 1));
+      const names = namesOf(workspace);
+      const roots = workspace.messages.filter(({ channel: at, threadTs, deleted, ts }) => {
+        const answers = repliesTo(workspace.messages, { channel: channel.id, ts });
+        return at === channel.id && threadTs === undefined && (!deleted || answers.length > 0);
+      });
+      return ordered([...roots, ...own.filter(({ threadTs }) => threadTs === undefined)]).flatMap((root) => {
+        const answers = repliesTo(workspace.messages, root);
+        const thread = ordered([...answers, ...own.filter(({ threadTs }) => threadTs === root.ts)]);
+        const first = root.deleted ? 'This message was deleted.' : render(root, names);
+        return [first, ...thread.map((answer) => render(answer, names))];
+      });
+    },
+  };
+}

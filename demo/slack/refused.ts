@@ -1,0 +1,18 @@
+/** A call that Slack answers with `ok: false` and this code. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly detail: Record<string, unknown>;
+
+  constructor(code: string, detail: Record<string, unknown> = {}) {
+    super(code);
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** The code of a refusal; anything else that was thrown is a mistake here and goes on. */
+export function refusalOf(error: unknown): string {
+  if (error instanceof Refused) return error.code;
+  if (error instanceof SyntaxError) return 'invalid_json';
+  throw error;
+}

@@ -1,0 +1,150 @@
+import { createHmac } from 'node:crypto';
+import type { Inside } from './inside.ts';
+import type { Ephemeral, SentMessage } from './workspace.ts';
+
+/** What a person learns about what they did. */
+export interface Answer {
+  /** The bot answered in time and with a 2xx. */
+  ok: boolean;
+  /** 0 when there was no answer. */
+  status: number;
+  tookMs: number;
+  /** What Slack's client shows: late answers are `operation_timeout`, all other failures `dispatch_failed`. */
+  failed?: 'operation_timeout' | 'dispatch_failed' | 'unknown_command';
+  /** The private answer that came with the acknowledgement. */
+  ephemeral?: Ephemeral;
+  /** The public one. */
+  message?: SentMessage;
+  /** Errors beside the inputs of a modal, by block id. */
+  errors?: Record<string, string>;
+}
+
+export interface Delivery {
+  status: number;
+  tookMs: number;
+  body: string;
+  contentType: string;
+  noRetry: boolean;
+  failed?: 'operation_timeout' | 'dispatch_failed';
+}
+
+/** A request as it went to the bot; it can go again, byte for byte. */
+export interface SlackRequest {
+  /** For messages about it: `/docs-export`, `block_actions [Refresh]`. */
+  what: string;
+  headers: Record<string, string>;
+  body: string;
+  /** What the stand-in makes of the bot's answer. */
+  settle(delivery: Delivery): Answer;
+}
+
+export interface RawRequest {
+  body: string;
+  contentType?: string;
+  /** Added last, so that they also replace the signature. */
+  headers?: Record<string, string>;
+  /** Seconds since 1970; now when left out. */
+  timestampSec?: number;
+  secret?: string;
+}
+
+export interface Requests {
+  last: SlackRequest | undefined;
+  form(what: string, fields: Record<string, string>, settle?: (delivery: Delivery) => Answer): SlackRequest;
+  payload(what: string, payload: unknown, settle?: (delivery: Delivery) => Answer): SlackRequest;
+  json(what: string, body: unknown): SlackRequest;
+  raw(request: RawRequest): SlackRequest;
+  /** Sends, and judges the answer as Slack does. */
+  send(request: SlackRequest): Promise<Answer>;
+  /** Sends without judging. */
+  deliver(request: SlackRequest): Promise<Delivery>;
+}
+
+/** Signed requests from Slack to the bot (https://docs.slack.dev/authentication/verifying-requests-from-slack). */
+export function createRequests(parts: {
+  inside: Inside;
+  botUrl: () => string | undefined;
+  answerWithinMs: number;
+}): Requests {
+  const { inside, botUrl, answerWithinMs } = parts;
+  const { workspace, tokens, violations } = inside;
+
+  function signed(contentType: string, body: string, raw: Omit<RawRequest, 'body'> = {}) {
+    const timestamp = String(raw.timestampSec ?? Math.floor(workspace.nowMs() / 1000));
+    const secret = raw.secret ?? tokens.signingSecret;
+    const hash = createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex');
+    return {
+      'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
+      accept: 'application/json,*/*',
+      'content-type': contentType,
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${hash}`,
+      ...raw.headers,
+    };
+  }
+
+  async function deliver(request: SlackRequest): Promise<Delivery> {
+    const url = botUrl();
+    if (!url)
+      throw new Error('Nobody listens: set botUrl to the address of the bot, ending in /slack/events');
+    const startMs = performance.now();
+    const took = () => performance.now() - startMs;
+    try {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: request.headers,
+        body: request.body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
+      const body = await answer.text();
+      return {
+        status: answer.status,
+        tookMs: took(),
+        body,
+        contentType: answer.headers.get('content-type') ?? '',
+        noRetry: answer.headers.get('x-slack-no-retry') === '1',
+        ...(!answer.ok && { failed: 'dispatch_failed' as const }),
+      };
+    } catch (error) {
+      const late = error instanceof Error && error.name === 'TimeoutError';
+      const failed = late ? 'operation_timeout' : 'dispatch_failed';
+      return { status: 0, tookMs: took(), body: '', contentType: '', noRetry: false, failed };
+    }
+  }
+
+  const requests: Requests = {
+    last: undefined,
+    form(what, fields, settle = answered) {
+      // Without a charset: Bolt only reads exactly this type, and Slack sends exactly this type.
+      const body = new URLSearchParams(fields).toString();
+      return { what, headers: signed('application/x-www-form-urlencoded', body), body, settle };
+    },
+    payload: (what, payload, settle) => requests.form(what, { payload: JSON.stringify(payload) }, settle),
+    json(what, value) {
+      const body = JSON.stringify(value);
+      return { what, headers: signed('application/json', body), body, settle: answered };
+    },
+    raw({ body, contentType = 'application/x-www-form-urlencoded', ...rest }) {
+      return { what: 'raw', headers: signed(contentType, body, rest), body, settle: answered };
+    },
+    deliver,
+    async send(request) {
+      requests.last = request;
+      const delivery = await deliver(request);
+      const { status, failed } = delivery;
+      if (request.what !== 'raw') {
+        if (failed === 'operation_timeout')
+          violations.push(`${request.what}: no answer within ${answerWithinMs} ms`);
+        else if (failed && status > 0) violations.push(`${request.what}: answered ${status}`);
+      }
+      return failed ? answered(delivery) : request.settle(delivery);
+    },
+  };
+  return requests;
+}
+
+/** An answer of which only the status counts. */
+export function answered({ status, tookMs, failed }: Delivery): Answer {
+  return { ok: !failed, status, tookMs, ...(failed && { failed }) };
+}

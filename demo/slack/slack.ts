@@ -1,0 +1,229 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { type Call, createWire, fetchOf, type Wire } from '../wire.ts';
+import { createEvents, type EventDelivery, RETRY_DELAYS_MS } from './events.ts';
+import type { Inside } from './inside.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { createPerson, type Person } from './person.ts';
+import { namesOf, render } from './render.ts';
+import {
+  type Answer,
+  createRequests,
+  type Delivery,
+  type RawRequest,
+  type SlackRequest,
+} from './requests.ts';
+import { createReplies } from './response-url.ts';
+import { channelNamed, createAcme, PERSON_NAMES, type PersonName, userNamed } from './seed.ts';
+import { createTriggers } from './triggers.ts';
+import { createViews } from './views.ts';
+import { createWebApi } from './web-api.ts';
+import type { Channel, Ephemeral, SentMessage, Team, Workspace } from './workspace.ts';
+
+// What a test waits for normally comes within milliseconds; this only ends a test that would hang.
+const UNTIL_MS = 10_000;
+// Changes elsewhere (the platform, a process) are noticed as soon.
+const LOOK_AGAIN_MS = 25;
+
+export interface StandInSlackOptions {
+  /** Epoch milliseconds; the real time when left out. */
+  now?: () => number;
+  /** Docket's own manifest.yml when left out. */
+  manifest?: Manifest;
+  botUrl?: string;
+  /** Slack's 3 s, unless a test of lateness wants to be quick. */
+  answerWithinMs?: number;
+  /** The pauses before an event is sent again: at once, 1 min, 5 min. */
+  eventRetryDelaysMs?: readonly number[];
+}
+
+/** A Slack on this machine, as strict as the real one where Docket could go wrong. */
+export interface StandInSlack {
+  wire: Wire;
+  /** Reaches this Slack without a port: for `new WebClient(token, { fetch, slackApiUrl: slack.apiUrl })`. */
+  fetch: typeof fetch;
+  /** Valid with `fetch`, and with any client once it listens. */
+  readonly apiUrl: string;
+  /** Serves on loopback; `SLACK_API_URL` is `url` + `/api/`. */
+  listen(port?: number): Promise<{ url: string; close(): Promise<void> }>;
+  /** Where the bot takes requests, such as http://127.0.0.1:3123/slack/events. */
+  botUrl: string | undefined;
+  tokens: { bot: string; signingSecret: string; app: string };
+  team: Team;
+  workspace: Workspace;
+  manifest: Manifest;
+  person(name: PersonName): Person;
+  /** `#docs`, an id, `@ana` for her direct messages with the bot, `ana+ben`, `ana+ben+docket`. */
+  channel(where: string): Channel;
+  messages: SentMessage[];
+  ephemerals: Ephemeral[];
+  /** Calls that its own rate limits refused, so that a test can ask for none. */
+  limited: Call[];
+  /** Rules that the bot broke, in words, so that a test can ask for none. */
+  violations: string[];
+  /** What somebody who sees everything reads in a message. */
+  read(message: { text: string; blocks: SentMessage['blocks'] }): string;
+  /** Looks after every change until there is something; else rejects with all that is to be seen. */
+  until<T>(look: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
+  readonly lastRequest: SlackRequest | undefined;
+  /** Sends the very same bytes again, signature and all. */
+  resend(request?: SlackRequest): Promise<Answer>;
+  /** Sends what no person here would: bad signatures, old timestamps, other teams. */
+  sendRaw(request: RawRequest): Promise<Delivery>;
+  /** Sends an event that nobody here can cause, such as `app_uninstalled`. */
+  sendEvent(
+    event: Record<string, unknown>,
+    options?: { shared?: boolean; eventId?: string },
+  ): Promise<EventDelivery>;
+  events: EventDelivery[];
+  /** Stops waiting retries of events. */
+  stop(): void;
+}
+
+/** Composes the stand-in. It needs no port until `listen`, and no bot until a person acts. */
+export function createStandInSlack(options: StandInSlackOptions = {}): StandInSlack {
+  const now = options.now ?? Date.now;
+  const wire = createWire(now);
+  const workspace = createAcme(now);
+  const limited: Call[] = [];
+  const tokens = {
+    bot: 'xoxb-stand-in-bot-token',
+    signingSecret: 'stand-in-signing-secret',
+    app: 'xapp-stand-in-app-token',
+    verification: 'stand-in-verification-token',
+  };
+  let baseUrl = 'http://slack.invalid';
+  const inside: Inside = {
+    workspace,
+    tokens,
+    manifest: options.manifest ?? readManifest(),
+    triggers: createTriggers(now, workspace.newId),
+    views: createViews(workspace),
+    violations: [],
+    baseUrl: () => baseUrl,
+  };
+  const botUrl = () => slack.botUrl;
+  const requests = createRequests({ inside, botUrl, answerWithinMs: options.answerWithinMs ?? 3000 });
+  const retryDelaysMs = options.eventRetryDelaysMs ?? RETRY_DELAYS_MS;
+  const events = createEvents({ inside, requests, botUrl, retryDelaysMs });
+  const replies = createReplies(inside, wire);
+  const app = new Hono().route('/', createWebApi({ inside, wire, limited })).route('/', replies.app);
+  const people = new Map(
+    PERSON_NAMES.map((name) => [
+      name,
+      createPerson(userNamed(workspace, name), { inside, requests, replies, events }),
+    ]),
+  );
+
+  const slack: StandInSlack = {
+    wire,
+    fetch: fetchOf(app),
+    get apiUrl() {
+      return `${baseUrl}/api/`;
+    },
+    listen: (port = 0) =>
+      new Promise((resolve, reject) => {
+        const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, (address) => {
+          baseUrl = `http://127.0.0.1:${address.port}`;
+          resolve({
+            url: baseUrl,
+            close: () =>
+              new Promise((closed) => {
+                events.stop();
+                server.close(() => closed());
+                if ('closeAllConnections' in server) server.closeAllConnections();
+              }),
+          });
+        });
+        server.once('error', reject);
+      }),
+    botUrl: options.botUrl,
+    tokens,
+    team: workspace.team,
+    workspace,
+    manifest: inside.manifest,
+    person(name) {
+      const found = people.get(name);
+      if (!found) throw new Error(`Nobody here is called ${name}`);
+      return found;
+    },
+    channel: (where) => channelNamed(workspace, where),
+    messages: workspace.messages,
+    ephemerals: workspace.ephemerals,
+    limited,
+    violations: inside.violations,
+    read: (message) => render(message, namesOf(workspace)),
+    until: (look, timeoutMs = UNTIL_MS, what = 'what was waited for') =>
+      waitFor(look, {
+        timeoutMs,
+        onChange: workspace.onChange,
+        missing: () => `${what} did not come.\n${dump()}`,
+      }),
+    get lastRequest() {
+      return requests.last;
+    },
+    resend(request = requests.last) {
+      if (!request) throw new Error('Nothing was sent yet');
+      return requests.send(request);
+    },
+    sendRaw: (request) => requests.deliver(requests.raw(request)),
+    sendEvent: events.send,
+    events: events.deliveries,
+    stop: events.stop,
+  };
+
+  function dump(): string {
+    const label = (id: string) => workspace.channels.find((channel) => channel.id === id)?.label ?? id;
+    const indented = (text: string) => text.replaceAll('\n', '\n    ');
+    const shown = workspace.messages.map((message) => {
+      const thread = message.threadTs ? ` in ${message.threadTs}` : '';
+      const gone = message.deleted ? ' (deleted)' : '';
+      return `  ${label(message.channel)} ${message.ts}${thread} ${message.from}${gone}:\n    ${indented(slack.read(message))}`;
+    });
+    const whispered = workspace.ephemerals.map(
+      (message) =>
+        `  ${label(message.channel)} only for ${message.to}:\n    ${indented(slack.read(message))}`,
+    );
+    const calls = wire.calls
+      .slice(-15)
+      .map(({ n, name, outcome }) => `  ${n} ${name} → ${outcome ?? 'unanswered'}`);
+    return [
+      'Messages:',
+      ...shown,
+      'Ephemerals:',
+      ...whispered,
+      'Last calls:',
+      ...calls,
+      'Violations:',
+      ...inside.violations.map((rule) => `  ${rule}`),
+    ].join('\n');
+  }
+
+  return slack;
+}
+
+function waitFor<T>(
+  look: () => T | undefined | false | null,
+  parts: { timeoutMs: number; onChange(listener: () => void): () => void; missing(): string },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    function check() {
+      try {
+        const found = look();
+        if (found !== undefined && found !== false && found !== null) settle(() => resolve(found));
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    }
+    function settle(end: () => void) {
+      stopListening();
+      clearInterval(again);
+      clearTimeout(limit);
+      end();
+    }
+    const stopListening = parts.onChange(check);
+    const again = setInterval(check, LOOK_AGAIN_MS);
+    const limit = setTimeout(() => settle(() => reject(new Error(parts.missing()))), parts.timeoutMs);
+    check();
+  });
+}

@@ -1,0 +1,81 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Call, Wire } from '../wire.ts';
+import { readArguments } from './arguments.ts';
+import { type Inside, requireScope } from './inside.ts';
+import type { Method } from './method.ts';
+import { chatMethods } from './methods-chat.ts';
+import { conversationMethods } from './methods-conversations.ts';
+import { viewMethods } from './methods-views.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { Refused } from './refused.ts';
+
+const METHODS: Record<string, Method> = { ...chatMethods, ...conversationMethods, ...viewMethods };
+
+/** Refusals that say nothing against the bot: the world around it is like that, or changed meanwhile. */
+const NO_FAULT_OF_THE_BOT = new Set([
+  'already_reacted',
+  'cannot_dm_bot',
+  'channel_not_found',
+  'expired_trigger_id',
+  'hash_conflict',
+  'is_archived',
+  'message_not_found',
+  'no_reaction',
+  'not_found',
+  'not_in_channel',
+  'thread_not_found',
+  'user_not_found',
+  'user_not_in_channel',
+]);
+
+/** The Web API: `POST /api/<method>`, with the token, scopes, limits and errors of Slack's. */
+export function createWebApi(parts: { inside: Inside; wire: Wire; limited: Call[] }) {
+  const { inside, wire, limited } = parts;
+  const limits = createRateLimits(inside.workspace.nowMs);
+  const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
+
+  app.on(['POST', 'GET'], '/api/:method', async (c) => {
+    const name = c.req.param('method');
+    const { args, token, error } = await readArguments(c.req.raw);
+    return wire.serve(c, name, args, () => {
+      const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+      try {
+        if (!token) throw new Refused('not_authed');
+        if (token !== inside.tokens.bot) throw new Refused('invalid_auth');
+        if (!method) throw new Refused('unknown_method', { req_method: name });
+        const waitS = limits.take(name, method.tier, method.postsTo?.(args));
+        if (waitS > 0) {
+          const call = wire.calls.findLast(({ detail }) => detail === args);
+          if (call) limited.push(call);
+          return answer({ ok: false, error: 'ratelimited' }, 429, { 'retry-after': String(waitS) });
+        }
+        if (error) throw new Refused(error);
+        if (method.scopes.length > 0) requireScope(inside, ...method.scopes);
+        return answer({ ok: true, ...method.call(inside, args) });
+      } catch (refusal) {
+        if (!(refusal instanceof Refused)) throw refusal;
+        const { code, detail } = refusal;
+        if (!NO_FAULT_OF_THE_BOT.has(code)) inside.violations.push(violation(name, refusal));
+        return answer({ ok: false, error: code, ...detail });
+      }
+    });
+  });
+
+  function answer(body: Record<string, unknown>, status = 200, headers: Record<string, string> = {}) {
+    const scopes = { 'x-oauth-scopes': inside.manifest.scopes.join(',') };
+    return Response.json(body, { status, headers: { ...scopes, ...headers } });
+  }
+
+  return app;
+}
+
+function violation(name: string, { code, detail }: Refused): string {
+  const { needed, response_metadata: metadata } = detail as {
+    needed?: string;
+    response_metadata?: { messages?: string[] };
+  };
+  return [`${name}: ${code}`, needed && `needs ${needed}`, ...(metadata?.messages ?? [])]
+    .filter(Boolean)
+    .join(' · ');
+}

@@ -1,0 +1,223 @@
+import { afterEach, expect, test } from 'vitest';
+import { createStandInSlack } from '../../../demo/slack/slack.ts';
+import { clientOf, type Received, type Reply, refusal, startTinyBot, widerManifest } from './tiny-bot.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((item) => item.close()));
+});
+
+const plain = (text: string) => ({ type: 'plain_text', text });
+const input = (id: string, element: object, rest: object = {}) => ({
+  type: 'input',
+  block_id: id,
+  label: plain(`The ${id}`),
+  element: { action_id: 'value', ...element },
+  ...rest,
+});
+const modal = (rest: object = {}) => ({
+  type: 'modal',
+  title: plain('Settings'),
+  submit: plain('Save'),
+  close: plain('Cancel'),
+  callback_id: 'settings',
+  private_metadata: 'p',
+  blocks: [
+    input('name', { type: 'plain_text_input' }),
+    input(
+      'day',
+      { type: 'static_select', options: [{ text: plain('Monday'), value: 'mon' }] },
+      { optional: true },
+    ),
+  ],
+  ...rest,
+});
+
+async function setting(reply?: (received: Received) => Reply) {
+  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
+  const slack = createStandInSlack({ now: () => clock.ms, manifest: widerManifest({ homeTab: true }) });
+  const bot = await startTinyBot(reply);
+  open.push(bot);
+  slack.botUrl = bot.url;
+  const web = clientOf(slack);
+  const ana = slack.person('ana');
+  const trigger = async () => {
+    await ana.types('#docs', '/docs-export');
+    return bot.received.at(-1)?.form.trigger_id ?? '';
+  };
+  const opens = async (view: object) => web.apiCall('views.open', { trigger_id: await trigger(), view });
+  return { clock, slack, bot, web, ana, trigger, opens };
+}
+
+test('a modal opens, is filled in and closes', async () => {
+  const { slack, bot, ana, opens } = await setting();
+  await opens(modal());
+  expect(ana.modal()?.definition.callback_id).toBe('settings');
+  await expect(ana.submits({})).rejects.toThrow('The name has to be filled in');
+  await expect(ana.submits({ 'The name': 'x', colour: 'red' })).rejects.toThrow('No input called colour');
+  expect(await ana.submits({ 'The name': 'acme', day: 'Monday' })).toMatchObject({ ok: true });
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    type: 'view_submission',
+    user: { id: 'U0ANA' },
+    view: {
+      callback_id: 'settings',
+      private_metadata: 'p',
+      state: {
+        values: {
+          name: { value: { type: 'plain_text_input', value: 'acme' } },
+          day: { value: { type: 'static_select', selected_option: { value: 'mon' } } },
+        },
+      },
+    },
+  });
+  expect(ana.modal()).toBeUndefined();
+  expect(slack.violations).toEqual([]);
+});
+
+test('a submission can be answered with errors, another view, or the end of all', async () => {
+  const answers: Reply[] = [
+    { body: { response_action: 'errors', errors: { name: 'Too short' } } },
+    { body: { response_action: 'push', view: modal({ title: plain('Sure?'), blocks: [] }) } },
+    { body: { response_action: 'update', view: modal({ title: plain('Really?'), blocks: [] }) } },
+    { body: { response_action: 'clear' } },
+  ];
+  const { slack, ana, opens } = await setting(({ json }) =>
+    json.type === 'view_submission' ? (answers.shift() ?? {}) : {},
+  );
+  await opens(modal());
+  expect(await ana.submits({ name: 'x' })).toMatchObject({ errors: { name: 'Too short' } });
+  expect(ana.reads(ana.modal() ?? (undefined as never))).toBe(
+    'Settings\nThe name\nThe day\n[The day]\nToo short\n[Save] [Cancel]',
+  );
+  await ana.submits({ name: 'acme' });
+  expect(ana.modal()?.definition.title?.text).toBe('Sure?');
+  await ana.submits();
+  expect(ana.modal()?.definition.title?.text).toBe('Really?');
+  await ana.submits();
+  expect(ana.modal()).toBeUndefined();
+  expect(slack.violations).toEqual([]);
+});
+
+test.each([
+  [
+    'errors for no input',
+    { response_action: 'errors', errors: { nothing: 'x' } },
+    'errors for no input: nothing',
+  ],
+  [
+    'a broken view',
+    { response_action: 'update', view: { type: 'modal' } },
+    'answered with invalid_arguments',
+  ],
+  ['no action', { text: 'thanks' }, 'answered with invalid_json'],
+])('a submission answered with %s is a violation', async (_, body, why) => {
+  const { slack, ana, opens } = await setting(({ json }) =>
+    json.type === 'view_submission' ? { body } : {},
+  );
+  await opens(modal());
+  await ana.submits({ name: 'x' });
+  expect(slack.violations).toEqual([`view_submission: ${why}`]);
+});
+
+test('the app is told of a closed modal if it asked to be', async () => {
+  const { bot, ana, opens } = await setting();
+  await opens(modal());
+  expect(await ana.closes()).toBeUndefined();
+  await opens(modal({ notify_on_close: true }));
+  expect(await ana.closes()).toMatchObject({ ok: true });
+  expect(bot.received.at(-1)?.json).toMatchObject({ type: 'view_closed', is_cleared: false });
+});
+
+test('a trigger id works once, within 3 s', async () => {
+  const { clock, slack, web, trigger } = await setting();
+  const opensWith = (id: string) => refusal(web.apiCall('views.open', { trigger_id: id, view: modal() }));
+  const id = await trigger();
+  expect(await opensWith(id)).toEqual({ error: 'none' });
+  expect((await opensWith(id)).error).toBe('exchanged_trigger_id');
+  const late = await trigger();
+  clock.ms += 3001;
+  expect((await opensWith(late)).error).toBe('expired_trigger_id');
+  expect((await opensWith('nonsense')).error).toBe('invalid_trigger_id');
+  expect(slack.violations).toHaveLength(2);
+});
+
+const x = (length: number) => 'x'.repeat(length);
+
+test.each<[string, object, string]>([
+  [
+    'long title',
+    modal({ title: plain(x(25)) }),
+    'must be less than 25 characters [json-pointer:/view/title/text]',
+  ],
+  ['long submit', modal({ submit: plain(x(25)) }), '/view/submit/text'],
+  ['long private_metadata', modal({ private_metadata: x(3001) }), '/view/private_metadata'],
+  ['long callback_id', modal({ callback_id: x(256) }), '/view/callback_id'],
+  ['no title', modal({ title: undefined }), 'missing required field: title'],
+  ['inputs without submit', modal({ submit: undefined }), 'missing required field: submit'],
+  ['home as a modal', { type: 'home', blocks: [] }, '/view/type'],
+  [
+    '101 blocks',
+    modal({ blocks: Array.from({ length: 101 }, () => ({ type: 'divider' })) }),
+    'no more than 100',
+  ],
+  ['markdown', modal({ blocks: [{ type: 'markdown', text: 'x' }] }), 'unsupported type: markdown'],
+  [
+    'a table',
+    modal({ blocks: [{ type: 'table', rows: [[{ type: 'raw_text', text: 'x' }]] }] }),
+    'unsupported type: table',
+  ],
+  ['long alert', modal({ blocks: [{ type: 'alert', text: plain(x(201)) }] }), 'must be less than 201'],
+])('refused: %s', async (_, view, why) => {
+  const { opens } = await setting();
+  expect(await refusal(opens(JSON.parse(JSON.stringify(view))))).toMatchObject({
+    error: 'invalid_arguments',
+    response_metadata: { messages: expect.arrayContaining([expect.stringContaining(why)]) },
+  });
+});
+
+test('a view holds 250 kB', async () => {
+  const { opens } = await setting();
+  const section = { type: 'section', text: { type: 'mrkdwn', text: x(2900) } };
+  const blocks = Array.from({ length: 90 }, () => section);
+  expect((await refusal(opens(modal({ blocks })))).error).toBe('view_too_large');
+});
+
+test('an open view can be updated, unless it changed meanwhile', async () => {
+  const { web, ana, opens } = await setting();
+  await opens(modal());
+  const { id = '', hash = '' } = ana.modal() ?? {};
+  const update = (args: object) => web.apiCall('views.update', { view: modal({ blocks: [] }), ...args });
+  await update({ view_id: id, hash });
+  expect(ana.modal()?.blocks).toEqual([]);
+  expect((await refusal(update({ view_id: id, hash }))).error).toBe('hash_conflict');
+  expect((await refusal(update({ view_id: 'V0' }))).error).toBe('not_found');
+});
+
+test('Home is published for one person, and its buttons work', async () => {
+  const { bot, web, ana } = await setting();
+  const refresh = { type: 'button', action_id: 'refresh', text: plain('Refresh') };
+  const blocks = [
+    { type: 'header', text: plain('Docket') },
+    { type: 'actions', elements: [refresh] },
+  ];
+  await web.apiCall('views.publish', { user_id: ana.id, view: { type: 'home', blocks } });
+  const home = ana.home();
+  if (!home) throw new Error('no home');
+  expect(ana.reads(home)).toBe('Docket\n[Refresh]');
+  await ana.clicks(home, 'Refresh');
+  expect(bot.received[0]?.json).toMatchObject({
+    container: { type: 'view', view_id: home.id },
+    view: { type: 'home' },
+  });
+  const alert = { type: 'home', blocks: [{ type: 'alert', text: plain('x') }] };
+  expect((await refusal(web.apiCall('views.publish', { user_id: ana.id, view: alert }))).error).toBe(
+    'invalid_arguments',
+  );
+});
+
+test('without a Home tab nothing can be published', async () => {
+  const slack = createStandInSlack();
+  const view = { type: 'home', blocks: [] };
+  const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
+  expect((await refusal(call)).error).toBe('not_enabled');
+});
