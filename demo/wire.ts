@@ -42,6 +42,8 @@ export interface Wire {
   order(match: Match, fault: Fault, times?: number): void;
   /** Forgets every fault that has not happened yet. */
   clear(): void;
+  /** How many ordered faults have not happened yet. */
+  readonly waiting: number;
   /** Runs at both phases of each call, and is awaited. Returns a function that removes the listener. */
   onCall(listener: Listener): () => void;
   /** Serves one call: logs it, applies faults, runs `effect` at most once. */
@@ -75,6 +77,9 @@ export function createWire(nowMs: () => number): Wire {
     calls,
     order: (match, fault, times = 1) => void orders.push({ match, fault, left: times }),
     clear: () => void orders.splice(0),
+    get waiting() {
+      return orders.reduce((sum, { left }) => sum + left, 0);
+    },
     onCall(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

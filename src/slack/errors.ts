@@ -83,6 +83,7 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   fatal_error: 'unclear',
   service_unavailable: 'unclear',
   request_timeout: 'unclear',
+  unreadable: 'unclear',
 };
 
 /** Before any byte of the request was sent. */
@@ -102,7 +103,8 @@ export function slackApiError(method: string, error: unknown): SlackApiError {
     return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
   }
   if (error instanceof WebAPIPlatformError) {
-    const code = error.data.error;
+    // The client hands over an answer that is no JSON as if it were Slack's error code.
+    const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, { pointers });
   }

@@ -1,0 +1,185 @@
+// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle.
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createStandInPlatform } from './docs-platform/platform.ts';
+import { buttonIn } from './slack/controls.ts';
+import { createStandInSlack } from './slack/slack.ts';
+import type { SentMessage } from './slack/workspace.ts';
+import { createBot, freePort } from './terminal/bot.ts';
+import { downloadBundle, unpack } from './terminal/bundle.ts';
+import { Interrupted, interruption } from './terminal/interruption.ts';
+import { printMessages } from './terminal/messages.ts';
+import { createScreen } from './terminal/print.ts';
+
+const DOMAIN = 'docs.acme.com';
+const COMMAND = `/docs-export ${DOMAIN}`;
+/** Far more than a slow machine needs. Work that a kill hits in the act goes on after about 35 s. */
+const WAIT_MS = 90_000;
+/** After so long without a call the bot has nothing in its hands. */
+const QUIET_MS = 300;
+const FILES_SHOWN = 4;
+
+const slack = createStandInSlack();
+// It holds before its end until the bot is back, so that a slow machine tells the same story.
+const platform = createStandInPlatform({
+  domains: [DOMAIN],
+  exportPlan: { durationMs: 11_000, pages: 128, holdAt: 0.8 },
+});
+const [slackServer, platformServer, port] = await Promise.all([
+  slack.listen(),
+  platform.listen(),
+  freePort(),
+]);
+
+const interrupted = interruption();
+const folder = mkdtempSync(join(tmpdir(), 'docket-demo-'));
+const dataFolder = join(folder, 'data');
+const bundleFolder = join(folder, DOMAIN);
+const bot = createBot(
+  {
+    SLACK_BOT_TOKEN: slack.tokens.bot,
+    SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+    SLACK_API_URL: `${slackServer.url}/api/`,
+    DOCS_API_URL: platformServer.url,
+    DOCS_API_KEY: platform.apiKey,
+  },
+  port,
+  dataFolder,
+);
+slack.botUrl = bot.url;
+const screen = createScreen(process.stdout, Date.now);
+
+let awaited = 'Docket to be ready';
+
+process.exit(await demo());
+
+/** Tells the story and takes everything away again but the bundle. Answers the exit code. */
+async function demo(): Promise<number> {
+  try {
+    introduce();
+    const files = await Promise.race([story(), bot.died, interrupted]);
+    await stopAll(dataFolder);
+    conclude(files);
+    return 0;
+  } catch (error) {
+    if (error instanceof Interrupted) screen.says('\nStopping…');
+    else reportFailure(error);
+    await stopAll(folder).catch((trouble) => screen.says(String(trouble)));
+    screen.says('Everything is stopped, and nothing is left behind.');
+    return error instanceof Interrupted ? error.exitCode : 1;
+  }
+}
+
+function introduce(): void {
+  screen.says(
+    'one export, from the command to the unpacked bundle. Nothing leaves this machine.\n',
+    'Docket demo: ',
+  );
+  screen.says('two people of a stand-in Slack workspace, in its channel #docs', '  Ana, Ben  ');
+  screen.says('the real bot, as a process of its own with its own Redis', '  Docket    ');
+  screen.says(`a stand-in docs platform that hosts ${DOMAIN}\n`, '  Platform  ');
+}
+
+/** Answers the names of the files in the bundle. */
+async function story(): Promise<string[]> {
+  const [ana, ben] = [slack.person('ana'), slack.person('ben')];
+  await bot.start();
+
+  screen.startClock();
+  printMessages(slack, screen);
+  screen.tells('types', 'Ana types', [COMMAND]);
+  await answered(ana.types('#docs', COMMAND));
+  await until('progress in the thread', () => reads(/\d%/));
+  screen.tells('types', 'Ben types', [COMMAND]);
+  await answered(ben.types('#docs', COMMAND));
+
+  await until('the middle of the export', () => reads(/[3-8]\d%/) && isQuiet());
+  await bot.kill();
+  screen.tells('trouble', 'We kill Docket', [`kill -9 ${bot.pid}, in the middle of the export`]);
+  await bot.start();
+  screen.tells('trouble', 'We start it', ['A new process on the same data goes on, and nobody asks again.']);
+  platform.release(DOMAIN);
+
+  const ending = await until('the end of the export', () => written().find(isEnding));
+  const { url } = buttonIn(ending.blocks, 'Download bundle').element;
+  await until('the word "Done" in both other messages', () => reads(/— Done/) && reads(/^Done · /));
+  screen.tells('clicks', 'Ana clicks', ['[Download bundle]']);
+  await answered(ana.clicks(ending, 'Download bundle'));
+  const files = unpack(await downloadBundle(String(url)), bundleFolder);
+  screen.adds(`Unpacked into ${bundleFolder}:`);
+  screen.adds(
+    ...files.slice(0, FILES_SHOWN).map((name) => `  ${name}`),
+    `  … and ${files.length - FILES_SHOWN} more`,
+  );
+  checkPromises();
+  return files;
+}
+
+function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+  awaited = what;
+  return slack.until(look, WAIT_MS);
+}
+
+function written(): SentMessage[] {
+  return slack.messages.filter(({ from }) => from === 'docket');
+}
+
+function reads(pattern: RegExp): boolean {
+  return written().some((message) => pattern.test(slack.read(message)));
+}
+
+function isEnding({ notifies }: SentMessage): boolean {
+  return notifies.length > 0;
+}
+
+/** Fails where Slack would show its own error to the person. */
+async function answered(answer: Promise<{ ok: boolean; failed?: string; status: number }>): Promise<void> {
+  const { ok, failed, status } = await answer;
+  if (!ok) throw new Error(`Docket did not answer Slack as it should: ${failed ?? `HTTP status ${status}`}.`);
+}
+
+/** A kill between two looks is the usual case, and the quick one: what it hits in the act waits for a lock to end. */
+function isQuiet(): boolean {
+  const lastCallsMs = [slack.wire, platform.wire].map(({ calls }) => calls.at(-1)?.atMs ?? 0);
+  return Date.now() - Math.max(...lastCallsMs) > QUIET_MS;
+}
+
+/** Each thing once, though two people asked and one bot was killed: else the demo fails instead of praising. */
+function checkPromises(): void {
+  const counts = {
+    starts: platform.starts.length,
+    messages: written().length,
+    mentions: written().flatMap(({ notifies }) => notifies).length,
+  };
+  const { starts, messages, mentions } = counts;
+  if (starts !== 1 || messages !== 3 || mentions !== 1)
+    throw new Error(`1 start, 3 messages and 1 mention were promised; there are ${JSON.stringify(counts)}.`);
+  const objections = [...slack.violations, ...slack.limited.map(({ name }) => `${name}: called too often`)];
+  if (objections.length > 0) throw new Error(`Slack would have objected:\n  ${objections.join('\n  ')}`);
+}
+
+async function stopAll(leftover: string): Promise<void> {
+  await bot.stop();
+  slack.stop();
+  await Promise.all([slackServer.close(), platformServer.close()]);
+  await rm(leftover, { recursive: true, force: true, maxRetries: 5 });
+}
+
+function conclude(files: string[]): void {
+  const index = pathToFileURL(join(bundleFolder, 'index.html')).href;
+  screen.says('');
+  screen.says('1 start at the platform, 3 messages, 1 mention: asked for twice, killed once.', 'Seen    ');
+  screen.says(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');
+  screen.says('npm test; then README.md, for a Slack workspace of your own.', 'Next    ');
+}
+
+function reportFailure(error: unknown): void {
+  const log = bot.lastLines();
+  screen.says('');
+  screen.says(`waited for ${awaited}.`, 'The demo failed: ');
+  screen.says(error instanceof Error ? error.message : String(error));
+  screen.says(log.length === 0 ? 'nothing.' : log.join('\n'), 'Docket wrote: ');
+}

@@ -1,0 +1,37 @@
+import { locked, lockPath } from './lock.mjs';
+import { installPackages, packagesAreReady, projectPath } from './packages.mjs';
+import { installRedis, redisPath } from './redis.mjs';
+import { announced, SetupError } from './shell.mjs';
+
+/**
+ * Brings packages, Node 26 and (unless told otherwise) a Redis into the checkout, once, and returns the PATH on
+ * which they are found. Commands that start at the same time wait for the first. Nothing to do costs a few reads.
+ */
+export async function setUp(root, { path = process.env.PATH ?? '', redis = true } = {}) {
+  if (process.platform === 'win32')
+    throw new SetupError('Docket runs on Linux and macOS. On Windows use WSL.');
+  const ready = () => {
+    if (!packagesAreReady(root)) return undefined;
+    const found = redis ? redisPath(root, path) : path;
+    return found === undefined ? undefined : projectPath(root, found);
+  };
+  return ready() ?? (await install(root, redis, path, ready));
+}
+
+async function install(root, redis, path, ready) {
+  let waiting = () => {};
+  const begun = new Promise((resolve) => {
+    waiting = resolve;
+  });
+  const done = locked(lockPath(root), async (addHolder) => {
+    waiting();
+    const meanwhile = ready();
+    if (meanwhile !== undefined) return meanwhile;
+    if (!packagesAreReady(root)) await installPackages(root, addHolder);
+    // After the packages: npm ci empties node_modules, where the cached server is.
+    if (redis && redisPath(root, path) === undefined) await installRedis(root);
+    return projectPath(root, redis ? (redisPath(root, path) ?? path) : path);
+  });
+  await announced('Waiting for another command that is setting up…', () => Promise.race([begun, done]));
+  return await done;
+}

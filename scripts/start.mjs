@@ -1,0 +1,30 @@
+// npm start: checks what Docket needs, reads .env and starts it in this process, so that signals reach it.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { redisPath } from './redis.mjs';
+import { startProblem } from './versions.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const problem = startProblem(process.version) ?? packagesProblem();
+if (problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
+
+const settings = join(root, '.env');
+if (existsSync(settings)) process.loadEnvFile(settings);
+const path = process.env.PATH ?? '';
+// The demo or the tests may have fetched a server; without one the app itself says what to do.
+if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
+
+const { main } = await import('../src/app.ts');
+await main(process.env);
+
+function packagesProblem() {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(root, 'node_modules', name)));
+  if (missing.length === 0) return undefined;
+  return `Packages are missing: ${missing.join(', ')}.\nRun "npm ci" (on a server "npm ci --omit=dev --ignore-scripts"), then start again.`;
+}

@@ -1,0 +1,3 @@
+export function setupProblem(version: string): string | undefined;
+export function startProblem(version: string): string | undefined;
+export function serverIsUsable(versionLine: string): boolean;

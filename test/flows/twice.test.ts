@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { messageWith, plain, until } from './reading.ts';
+import { createWorld, type World } from './world.ts';
+
+describe.for([1, 2])('with %i bots', (bots) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld();
+    for (let started = 0; started < bots; started += 1) await world.startBot();
+  });
+  afterEach(() => world.close());
+
+  /** Slack reaches the bots in turn, as through a load balancer. */
+  function nextBot(turn: number) {
+    world.slack.botUrl = `http://127.0.0.1:${world.bots[turn % bots]?.port}/slack/events`;
+  }
+
+  const person = (name: 'ana' | 'ben') => world.slack.person(name);
+
+  async function endsOnce() {
+    await until(world, '#docs', ['42%']);
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+    expect(world.platform.starts).toHaveLength(1);
+    expect(
+      world.slack.messages.filter((message) => message.from === 'docket' && !message.deleted),
+    ).toHaveLength(world.slack.messages.length);
+  }
+
+  test('the very same request, six times at once and once more after the end, is one export', async () => {
+    nextBot(0);
+    const first = person('ana').types('#docs', '/docs-export docs.acme.com');
+    await world.slack.until(() => world.slack.lastRequest);
+    const request = world.slack.lastRequest;
+    const repeats = [1, 2, 3, 4, 5].map((turn) => {
+      nextBot(turn);
+      return world.slack.resend(request);
+    });
+    for (const answer of await Promise.all([first, ...repeats])) {
+      expect(answer).toMatchObject({ ok: true });
+      expect(answer.ephemeral).toBeUndefined();
+    }
+    await endsOnce();
+    expect(await world.slack.resend(request)).toMatchObject({ ok: true });
+    expect(world.platform.starts).toHaveLength(1);
+    expect(world.slack.messages).toHaveLength(3);
+  });
+
+  test('two people at once for the same domain get one export, and the second one is told', async () => {
+    const answers = await Promise.all(
+      (['ana', 'ben'] as const).map((name, turn) => {
+        nextBot(turn);
+        return person(name).types('#docs', '/docs-export docs.acme.com');
+      }),
+    );
+    const told = answers.flatMap(({ ephemeral }) => (ephemeral ? [plain(world.slack.read(ephemeral))] : []));
+    expect(told).toEqual([
+      expect.stringMatching(/^An export of docs\.acme\.com is under way \(started by @(ana|ben)/),
+    ]);
+    await endsOnce();
+    expect(world.slack.messages).toHaveLength(3);
+  });
+
+  test('a double click, and clicks of two people at once, are one start', async () => {
+    world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
+    await person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['⚠️']);
+    const question = messageWith(world, '⚠️');
+    await Promise.all(
+      (['ana', 'ana', 'ben', 'ben'] as const).map((name, turn) => {
+        nextBot(turn);
+        return person(name).clicks(question, 'Start again');
+      }),
+    );
+    await endsOnce();
+    expect(world.slack.messages).toHaveLength(4);
+  });
+
+  test('"Start again" and "Leave it" at once: one of the two', async () => {
+    world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
+    await person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['⚠️']);
+    const question = messageWith(world, '⚠️');
+    nextBot(0);
+    const again = person('ana').clicks(question, 'Start again');
+    nextBot(1);
+    await Promise.all([again, person('ben').clicks(question, 'Leave it')]);
+    await world.slack.until(() => /Started again|Left at that/.test(world.slack.read(question)));
+    const left = world.slack.read(question).includes('Left at that');
+    if (!left) await until(world, '#docs', ['42%']);
+    expect(world.platform.starts).toHaveLength(left ? 0 : 1);
+    const refused = world.slack.ephemerals.map((answer) => plain(world.slack.read(answer)));
+    expect(refused).toEqual([left ? '@ben left it at that already.' : '@ana started it again already.']);
+  });
+});

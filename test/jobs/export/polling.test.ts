@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LOOKS_KEPT, nextLookMs } from '../../../src/jobs/export/polling.ts';
+import type { Look } from '../../../src/jobs/export/run.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+
+const bounds = { minMs: defaultTiming.lookMinMs, maxMs: defaultTiming.lookMaxMs };
+const MINUTE = 60_000;
+
+describe('the next look', () => {
+  const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
+  const fraction = fc.double({ min: 0, max: 1, noNaN: true });
+  const looks: fc.Arbitrary<Look[]> = fc.array(
+    fc.oneof(fc.record({ atMs: time }), fc.record({ atMs: time, fraction })),
+    { maxLength: LOOKS_KEPT },
+  );
+  const someBounds = fc
+    .tuple(fc.integer({ min: 1, max: 100_000 }), fc.nat(100_000))
+    .map(([minMs, more]) => ({ minMs, maxMs: minMs + more }));
+  const jitter = fc.double({ min: 0, max: 1, noNaN: true });
+
+  test('is a whole number of milliseconds within the bounds, whatever was seen and whatever the clock did', () => {
+    fc.assert(
+      fc.property(looks, time, time, someBounds, jitter, (seen, startedAtMs, nowMs, limits, spread) => {
+        const ms = nextLookMs(seen, startedAtMs, nowMs, limits, spread);
+        expect(Number.isInteger(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(limits.minMs);
+        expect(ms).toBeLessThanOrEqual(limits.maxMs);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('is for a job at a steady rate after half of the time that it still seems to need', () => {
+    const seen = [
+      { atMs: 0, fraction: 0 },
+      { atMs: 10_000, fraction: 0.25 },
+    ];
+    expect(nextLookMs(seen, 0, 10_000, bounds, 0.5)).toBe(15_000);
+  });
+
+  test('is spread a little, so that runs that began together do not stay together', () => {
+    const at = (spread: number) => nextLookMs([], 0, 80_000, bounds, spread);
+    expect([at(0), at(0.5), at(1)]).toEqual([9000, 10_000, 11_000]);
+  });
+
+  test.each<[string, Look[]]>([
+    ['nothing was ever told', []],
+    ['one look told something', [{ atMs: 0, fraction: 0.5 }]],
+    [
+      'nothing moved',
+      [
+        { atMs: 0, fraction: 0.5 },
+        { atMs: 9000, fraction: 0.5 },
+      ],
+    ],
+    [
+      'it went back',
+      [
+        { atMs: 0, fraction: 0.5 },
+        { atMs: 9000, fraction: 0.4 },
+      ],
+    ],
+  ])('is ever later when %s', (_, seen) => {
+    const pauses = [8, 16, 80, 160, 800].map((seconds) =>
+      nextLookMs(seen, 0, seconds * 1000, bounds, 0.5),
+    );
+    expect(pauses).toEqual([1000, 2000, 10_000, 20_000, 30_000]);
+  });
+
+  test('is later and later for a job that is overdue', () => {
+    const seen = [
+      { atMs: 0, fraction: 0 },
+      { atMs: 10_000, fraction: 0.9 },
+    ];
+    const pauses = [12_000, 20_000, 40_000, 600_000].map((nowMs) => nextLookMs(seen, 0, nowMs, bounds, 0.5));
+    expect(pauses).toEqual([1000, 4444, 14_444, 30_000]);
+  });
+
+  test('gets over two looks at the same instant', () => {
+    const seen = [
+      { atMs: 5000, fraction: 0.1 },
+      { atMs: 5000, fraction: 0.2 },
+    ];
+    expect(nextLookMs(seen, 0, 5000, bounds, 0.5)).toBe(bounds.minMs);
+  });
+});
+
+describe('against a look every 10 s', () => {
+  interface Watch {
+    looks: number;
+    /** From the end of the job to the look that finds it ended. */
+    lagMs: number;
+  }
+
+  type Shape = (done: number) => number | undefined;
+  const shapes = {
+    linear: (done) => done,
+    percent: (done) => Math.floor(done * 100) / 100,
+    'ten steps': (done) => Math.floor(done * 10) / 10,
+    'four steps': (done) => Math.floor(done * 4) / 4,
+    none: () => undefined,
+  } satisfies Record<string, Shape>;
+
+  /** As the job does it: the start is answered with a first look, the next one comes at once. */
+  function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
+    const seen: Look[] = [];
+    const lookAt = (atMs: number) => {
+      const fraction = shape(Math.min(1, atMs / durationMs));
+      seen.push({ atMs, ...(fraction !== undefined && { fraction }) });
+    };
+    lookAt(0);
+    let looks = 0;
+    let nowMs = 0;
+    for (;;) {
+      looks += 1;
+      if (nowMs >= durationMs) return { looks, lagMs: nowMs - durationMs };
+      lookAt(nowMs);
+      nowMs += nextLookMs(seen.slice(-LOOKS_KEPT), 0, nowMs, bounds, random());
+    }
+  }
+
+  function fixed(durationMs: number): Watch {
+    const looks = Math.ceil(durationMs / 10_000);
+    return { looks, lagMs: looks * 10_000 - durationMs };
+  }
+
+  /** Durations around one, so that neither is lucky with the very instant of the end. */
+  function mean(aboutMs: number, watch: (durationMs: number) => Watch): Watch {
+    const durations = Array.from({ length: 201 }, (_, index) => Math.round(aboutMs * (0.9 + index / 1000)));
+    const all = durations.map(watch);
+    const average = (of: (one: Watch) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
+    return { looks: average(({ looks }) => looks), lagMs: average(({ lagMs }) => lagMs) };
+  }
+
+  function compare(aboutMs: number, shape: Shape) {
+    const random = numbers();
+    return {
+      ours: mean(aboutMs, (durationMs) => adaptive(durationMs, shape, random)),
+      fixed: mean(aboutMs, fixed),
+    };
+  }
+
+  const long = [2 * MINUTE, 6 * MINUTE, 40 * MINUTE];
+
+  test.each(long)('an export of %i ms that tells its progress: no more looks, and a shorter lag', (aboutMs) => {
+    const { ours, fixed } = compare(aboutMs, shapes.linear);
+    expect(ours.looks).toBeLessThanOrEqual(fixed.looks);
+    expect(ours.lagMs).toBeLessThan(fixed.lagMs);
+  });
+
+  test.each(long.map((aboutMs) => [aboutMs] as const))(
+    'an export of %i ms in whole percents: no more looks, and a shorter lag',
+    (aboutMs) => {
+      const { ours, fixed } = compare(aboutMs, shapes.percent);
+      expect(ours.looks).toBeLessThanOrEqual(fixed.looks);
+      expect(ours.lagMs).toBeLessThan(fixed.lagMs);
+    },
+  );
+
+  test('a short export is seen sooner, for a few looks more', () => {
+    for (const shape of Object.values(shapes)) {
+      const { ours, fixed } = compare(20_000, shape);
+      expect(ours.lagMs).toBeLessThan(fixed.lagMs);
+      expect(ours.looks).toBeLessThan(fixed.looks + 12);
+    }
+  });
+
+  test('of a job that tells nothing it asks less often, and is never later than an eighth or 30 s', () => {
+    for (const aboutMs of long) {
+      const { ours, fixed } = compare(aboutMs, shapes.none);
+      expect(ours.looks).toBeLessThanOrEqual(fixed.looks + 12);
+      expect(ours.lagMs).toBeLessThanOrEqual(Math.min(bounds.maxMs, aboutMs / 7));
+    }
+  });
+});
+
+/** Numbers from 0 to 1 that look random and are the same in every run. */
+function numbers(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}

@@ -1,0 +1,202 @@
+import type { KnownBlock } from '@slack/types';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
+import { notifiedBy } from '../../demo/slack/notifies.ts';
+import type { Block } from '../../demo/slack/workspace.ts';
+import {
+  type ButtonParts,
+  fillLinks,
+  linkPlaceholder,
+  type Message,
+  message,
+  type Part,
+  textOnly,
+  withPreface,
+} from '../../src/slack/blocks.ts';
+import { hostileText } from '../jobs/export/any-run.ts';
+
+const AT_MS = Date.UTC(2026, 8, 20, 14, 30, 59, 999);
+const asBlocks = (blocks: KnownBlock[]) => blocks as unknown as Block[];
+const notified = ({ text, blocks }: Message) => notifiedBy(text, asBlocks(blocks));
+
+describe('message', () => {
+  test('is rich text with buttons below, and the same in words', () => {
+    const built = message(
+      [
+        ['✅ ', { mention: 'U0ANA' }, ' The export of ', { bold: 'docs.acme.com' }, ' is ready'],
+        ['It works until ', { time: AT_MS, format: '{time}' }, '. Type ', { code: '/docs-export' }],
+      ],
+      [{ label: 'Try again', action: 'export.try_again', value: '{}', style: 'primary' }],
+    );
+    expect(built.text).toBe(
+      '✅ <@U0ANA> The export of docs.acme.com is ready\nIt works until <!date^1789914659^{time}|2026-09-20 14:30 UTC>. Type /docs-export',
+    );
+    expect(built.blocks).toEqual([
+      {
+        type: 'rich_text',
+        elements: [
+          {
+            type: 'rich_text_section',
+            elements: [
+              { type: 'text', text: '✅ ' },
+              { type: 'user', user_id: 'U0ANA' },
+              { type: 'text', text: ' The export of ' },
+              { type: 'text', text: 'docs.acme.com', style: { bold: true } },
+              { type: 'text', text: ' is ready' },
+              { type: 'text', text: '\n' },
+              { type: 'text', text: 'It works until ' },
+              { type: 'date', timestamp: 1789914659, format: '{time}', fallback: '2026-09-20 14:30 UTC' },
+              { type: 'text', text: '. Type ' },
+              { type: 'text', text: '/docs-export', style: { code: true } },
+            ],
+          },
+        ],
+      },
+      {
+        type: 'actions',
+        elements: [
+          {
+            type: 'button',
+            text: { type: 'plain_text', text: 'Try again' },
+            action_id: 'export.try_again',
+            value: '{}',
+            style: 'primary',
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('without buttons has no row for them', () => {
+    expect(message([['x']]).blocks).toHaveLength(1);
+  });
+
+  const shortText = hostileText.map((text) => Array.from(text).slice(0, 300).join(''));
+  const part: fc.Arbitrary<Part> = fc.oneof(
+    shortText,
+    shortText.map((bold) => ({ bold })),
+    shortText.map((code) => ({ code })),
+    fc
+      .date({ noInvalidDate: true, min: new Date(0) })
+      .map((date) => ({ time: date.getTime(), format: '{ago}' })),
+  );
+  const lines = fc.array(fc.array(part, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 });
+
+  test('shows what others wrote as it is: it notifies nobody and is no markup', () => {
+    fc.assert(
+      fc.property(lines, (parts) => {
+        const built = message(parts);
+        expect(notified(built)).toEqual([]);
+        expect(built.text.replace(/<!date\^\d+\^\{ago\}\|[^<>|]* UTC>/g, '')).not.toMatch(/[<>]/);
+      }),
+    );
+  });
+
+  test('is taken by Slack, and is short enough to be edited later', () => {
+    fc.assert(
+      fc.property(lines, (parts) => {
+        const built = message(parts);
+        expect(mistakesIn(built.blocks, 'message')).toEqual([]);
+        expect(Buffer.byteLength(built.text)).toBeLessThanOrEqual(3000);
+      }),
+    );
+  });
+
+  test.each<Part>(['', { bold: '' }, { code: '' }])(
+    'leaves out an empty part (%j), which Slack refuses',
+    (empty) => {
+      const built = message([['a', empty, 'b']]);
+      expect(built).toEqual(message([['a', 'b']]));
+      expect(mistakesIn(built.blocks, 'message')).toEqual([]);
+    },
+  );
+
+  test('cuts the words of a long message, never the middle of a mention or a date', () => {
+    const built = message([['x'.repeat(2995), { mention: 'U0ANA' }]]);
+    expect(built.text).toBe(`${'x'.repeat(2995)}…`);
+    expect(notified(message([['x'.repeat(2980), { mention: 'U0ANA' }, 'y'.repeat(50)]]))).toEqual(['U0ANA']);
+  });
+
+  test.each<[string, Partial<ButtonParts>, Partial<ButtonParts>]>([
+    ['label', { label: 'x'.repeat(75) }, { label: 'x'.repeat(76) }],
+    ['value', { value: 'x'.repeat(2000) }, { value: 'x'.repeat(2001) }],
+    ['address', { url: `https://a.b/${'x'.repeat(2988)}` }, { url: `https://a.b/${'x'.repeat(2989)}` }],
+  ])('a button with a %s over the limit is our own mistake, and throws', (_, longest, tooLong) => {
+    const button = { label: 'Go', action: 'a.b' };
+    expect(mistakesIn(message([['x']], [{ ...button, ...longest }]).blocks, 'message')).toEqual([]);
+    expect(() => message([['x']], [{ ...button, ...tooLong }])).toThrow(RangeError);
+  });
+});
+
+describe('a link in a stored message', () => {
+  const URL_OF_BUNDLE = 'https://bundles.example/b.zip?X-Signature=s3cret';
+  const stored = message(
+    [['Ready']],
+    [
+      { label: 'Download bundle', action: 'export.download', url: linkPlaceholder('run.1.0') },
+      { label: 'Try again', action: 'export.try_again', value: '{}' },
+    ],
+  );
+  const find = (url: string | undefined) => async (name: string) => (name === 'run.1.0' ? url : undefined);
+  const buttons = ({ blocks }: Message) =>
+    blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+
+  test('is a placeholder that is filled at delivery, and in the copy only', async () => {
+    const before = structuredClone(stored);
+    const filled = await fillLinks(stored, find(URL_OF_BUNDLE));
+    expect(buttons(filled)).toEqual([{ ...buttons(stored)[0], url: URL_OF_BUNDLE }, buttons(stored)[1]]);
+    expect(mistakesIn(filled.blocks, 'message')).toEqual([]);
+    expect(stored).toEqual(before);
+  });
+
+  test('that has ended takes its button away and leaves the others', async () => {
+    const filled = await fillLinks(stored, find(undefined));
+    expect(buttons(filled)).toEqual([buttons(stored)[1]]);
+    expect(JSON.stringify(filled)).not.toContain('docket-link:');
+  });
+
+  test('that has ended takes the row away when it was the only button', async () => {
+    const alone = message([['Ready']], [{ label: 'Get', action: 'a', url: linkPlaceholder('run.1.0') }]);
+    expect((await fillLinks(alone, find(undefined))).blocks).toEqual(message([['Ready']]).blocks);
+  });
+
+  test('longer than a button takes becomes a link in the text', async () => {
+    const long = `https://bundles.example/${'x'.repeat(2976)}`;
+    expect(buttons(await fillLinks(stored, find(long)))).toHaveLength(2);
+    const longer = `${long}x`;
+    const filled = await fillLinks(stored, find(longer));
+    expect(buttons(filled)).toEqual([buttons(stored)[1]]);
+    expect(filled.blocks).toContainEqual({
+      type: 'rich_text',
+      elements: [
+        { type: 'rich_text_section', elements: [{ type: 'link', url: longer, text: 'Download bundle' }] },
+      ],
+    });
+  });
+
+  test('other addresses stay as they are', async () => {
+    const open = message([['x']], [{ label: 'Open', action: 'a', url: 'https://acme.example/' }]);
+    expect(await fillLinks(open, find(URL_OF_BUNDLE))).toEqual(open);
+  });
+});
+
+test('a preface is a first line, in the blocks and in the words', () => {
+  const prefaced = withPreface(message([['Ready']]), ["I couldn't post this <there>."]);
+  expect(prefaced.text).toBe("I couldn't post this &lt;there&gt;.\nReady");
+  expect(prefaced.blocks).toEqual([
+    ...message([["I couldn't post this <there>."]]).blocks,
+    ...message([['Ready']]).blocks,
+  ]);
+});
+
+test('without its blocks a message keeps its words and the addresses of its buttons', () => {
+  const shown = message(
+    [['Ready & done']],
+    [
+      { label: 'Get <it>', action: 'a', url: 'https://acme.example/b' },
+      { label: 'Try again', action: 'b', value: '{}' },
+    ],
+  );
+  expect(textOnly(shown)).toBe('Ready &amp; done\n<https://acme.example/b|Get &lt;it&gt;>');
+});
