@@ -30,6 +30,8 @@ export interface Timing {
   retryMaxMs: number;
   /** How long a start that certainly did not happen, or a link that cannot be had, is tried again. */
   giveUpMs: number;
+  /** The longest `Retry-After` of a start that is waited for. */
+  limitWaitMs: number;
   /** Bounds of the pause between two looks at an export job. */
   lookMinMs: number;
   lookMaxMs: number;
@@ -58,6 +60,7 @@ export const defaultTiming: Timing = {
   retryMinMs: 1 * second,
   retryMaxMs: 30 * second,
   giveUpMs: 5 * minute,
+  limitWaitMs: 1 * hour,
   lookMinMs: 1 * second,
   lookMaxMs: 30 * second,
   watchMs: 6 * hour,

@@ -68,7 +68,8 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         runs,
         wake: (run) => queues.ensure('docs-export', run.job, run.id, { runId: run.id }, { now: true }),
         limitMs: timing.intakeMs,
-        claimMs: timing.watchMs + timing.giveUpMs,
+        // The longest that a run can take; it frees its claim itself when it ends.
+        claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
         monotonicMs,
         log,
       }),

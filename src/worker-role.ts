@@ -17,6 +17,10 @@ import { createPaceStore } from './store/pace.ts';
 import { createPeopleStore } from './store/people.ts';
 import { createRunStore } from './store/runs.ts';
 import { createStepStore } from './store/steps.ts';
+import { within } from './within.ts';
+
+/** How long open connections may hold up the end, once the workers are done. */
+const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
@@ -34,7 +38,8 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     random,
     log: onDocsCall,
   });
-  closers.add(() => docs.close());
+  // What is still on its way by then is lost to this process; the next one asks or looks again.
+  closers.add(() => within(CLOSE_MS, docs.close()));
 
   const runs = createRunStore(redis);
   const messages = createMessageStore(redis);
@@ -80,7 +85,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     log,
     onError: onRedisError,
   });
-  closers.add(() => workers.close(timing.shutdownMs / 2));
+  closers.add(() => workers.close(timing.shutdownMs));
 
   const runSweeper = startSweeper({
     // A request in doubt takes its run back within this time; until then nobody else may queue it.

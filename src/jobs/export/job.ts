@@ -34,9 +34,6 @@ export interface ExportContext {
 /** A link whose end the platform did not tell is forgotten after this time. */
 const LINK_WITHOUT_END_MS = 3_600_000;
 
-/** The longest `Retry-After` of a start that is waited for. */
-const LIMIT_WAIT_MS = 3_600_000;
-
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;
 
@@ -124,6 +121,7 @@ async function card(run: ExportRun, context: ExportContext): Promise<Outcome> {
 }
 
 async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
   const outcome = await context.once(run.id, stepOf(run), () =>
     context.docs.startExport({ domain: run.domain }),
   );
@@ -154,11 +152,12 @@ async function notStarted(run: ExportRun, error: unknown, context: ExportContext
   if (error.retryable) {
     const inARow = (run.trouble?.inARow ?? 0) + 1;
     const inMs = error.retryAfterMs ?? backoffMs(inARow, context);
-    const patienceMs = error.retryAfterMs === undefined ? context.timing.giveUpMs : LIMIT_WAIT_MS;
+    const patienceMs =
+      error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
     if (nowMs + inMs <= run.attemptAtMs + patienceMs) {
       const kind = why === 'limit' ? 'limit' : 'down';
       const trouble = { kind, inARow, sinceMs: run.trouble?.sinceMs ?? nowMs, nextMs: nowMs + inMs } as const;
-      return advance(run, { trouble }, context, inMs);
+      return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
     }
   }
   const reason = error.platformMessage;
