@@ -23,9 +23,11 @@ const QUIET_MS = 300;
 const FILES_SHOWN = 4;
 
 const slack = createStandInSlack();
-// It holds before its end until the bot is back, so that a slow machine tells the same story.
 const platform = createStandInPlatform({
   domains: [DOMAIN],
+  // For the test that this demo fails honestly: an organization that may not export.
+  enterprise: process.env.DEMO_WITHOUT_PLAN === undefined,
+  // It holds before its end until the bot is back, so that a slow machine tells the same story.
   exportPlan: { durationMs: 11_000, pages: 128, holdAt: 0.8 },
 });
 const [slackServer, platformServer, port] = await Promise.all([
@@ -52,6 +54,7 @@ const bot = createBot(
 slack.botUrl = bot.url;
 const screen = createScreen(process.stdout, Date.now);
 
+/** What a failure is told to have kept from coming. */
 let awaited = 'Docket to be ready';
 
 process.exit(await demo());
@@ -67,8 +70,10 @@ async function demo(): Promise<number> {
   } catch (error) {
     if (error instanceof Interrupted) screen.says('\nStopping…');
     else reportFailure(error);
-    await stopAll(folder).catch((trouble) => screen.says(String(trouble)));
-    screen.says('Everything is stopped, and nothing is left behind.');
+    await stopAll(folder).then(
+      () => screen.says('Everything is stopped, and nothing is left behind.'),
+      (trouble) => screen.says(String(trouble)),
+    );
     return error instanceof Interrupted ? error.exitCode : 1;
   }
 }
@@ -99,6 +104,7 @@ async function story(): Promise<string[]> {
   await until('the middle of the export', () => reads(/[3-8]\d%/) && isQuiet());
   await bot.kill();
   screen.tells('trouble', 'We kill Docket', [`kill -9 ${bot.pid}, in the middle of the export`]);
+  awaited = 'Docket to be back';
   await bot.start();
   screen.tells('trouble', 'We start it', ['A new process on the same data goes on, and nobody asks again.']);
   platform.release(DOMAIN);
@@ -107,6 +113,7 @@ async function story(): Promise<string[]> {
   const { url } = buttonIn(ending.blocks, 'Download bundle').element;
   await until('the word "Done" in both other messages', () => reads(/— Done/) && reads(/^Done · /));
   screen.tells('clicks', 'Ana clicks', ['[Download bundle]']);
+  awaited = 'the bundle';
   await answered(ana.clicks(ending, 'Download bundle'));
   const files = unpack(await downloadBundle(String(url)), bundleFolder);
   screen.adds(`Unpacked into ${bundleFolder}:`);
@@ -120,7 +127,11 @@ async function story(): Promise<string[]> {
 
 function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
   awaited = what;
-  return slack.until(look, WAIT_MS);
+  return slack.until(() => {
+    const ending = written().find(isEnding);
+    if (ending && !/is ready/.test(slack.read(ending))) throw new Error('The export ended in another way.');
+    return look();
+  }, WAIT_MS);
 }
 
 function written(): SentMessage[] {
@@ -149,6 +160,7 @@ function isQuiet(): boolean {
 
 /** Each thing once, though two people asked and one bot was killed: else the demo fails instead of praising. */
 function checkPromises(): void {
+  awaited = 'everything exactly once';
   const counts = {
     starts: platform.starts.length,
     messages: written().length,
@@ -162,10 +174,13 @@ function checkPromises(): void {
 }
 
 async function stopAll(leftover: string): Promise<void> {
-  await bot.stop();
-  slack.stop();
-  await Promise.all([slackServer.close(), platformServer.close()]);
-  await rm(leftover, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    await bot.stop();
+  } finally {
+    slack.stop();
+    await Promise.all([slackServer.close(), platformServer.close()]);
+    await rm(leftover, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 function conclude(files: string[]): void {

@@ -107,8 +107,9 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
       settings.slackSigningSecret,
       settings.docsApiKey,
     ]);
-    const docket = await startApp(settings, { log });
-    stopOnSignals(docket, log);
+    const starting = startApp(settings, { log });
+    stopOnSignals(starting, log);
+    await starting;
   } catch (error) {
     if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
       console.error(error.message);
@@ -117,10 +118,12 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-function stopOnSignals(docket: Docket, log: Log) {
+/** A signal that comes while Docket starts ends it in order too, its Redis included. */
+function stopOnSignals(starting: Promise<Docket>, log: Log) {
   const stop = async (signal: NodeJS.Signals) => {
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), defaultTiming.shutdownMs + 1500).unref();
+    const docket = await starting;
     await docket.stop();
     process.exit(0);
   };

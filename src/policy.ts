@@ -1,5 +1,12 @@
-import type { Person } from './slack/client.ts';
 import { within } from './within.ts';
+
+/** What decides a permission, and the name that is shown. */
+export interface Person {
+  id: string;
+  name: string;
+  /** A full member of this workspace: no guest, nobody from another organization, no bot, not deactivated. */
+  fullMember: boolean;
+}
 
 /** What a person may be allowed to do. */
 export type Permission = 'export';

@@ -3,7 +3,7 @@ import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
 import { buttonIn, type Control, controlsOf } from './controls.ts';
 import { channelById } from './inside.ts';
 import { actionOf, interaction, messageOrigin } from './payloads.ts';
-import type { PersonParts } from './person.ts';
+import type { PersonParts } from './person-parts.ts';
 import { refusalOf } from './refused.ts';
 import { type Answer, answered, type Delivery } from './requests.ts';
 import type { View } from './views.ts';

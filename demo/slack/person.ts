@@ -1,13 +1,12 @@
-import type { Events } from './events.ts';
-import type { Inside } from './inside.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import { repliesTo } from './message-json.ts';
 import { notifiedBy } from './notifies.ts';
 import { commandFields } from './payloads.ts';
+import type { PersonParts } from './person-parts.ts';
 import { refusalOf } from './refused.ts';
 import { namesOf, render } from './render.ts';
-import { type Answer, answered, type Requests } from './requests.ts';
-import { asAnswer, type Replies, type ReplyPlace } from './response-url.ts';
+import { type Answer, answered } from './requests.ts';
+import { asAnswer, type ReplyPlace } from './response-url.ts';
 import { channelNamed, userNamed } from './seed.ts';
 import { typedText } from './typed-text.ts';
 import type { View } from './views.ts';
@@ -39,14 +38,6 @@ export interface Person extends Interactions {
   reads(view: View): string;
   /** What this person reads there, in order: threads after their root, own ephemerals, buttons as `[Label]`. */
   sees(where: string): string[];
-}
-
-/** The tools a person acts through. */
-export interface PersonParts {
-  inside: Inside;
-  requests: Requests;
-  replies: Replies;
-  events: Events;
 }
 
 export function createPerson(user: User, parts: PersonParts): Person {

@@ -14,14 +14,14 @@ export function printMessages(slack: StandInSlack, screen: Screen): void {
     const blocks = withTimesAsSeen(message.blocks, slack.workspace.nowMs());
     const lines = slack.read({ text: message.text, blocks }).split('\n');
     printed.set(message, { edits: message.edits.length, lines });
-    const inThread = { inThread: message.threadTs !== undefined };
+    const inThread = message.threadTs !== undefined;
     if (!isMessage(message)) {
       screen.tells('private', `Only ${nameOf(message.to)} sees`, lines, inThread);
     } else if (before) {
       const changed = lines.filter((line) => !before.lines.includes(line));
       if (changed.length > 0) screen.tells('edits', 'Docket edits ✎', changed, inThread);
     } else {
-      screen.tells('posts', inThread.inThread ? 'Docket replies' : 'Docket posts', lines, inThread);
+      screen.tells('posts', inThread ? 'Docket replies' : 'Docket posts', lines, inThread);
       if (message.notifies.length > 0)
         screen.adds(`  🔔 notifies ${message.notifies.map(nameOf).join(', ')}`);
     }

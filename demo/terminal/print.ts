@@ -23,10 +23,10 @@ export interface Screen {
   /** From here on times count. */
   startClock(): void;
   /** Something happened: when, who did it, and what there is to read. Lines of a thread are indented. */
-  tells(deed: Deed, label: string, lines: string[], place?: { inThread: boolean }): void;
+  tells(deed: Deed, label: string, lines: string[], inThread?: boolean): void;
   /** Lines that belong to what was told last. */
   adds(...lines: string[]): void;
-  /** A line on its own; a heading before it stands out. */
+  /** Lines on their own; a heading before them stands out. */
   says(text: string, heading?: string): void;
 }
 
@@ -40,32 +40,31 @@ export function createScreen(out: NodeJS.WriteStream, nowMs: () => number): Scre
     out.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
   }
 
-  function fitted(line: string, before: number): string[] {
-    const room = out.isTTY ? out.columns - before - MARGIN : Number.POSITIVE_INFINITY;
-    return room < NARROWEST_TEXT ? [line] : wrapped(line, room);
-  }
-
-  function column(lines: string[], before: number): string[] {
-    return lines.flatMap((line) => fitted(line, before)).map((line) => ' '.repeat(before) + line);
+  /** The lines broken so that they fit behind an indent. Only a terminal has columns, and not every one tells them. */
+  function fitted(lines: string[], indent: number): string[] {
+    const room = (out.columns || Number.POSITIVE_INFINITY) - indent - MARGIN;
+    return room < NARROWEST_TEXT ? lines : lines.flatMap((line) => wrapped(line, room));
   }
 
   const textFrom = CLOCK_WIDTH + LABEL_WIDTH;
+  const indent = ' '.repeat(textFrom);
   return {
     startClock() {
       clockStartedMs = nowMs();
     },
-    tells(deed, label, lines, place = { inThread: false }) {
-      const indented = column(lines, textFrom + (place.inThread ? 2 : 0)).map((line) => line.slice(textFrom));
-      if (place.inThread) indented[0] = `└ ${indented[0]?.slice(2)}`;
+    tells(deed, label, lines, inThread = false) {
+      const text = inThread
+        ? fitted(lines, textFrom + 2).map((line, index) => (index === 0 ? `└ ${line}` : `  ${line}`))
+        : fitted(lines, textFrom);
+      const [first = '', ...rest] = text;
       const clock = `${((nowMs() - clockStartedMs) / 1000).toFixed(1)} s  `.padStart(CLOCK_WIDTH);
-      const [first = '', ...rest] = indented;
-      const head = paint('dim', clock) + paint(COLOURS[deed], label.padEnd(LABEL_WIDTH)) + first;
-      write([head, ...rest.map((line) => ' '.repeat(textFrom) + line)]);
+      const head = paint('dim', clock) + paint(COLOURS[deed], label.padEnd(LABEL_WIDTH));
+      write([head + first, ...rest.map((line) => indent + line)]);
     },
-    adds: (...lines) => write(column(lines, textFrom).map((line) => paint('dim', line))),
+    adds: (...lines) => write(fitted(lines, textFrom).map((line) => paint('dim', indent + line))),
     says(text, heading = '') {
-      const [first = '', ...rest] = column(text.split('\n'), heading.length);
-      write([paint('bold', heading) + first.slice(heading.length), ...rest]);
+      const [first = '', ...rest] = fitted(text.split('\n'), heading.length);
+      write([paint('bold', heading) + first, ...rest.map((line) => ' '.repeat(heading.length) + line)]);
     },
   };
 }

@@ -10,7 +10,8 @@ import type { Permission, Policy } from '../policy.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AnswerPrivately } from '../slack/response-url.ts';
-import { type ButtonAction, type Caller, type CommandTools, type SlashCommand, TellUser } from './command.ts';
+import type { ButtonAction, Caller, CommandTools, SlashCommand } from './command.ts';
+import { TellUser } from './tell-user.ts';
 
 export interface BindParts {
   commands: readonly SlashCommand[];

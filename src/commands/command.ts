@@ -49,14 +49,3 @@ export interface ButtonAction<Value = unknown> {
 }
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
-
-/** An error whose message is meant for the person who asked. Everything else shows a reference only. */
-export class TellUser extends Error {
-  override readonly name = 'TellUser';
-  readonly told: Message;
-
-  constructor(told: Message) {
-    super(told.text);
-    this.told = told;
-  }
-}

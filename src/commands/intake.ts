@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
 import type { Acceptance, RunBase, RunStore } from '../store/runs.ts';
 import { within } from '../within.ts';
-import { TellUser } from './command.ts';
+import { TellUser } from './tell-user.ts';
 
 /** Where requests become runs. What it refuses has not happened and will not. */
 export interface Intake {

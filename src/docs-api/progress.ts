@@ -1,5 +1,10 @@
 import type { Clean } from './platform-text.ts';
-import type { Progress } from './schemas.ts';
+
+/** How far an export is. `fraction` is 0 to 1; `text` is the platform's own words. At least one of them is there. */
+export interface Progress {
+  fraction?: number;
+  text?: string;
+}
 
 const TEXT_LENGTH = 80;
 

@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import type { Clean } from './platform-text.ts';
-import { progressFrom } from './progress.ts';
+import { type Progress, progressFrom } from './progress.ts';
 import { timestampFrom } from './timestamp.ts';
-
-/** How far an export is. `fraction` is 0 to 1; `text` is the platform's own words. At least one of them is there. */
-export interface Progress {
-  fraction?: number;
-  text?: string;
-}
 
 /** An export job as the platform tells it. Only `jobId` and the status are sure; the rest is there when it was sent. */
 export interface ExportJob {

@@ -1,5 +1,6 @@
 import type { Logger } from '@slack/web-api';
 import { WebClient } from '@slack/web-api';
+import type { Person } from '../policy.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
 
@@ -9,14 +10,6 @@ export interface Identity {
   botUserId: string;
   botId: string;
   url: string;
-}
-
-/** What decides a permission, and the name that is shown. */
-export interface Person {
-  id: string;
-  name: string;
-  /** A full member of this workspace: no guest, nobody from another organization, no bot, not deactivated. */
-  fullMember: boolean;
 }
 
 /** The mark of a message of ours, kept in its metadata, by which it is found again after an unclear post. */

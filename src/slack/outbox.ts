@@ -141,7 +141,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
     await messages.update(key, {
       ...posted,
       deliveredHash: wanted.hash,
-      editedAtMs: now(),
       postedAtMs: undefined,
       checkAtMs: undefined,
       failures: undefined,

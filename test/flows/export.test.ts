@@ -51,9 +51,7 @@ describe('an export that goes well', () => {
     world.platform.plan({ queuedMs: 1500, durationMs: 100 });
     await asks();
     await until(world, '#docs', ['Queued · started TIME']);
-    expect(sees(world, '#docs')[0]).toBe(
-      `${CARD} — Queued\nAsked for by @ana · job se_… · details in the thread`,
-    );
+    expect(sees(world, '#docs')[0]).toBe(`${CARD} — Queued\nAsked for by @ana · details in the thread`);
     await until(world, '#docs', ['is ready']);
   });
 

@@ -42,9 +42,11 @@ export function exportMessages(run: ExportRun): Shown[] {
 const questionKey = (run: ExportRun, attempt: number) => `${run.id}.question.${attempt}`;
 
 export function cardMessage(run: ExportRun): Message {
-  const job = run.jobId === undefined ? '' : ` · job ${shortId(run.jobId)}`;
+  const state = stateWord(run);
+  // The card changes with its state word only: an id that comes sooner waits for it.
+  const job = run.jobId === undefined || state === 'Queued' ? '' : ` · job ${shortId(run.jobId)}`;
   return message([
-    [{ bold: `📦 Static export · ${run.domain} — ${stateWord(run)}` }],
+    [{ bold: `📦 Static export · ${run.domain} — ${state}` }],
     [`Asked for by @${person(run.requester.name)}${job} · details in the thread`],
   ]);
 }

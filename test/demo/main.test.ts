@@ -1,0 +1,207 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, type TestContext, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** On a busy machine; a kill that hits the bot in the act adds half a minute. */
+const LIMIT_MS = 120_000;
+
+/** The demo as a process, with a temporary folder of its own in which all that it starts can be found. */
+function startDemo({ onTestFinished }: TestContext, env: Record<string, string> = {}) {
+  // A socket's path must be short, and the usual temporary folder of macOS has a long one.
+  const folder = realpathSync(mkdtempSync('/tmp/docket-main-'));
+  const child = spawn(process.execPath, ['demo/main.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  onTestFinished(() => {
+    for (const { pid } of processesOf(folder)) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let hasClosed = false;
+  const closed = once(child, 'close').finally(() => {
+    hasClosed = true;
+  });
+
+  return {
+    child,
+    folder,
+    /** Resolves when it has printed this. */
+    async prints(part: string) {
+      while (!output.includes(part)) {
+        if (hasClosed) throw new Error(`It ended without "${part}":\n${output}`);
+        await Promise.race([once(child.stdout, 'data'), closed]);
+      }
+    },
+    /** Its end: the exit code, what it printed, and what it left behind. */
+    async ends() {
+      const [code] = await closed;
+      return { code, output, processes: processesOf(folder), left: readdirSync(folder) };
+    },
+  };
+}
+
+/** Living processes that were started with this temporary folder, or work inside it. */
+function processesOf(folder: string) {
+  return processes().filter(({ traces }) => traces.includes(folder));
+}
+
+/** With the command line, the environment and, where it can be known, the folder of each. */
+function processes(): { pid: number; command: string; traces: string }[] {
+  if (process.platform !== 'linux') {
+    const lines = execFileSync('ps', ['-AEww', '-o', 'pid=,command='], { encoding: 'utf8' }).split('\n');
+    return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line, traces: line }));
+  }
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      const rest = [readFileSync(`/proc/${pid}/environ`, 'utf8'), readlinkSync(`/proc/${pid}/cwd`)];
+      return [{ pid: Number(pid), command, traces: [command, ...rest].join('\n') }];
+    } catch {
+      // It ended meanwhile, or belongs to somebody else.
+      return [];
+    }
+  });
+}
+
+/** The output without what differs from run to run. */
+function plain(output: string): string {
+  return output
+    .replace(/^ *\d+\.\d s {2}/gm, '')
+    .replace(/started (now|\d+ seconds? ago)/g, 'started AGO')
+    .replace(/today \d\d:\d\d/, 'TIME')
+    .replace(/\d+ s\b/g, 'N s')
+    .replace(/\d+ pages so far/g, 'N pages so far')
+    .replace(/[▓░]+ \d+%/g, '▓░ N%')
+    .replace(/at \d+%/g, 'at N%')
+    .replace(/se_\w{4}…\w{4}/, 'se_…')
+    .replace(/-9 \d+/, '-9 PID')
+    .replace(/[\d.]+ kB/, 'N kB')
+    .replace(/docket-demo-\w+/g, 'docket-demo-X');
+}
+
+describe.concurrent('the demo', () => {
+  test('tells an export from the command to the bundle, and leaves nothing but that', {
+    timeout: LIMIT_MS,
+  }, async (context) => {
+    const { ends, folder } = startDemo(context);
+    const { code, output, processes, left } = await ends();
+    expect({ code, processes, output }).toEqual({ code: 0, processes: [], output });
+
+    const text = plain(output).replaceAll(folder, '/tmp');
+    const lines = text.split('\n');
+    for (const told of [PEOPLE, CARD]) expect(lines.filter((line) => told.includes(line))).toEqual(told);
+    expect(text.startsWith(INTRODUCTION)).toBe(true);
+    expect(text).toContain(ENDING);
+    expect(text.slice(text.indexOf('Ana clicks'))).toBe(CONCLUSION);
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(3);
+    expect(lines).toContain('Docket edits ✎  └ Running · ▓░ N% · N pages so far · started AGO');
+
+    expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
+    expect(readdirSync(join(folder, left[0] ?? ''))).toEqual(['docs.acme.com']);
+    const bundle = join(folder, left[0] ?? '', 'docs.acme.com');
+    const files = readdirSync(bundle, { recursive: true, withFileTypes: true });
+    expect(files.filter((file) => file.isFile())).toHaveLength(130);
+    expect(readFileSync(join(bundle, 'index.html'), 'utf8')).toContain('<title>docs.acme.com</title>');
+  });
+
+  test('with a platform that refuses: says that the export did not come', async (context) => {
+    const { code, output, processes, left } = await startDemo(context, { DEMO_WITHOUT_PLAN: '1' }).ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    expect(plain(output)).toContain('Docket replies  └ ❌ @ana Static export needs the Enterprise plan');
+    expect(output).toContain(
+      'The demo failed: waited for progress in the thread.\nThe export ended in another way.\nDocket wrote: nothing.\n',
+    );
+  });
+
+  test('without a Redis: says that Docket did not start and why', async (context) => {
+    const { code, output, processes, left } = await startDemo(context, { PATH: '/nowhere' }).ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    expect(output).toContain(
+      'The demo failed: waited for Docket to be ready.\nDocket ended by itself (exit code 1).',
+    );
+    expect(output).toContain('Docket wrote: REDIS_URL is not set, and there is no redis-server');
+  });
+
+  test('with a Docket that dies: says so, and ends what it left', async (context) => {
+    const { prints, ends, folder } = startDemo(context);
+    await prints('Docket replies');
+    const bot = processesOf(folder).find(({ command }) => command.includes('src/app.ts'));
+    process.kill(bot?.pid ?? Number.NaN, 'SIGKILL');
+    const { code, output, processes, left } = await ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    expect(output).toContain(
+      'The demo failed: waited for progress in the thread.\nDocket ended by itself (SIGKILL).',
+    );
+  });
+
+  test.for(['Docket demo', 'Docket posts', 'We kill Docket'])(
+    'interrupted after "%s": stops everything',
+    async (part, context) => {
+      const { child, prints, ends } = startDemo(context);
+      await prints(part);
+      child.kill('SIGINT');
+      // A second Ctrl-C of an impatient person changes nothing.
+      await prints('Stopping…');
+      child.kill('SIGINT');
+      const { code, processes, left } = await ends();
+      expect({ code, processes, left }).toEqual({ code: 130, processes: [], left: [] });
+    },
+  );
+});
+
+const INTRODUCTION = `Docket demo: one export, from the command to the unpacked bundle. Nothing leaves this machine.
+
+  Ana, Ben  two people of a stand-in Slack workspace, in its channel #docs
+  Docket    the real bot, as a process of its own with its own Redis
+  Platform  a stand-in docs platform that hosts docs.acme.com
+
+Ana types       /docs-export docs.acme.com
+`;
+
+/** Messages are delivered independently of each other, so each of these lists has an order, but both together have none. */
+const PEOPLE = [
+  'Ana types       /docs-export docs.acme.com',
+  'Ben types       /docs-export docs.acme.com',
+  'Only Ben sees   An export of docs.acme.com is at N% (started by @ana N s ago).',
+  'We kill Docket  kill -9 PID, in the middle of the export',
+  'We start it     A new process on the same data goes on, and nobody asks again.',
+  'Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages · N kB · took N s',
+  'Ana clicks      [Download bundle]',
+];
+const CARD = [
+  'Docket posts    📦 Static export · docs.acme.com — Queued',
+  'Docket edits ✎  📦 Static export · docs.acme.com — Running',
+  'Docket edits ✎  📦 Static export · docs.acme.com — Done',
+  'Ana clicks      [Download bundle]',
+];
+
+const ENDING = `
+Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages · N kB · took N s
+                           The link works until TIME. Anyone who has it can download the bundle.
+                           [Download bundle]
+                           🔔 notifies Ana
+`;
+
+const CONCLUSION = `Ana clicks      [Download bundle]
+                         Unpacked into /tmp/docket-demo-X/docs.acme.com:
+                           index.html
+                           assets/style.css
+                           introduction/index.html
+                           guides/page-1/index.html
+                           … and 126 more
+
+Seen    1 start at the platform, 3 messages, 1 mention: asked for twice, killed once.
+Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
+Next    npm test; then README.md, for a Slack workspace of your own.
+`;
