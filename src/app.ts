@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createClosers } from './closers.ts';
-import { readSettings, type Settings, SettingsError } from './config.ts';
-import type { DocsApiRequest } from './docs-api/caller.ts';
+import { readSettings, type Settings, SettingsError, secretsOf } from './config.ts';
 import { DocsApiSettingsError } from './docs-api/errors.ts';
-import type { PartState } from './http.ts';
+import { createHealth } from './health.ts';
 import { calmly, createLog, type Log } from './log.ts';
 import type { RoleParts } from './role.ts';
 import { createSlackApi } from './slack/client.ts';
@@ -44,14 +43,15 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   const timing = { ...defaultTiming, ...options.timing };
   const closers = createClosers(log);
   const report = calmly(log, now);
+  const health = createHealth();
   const slack = createSlackApi({
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
     timeoutMs: timing.slackCallMs,
     logger: slackLogger(log),
+    onCall: (answered) => health.saw('slack', answered),
   });
   const identity = keepIdentity(slack, timing, log);
-  let docs: PartState = 'unknown';
 
   async function findRedis(): Promise<RedisAddress> {
     if (settings.redisUrl !== undefined) return { url: settings.redisUrl };
@@ -65,11 +65,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       address: await findRedis(),
       slack,
       identity,
-      onDocsCall(request: DocsApiRequest) {
-        docs = request.status === undefined ? 'down' : 'up';
-        log.debug(request, 'docs api');
-      },
-      docsState: () => docs,
+      health,
       timing,
       now,
       random,
@@ -102,11 +98,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   let log: Log | undefined;
   try {
     const settings = readSettings(env);
-    log = createLog(settings.logLevel, [
-      settings.slackBotToken,
-      settings.slackSigningSecret,
-      settings.docsApiKey,
-    ]);
+    log = createLog(settings.logLevel, secretsOf(settings));
     const starting = startApp(settings, { log });
     stopOnSignals(starting, log);
     await starting;

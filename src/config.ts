@@ -16,6 +16,12 @@ export interface Settings {
   logLevel: (typeof logLevels)[number];
 }
 
+/** The values of the settings that no log may hold. */
+export function secretsOf({ slackBotToken, slackSigningSecret, docsApiKey, redisUrl }: Settings): string[] {
+  const password = redisUrl === undefined ? undefined : URL.parse(redisUrl)?.password;
+  return [slackBotToken, slackSigningSecret, docsApiKey, ...(password ? [decodeURIComponent(password)] : [])];
+}
+
 /** Every problem of the settings, one a line, each with its fix and none with a value. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -33,7 +39,7 @@ const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** `https`, or any scheme to this very machine: keys and tokens must not cross a network in the clear. */
 function secureUrl(fix: string) {
-  return z.string(fix).refine((value) => {
+  return z.string(`is missing. ${fix}`).refine((value) => {
     if (!URL.canParse(value)) return false;
     const { protocol, hostname } = new URL(value);
     return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
@@ -60,7 +66,7 @@ const envSchema = z.object({
     .min(0, 'must be a port number.')
     .max(65535, 'must be a port number.')
     .default(3000),
-  DOCS_API_URL: secureUrl("is missing. Set it to the base address of the docs platform's API."),
+  DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
   DOCS_API_KEY: z.string('is missing. Create an admin API key on the API keys page of the docs platform.'),
   DOCS_API_KEY_PREFIX: z.string().optional(),
   DOCS_DOMAIN: z.hostname('must be a host name such as docs.example.com.').optional(),

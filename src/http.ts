@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AuthorizationError, HTTPReceiver, type Logger } from '@slack/bolt';
+import type { PartState } from './health.ts';
 
 /** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
 const CLOCK_TOLERANCE_S = 300;
-
-/** State of one part that Docket depends on, for `/readyz`. */
-export type PartState = 'up' | 'down' | 'unknown';
 
 export interface HttpParts {
   signingSecret: string;
@@ -16,7 +14,7 @@ export interface HttpParts {
 }
 
 /** A request whose signature is right but whose timestamp lies in the future; Bolt itself checks the past only. */
-export class FutureRequestError extends Error {
+class FutureRequestError extends Error {
   override readonly name = 'FutureRequestError';
 }
 

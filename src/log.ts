@@ -9,6 +9,7 @@ export type LogLevel = (typeof logLevels)[number];
 const secretShapes: [RegExp, string][] = [
   [/\bx(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s"'\\/@]*@/gi, '$1'],
   // Presigned links and response addresses carry their secret in path and query.
   [/(\b(?:https?|rediss?|wss?):\/\/)(?:[^\s"'\\/@]*@)?([^\s"'\\/?#<>|)]+)[/?#][^\s"'\\<>|)]*/gi, '$1$2/…'],
 ];

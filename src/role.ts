@@ -1,6 +1,5 @@
 import type { Closers } from './closers.ts';
-import type { DocsApiRequest } from './docs-api/caller.ts';
-import type { PartState } from './http.ts';
+import type { Health } from './health.ts';
 import type { Log } from './log.ts';
 import type { SlackApi } from './slack/client.ts';
 import type { IdentityKeeper } from './slack/identity.ts';
@@ -12,9 +11,7 @@ export interface RoleParts {
   address: RedisAddress;
   slack: SlackApi;
   identity: IdentityKeeper;
-  /** Hears of every request to the docs API, and tells whether the last one was answered. */
-  onDocsCall: (request: DocsApiRequest) => void;
-  docsState: () => PartState;
+  health: Health;
   timing: Timing;
   now: () => number;
   random: () => number;

@@ -1,7 +1,4 @@
-/**
- * Every duration of the program, in milliseconds. Defaults are for production; tests of recovery
- * pass shorter ones to `createApp` instead of waiting.
- */
+/** The durations that tests shorten, in milliseconds. Defaults are for production; `startApp` takes others. */
 export interface Timing {
   /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
   intakeMs: number;
@@ -45,6 +42,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
+/** For production. */
 export const defaultTiming: Timing = {
   intakeMs: 1.6 * second,
   permissionMs: 0.9 * second,
@@ -73,6 +71,20 @@ export const keep = {
   runMs: 30 * 24 * hour,
   /** Slack lets a `response_url` be used for 30 minutes. */
   responseUrlMs: 30 * minute,
+  jobErrorsMs: 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
 } as const;
+
+/**
+ * The pause after so many failures in a row, in milliseconds: doubles from `retryMinMs` to `retryMaxMs`.
+ * `jitter` is 0 to 1 and spreads what failed together.
+ */
+export function backoffMs(
+  { retryMinMs, retryMaxMs }: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
+  failures: number,
+  jitter: number,
+): number {
+  const pauseMs = Math.min(retryMinMs * 2 ** (failures - 1), retryMaxMs);
+  return Math.round(pauseMs * (0.75 + jitter / 2));
+}

@@ -6,6 +6,7 @@ import { buttons, linkActions, slashCommands } from './commands/index.ts';
 import { createIntake } from './commands/intake.ts';
 import type { Settings } from './config.ts';
 import { createReceiver, refuseFuture } from './http.ts';
+import { ensureRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
 import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
@@ -24,7 +25,7 @@ const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. Answers the port it listens on. */
 export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
-  const { address, slack, identity, docsState, timing, now, newRef, log, closers, onRedisError } = parts;
+  const { address, slack, identity, health, timing, now, newRef, log, closers, onRedisError } = parts;
 
   const redis = connectForRequests(address, timing.intakeMs, onRedisError);
   closers.add(() => redis.disconnect());
@@ -38,8 +39,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     signingSecret: settings.slackSigningSecret,
     parts: async () => ({
       redis: (await answers(redis)) ? 'up' : 'down',
-      slack: identity.current() === undefined ? 'unknown' : 'up',
-      docs: docsState(),
+      ...health.states(),
     }),
     now,
     logger: slackLogger(log),
@@ -66,14 +66,13 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     tools: {
       intake: createIntake({
         runs,
-        wake: (run) => queues.ensure('docs-export', run.job, run.id, { runId: run.id }, { now: true }),
+        wake: (run) => ensureRun(queues, run, { now: true }),
         limitMs: timing.intakeMs,
         // The longest that a run can take; it frees its claim itself when it ends.
         claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
         monotonicMs,
         log,
       }),
-      runs,
       find: messages.find,
       defaultDomain: settings.docsDomain,
       now,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from './config.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
-import { jobs } from './jobs/index.ts';
+import { ensureRun, jobs } from './jobs/index.ts';
 import { createOnce } from './jobs/once.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
@@ -15,7 +15,7 @@ import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createPaceStore } from './store/pace.ts';
 import { createPeopleStore } from './store/people.ts';
-import { createRunStore } from './store/runs.ts';
+import { createRunStore, type RunBase } from './store/runs.ts';
 import { createStepStore } from './store/steps.ts';
 import { within } from './within.ts';
 
@@ -24,7 +24,7 @@ const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
-  const { address, slack, timing, now, random, newRef, log, closers, onRedisError, onDocsCall } = parts;
+  const { address, slack, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
 
   const redis = connectForWork(address, onRedisError);
   closers.add(() => redis.disconnect());
@@ -36,7 +36,10 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     timeoutMs: timing.docsCallMs,
     now,
     random,
-    log: onDocsCall,
+    log(request) {
+      health.saw('docs', request.status !== undefined);
+      log.debug(request, 'docs api');
+    },
   });
   // What is still on its way by then is lost to this process; the next one asks or looks again.
   closers.add(() => within(CLOSE_MS, docs.close()));
@@ -47,11 +50,6 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const steps = createStepStore(redis);
 
   const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
-  function ensureRun(job: string, runId: string, options?: { now: boolean }) {
-    const definition = jobs.find(({ name }) => name === job);
-    if (definition === undefined) throw new Error(`No job is called ${job}`);
-    return queues.ensure(definition.queue, job, runId, { runId }, options);
-  }
 
   const outbox = createOutbox({
     slack,
@@ -73,7 +71,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     newToken: randomUUID,
     now,
   });
-  const wake = (runId: string) => ensureRun('export', runId, { now: true });
+  const wake = (run: RunBase) => ensureRun(queues, run, { now: true });
   const context = { runs, docs, links, outbox, once, steps, wake, answerPrivately, now, random, timing, log };
 
   const workers = createWorkers({
@@ -87,20 +85,13 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const runSweeper = startSweeper({
-    // A request in doubt takes its run back within this time; until then nobody else may queue it.
-    find: async () =>
-      (await runs.active(timing.intakeMs + timing.sweepMs)).map(({ job, runId }) => `${job} ${runId}`),
-    ensure: (name) => ensureRun(name.split(' ')[0] ?? '', name.split(' ')[1] ?? ''),
+  const sweeper = startSweeper({
+    find: async () => [
+      ...(await runs.active()).map((run) => () => ensureRun(queues, run)),
+      ...(await messages.undelivered()).map((key) => () => ensureMessage(key)),
+    ],
     everyMs: timing.sweepMs,
     log,
   });
-  closers.add(() => runSweeper.stop());
-  const messageSweeper = startSweeper({
-    find: messages.undelivered,
-    ensure: ensureMessage,
-    everyMs: timing.sweepMs,
-    log,
-  });
-  closers.add(() => messageSweeper.stop());
+  closers.add(() => sweeper.stop());
 }

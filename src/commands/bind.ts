@@ -29,7 +29,7 @@ export interface BindParts {
 }
 
 const notPermitted = message([
-  ["You can't start exports here: guests and people from other organizations can't. Ask a full member."],
+  ["You can't start exports here, so nothing was started. Ask a full member of this workspace."],
 ]);
 const notKnown = message([
   ["Slack didn't tell me in time who you are, so nothing was started. Try again in a moment."],
@@ -38,7 +38,11 @@ const slackAway = message([
   ["I can't reach Slack's API right now, so nothing was started. Try again in a minute."],
 ]);
 const otherWorkspace = message([['This Docket belongs to another workspace. Nothing was started.']]);
-const outdated = message([['That button is from another version of me and does nothing any more.']]);
+const outdated = message([
+  [
+    'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
+  ],
+]);
 
 /**
  * Makes Bolt listen for the registry. Every listener checks, enqueues and answers, then acknowledges; nothing is

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Posted } from '../slack/client.ts';
-import type { RunStore } from '../store/runs.ts';
 import type { Intake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
@@ -21,7 +20,6 @@ export interface Caller {
 
 export interface CommandTools {
   intake: Intake;
-  runs: RunStore;
   /** Where a message of a run is in Slack, if it is there. */
   find: (messageKey: string) => Promise<Posted | undefined>;
   defaultDomain: string | undefined;

@@ -34,7 +34,7 @@ export const exportCommand: SlashCommand = {
       ]);
     if (words.length > 1)
       return message([
-        ['I understand one domain and nothing after it: ', { code: '/docs-export docs.acme.com' }],
+        ['Type one domain and nothing else, such as ', { code: '/docs-export docs.acme.com' }],
       ]);
     const read = readDomain(typed);
     return read.kind === 'domain'
@@ -126,7 +126,7 @@ function badDomain(typed: string, suggested: string | undefined, { requestId }: 
 
 /** What to say when somebody asks for an export that another run is busy with. */
 async function running(runId: string, domain: string, caller: Caller, tools: CommandTools): Promise<Message> {
-  const other = await tools.runs.load(runId, exportRun);
+  const other = await tools.intake.load(runId, exportRun, caller);
   if (other === undefined)
     return message([[`An export of ${domain} is just ending. Try again in a moment.`]]);
   const card = await tools.find(cardKey(other));
@@ -146,19 +146,23 @@ async function moveOn(
   caller: Caller,
   tools: CommandTools,
 ) {
-  const run = await tools.runs.load(button.run, exportRun);
+  const run = await tools.intake.load(button.run, exportRun, caller);
   if (run === undefined) {
     return message([
-      ['I no longer remember this export. Type ', { code: `/docs-export ${button.domain}` }, '.'],
+      [
+        'I no longer remember this export. To start a new one, type ',
+        { code: `/docs-export ${button.domain}` },
+        '.',
+      ],
     ]);
   }
   const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
   const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
   if (next === undefined) return answeredBefore(run, button.attempt, caller);
-  const taken = await tools.intake.resume(run, next, caller);
+  const taken = await tools.intake.resume(next, caller);
   if (taken.kind === 'claimed') return running(taken.by, run.domain, caller, tools);
   return taken.kind === 'stale'
-    ? answeredBefore(await tools.runs.load(run.id, exportRun), button.attempt, caller)
+    ? answeredBefore(await tools.intake.load(run.id, exportRun, caller), button.attempt, caller)
     : undefined;
 }
 

@@ -1,15 +1,26 @@
+import { ReplyError } from 'ioredis';
+import type { z } from 'zod';
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
 import type { Acceptance, RunBase, RunStore } from '../store/runs.ts';
 import { within } from '../within.ts';
 import { TellUser } from './tell-user.ts';
 
-/** Where requests become runs. What it refuses has not happened and will not. */
+/**
+ * Where requests become runs. What it refuses has not happened and will not; what it is in doubt about it says so,
+ * and that goes on if it was kept. Both come as `TellUser`.
+ */
 export interface Intake {
-  /** Keeps a new run and queues it. Throws `TellUser` when Redis does not take it in time. */
+  /** Keeps a new run and queues it. */
   start(run: RunBase, request: IntakeRequest): Promise<Acceptance>;
-  /** The same for a run that a person set going again: `next` follows `previous`. */
-  resume(previous: RunBase, next: RunBase, request: IntakeRequest): Promise<Acceptance>;
+  /** The same for a run that a person set going again; it carries the revision that was read. */
+  resume(run: RunBase, request: IntakeRequest): Promise<Acceptance>;
+  /** Reads a run. */
+  load<R extends RunBase>(
+    runId: string,
+    schema: z.ZodType<R>,
+    request: IntakeRequest,
+  ): Promise<R | undefined>;
 }
 
 export interface IntakeRequest {
@@ -31,40 +42,50 @@ export interface IntakeParts {
 /** How long queueing may delay the answer; the run is kept by then, and the sweeper queues what is not. */
 const QUEUE_MS = 400;
 
-const UNDO_EVERY_MS = 250;
-const UNDO_TRIES = 2400;
-
-export const cannotKeepTrack = message([
+const cannotKeepTrack = message([
   ["I can't keep track of work right now, so I start nothing I might lose. Try again in a minute."],
+]);
+
+const inDoubt = message([
+  [
+    "My store stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",
+  ],
 ]);
 
 export function createIntake(parts: IntakeParts): Intake {
   const { runs, wake, limitMs, claimMs, monotonicMs, log } = parts;
 
+  const leftMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + limitMs - monotonicMs();
+
+  /** Redis' own clock; an answer also shows that Redis is there, before anything is sent that could be in doubt. */
+  async function redisNowMs(request: IntakeRequest): Promise<number> {
+    try {
+      return await within(leftMs(request), runs.timeMs());
+    } catch (error) {
+      throw refused(error);
+    }
+  }
+
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
   async function take(
     run: RunBase,
-    { receivedAtMs }: IntakeRequest,
+    request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
-    undo: () => Promise<void>,
   ): Promise<Acceptance> {
-    const giveUpAtMs = receivedAtMs + limitMs;
-    const left = () => giveUpAtMs - monotonicMs();
-    let sent = false;
-    try {
-      const redisNowMs = await within(left(), runs.timeMs());
-      const deadlineMs = redisNowMs + left();
-      sent = true;
-      const answer = await within(left(), write(deadlineMs));
-      if (answer.kind === 'late') throw new Error('Redis came to it too late');
-      if (answer.kind === 'accepted' || answer.kind === 'repeated') await queue(run);
-      return answer;
-    } catch (error) {
-      log.warn({ err: error, run: run.id }, 'a request was refused: Redis did not take it');
-      // The write may have been done with its answer lost. It was refused to the person, so it is taken back.
-      if (sent) undoUntilDone(undo, log);
-      throw new TellUser(cannotKeepTrack);
-    }
+    const deadlineMs = (await redisNowMs(request)) + leftMs(request);
+    const answer = await within(leftMs(request), write(deadlineMs)).catch((error: unknown) => {
+      if (error instanceof ReplyError) throw refused(error);
+      log.warn({ err: error, run: run.id }, 'a request in doubt: the answer to its write did not come');
+      throw new TellUser(inDoubt);
+    });
+    if (answer.kind === 'late') throw refused(new Error('Redis came to it too late'));
+    if (answer.kind === 'accepted' || answer.kind === 'repeated') await queue(run);
+    return answer;
+  }
+
+  function refused(error: unknown): TellUser {
+    log.warn({ err: error }, 'a request was refused: Redis did not take it');
+    return new TellUser(cannotKeepTrack);
   }
 
   async function queue(run: RunBase) {
@@ -77,28 +98,15 @@ export function createIntake(parts: IntakeParts): Intake {
 
   return {
     start: (run, request) =>
-      take(
-        run,
-        request,
-        (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl),
-        () => runs.revoke(run),
-      ),
-    resume: (previous, next, request) =>
-      take(
-        next,
-        request,
-        (deadlineMs) => runs.resume(next, deadlineMs, claimMs, request.responseUrl),
-        async () => {
-          const restored = await runs.save({ ...previous, rev: previous.rev + 1 });
-          if (restored) await runs.settle(restored, true);
-        },
-      ),
+      take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl)),
+    resume: (run, request) =>
+      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claimMs, request.responseUrl)),
+    async load(runId, schema, request) {
+      try {
+        return await within(leftMs(request), runs.load(runId, schema));
+      } catch (error) {
+        throw refused(error);
+      }
+    },
   };
-}
-
-function undoUntilDone(undo: () => Promise<void>, log: Log, tries = UNDO_TRIES) {
-  undo().catch((error: unknown) => {
-    if (tries === 0) return log.error({ err: error }, 'could not take back a refused request');
-    setTimeout(() => undoUntilDone(undo, log, tries - 1), UNDO_EVERY_MS).unref();
-  });
 }

@@ -1,5 +1,18 @@
+import type { RunBase } from '../store/runs.ts';
 import { exportJob } from './export/job.ts';
 import { outboxJob } from './outbox/job.ts';
+import type { Queues } from './queue.ts';
 
 /** Every kind of background work. */
 export const jobs = [exportJob, outboxJob] as const;
+
+/** Sees to it that a run is looked at by the job it names; with `now`, at once. */
+export async function ensureRun(
+  queues: Queues,
+  { id, job }: Pick<RunBase, 'id' | 'job'>,
+  options?: { now: boolean },
+): Promise<void> {
+  const definition = jobs.find(({ name }) => name === job);
+  if (definition === undefined) throw new Error(`No job is called ${job}`);
+  await queues.ensure(definition.queue, job, id, { runId: id }, options);
+}

@@ -1,31 +1,20 @@
 import type { Log } from '../log.ts';
 
 export interface SweeperParts {
-  /** What has to have a job, as stable names. */
-  find: () => Promise<string[]>;
-  /** Gives one of them its job, unless it has one. */
-  ensure: (name: string) => Promise<void>;
+  /** What has to have a BullMQ job; called functions give it one unless it has. */
+  find: () => Promise<(() => Promise<void>)[]>;
   everyMs: number;
   log: Log;
 }
 
-/**
- * Finds work that is recorded but has no BullMQ job, since a process died or Redis went away between the two.
- * Only what two sweeps in a row have seen is touched: the process that wrote it may be about to queue it, or to
- * take it back.
- */
-export function startSweeper({ find, ensure, everyMs, log }: SweeperParts): { stop(): void } {
-  let seen = new Set<string>();
+/** Again and again finds work that is recorded but has no BullMQ job: something died between the two. */
+export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   async function sweep() {
     try {
-      const found = await find();
-      for (const name of found) {
-        if (seen.has(name)) await ensure(name);
-      }
-      seen = new Set(found);
+      for (const ensure of await find()) await ensure();
     } catch (error) {
       log.warn({ err: error }, 'sweep failed');
     }

@@ -1,8 +1,10 @@
 import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../log.ts';
-import { keys, PREFIX } from '../store/keys.ts';
-import type { Timing } from '../timing.ts';
+import { createJobErrorStore } from '../store/job-errors.ts';
+import { PREFIX } from '../store/keys.ts';
+import { backoffMs, type Timing } from '../timing.ts';
+import { within } from '../within.ts';
 import type { Job } from './job.ts';
 
 /** Unexpected errors, or deaths of the process, after which a job counts as poison. */
@@ -30,6 +32,7 @@ export interface WorkerParts<Context> {
 /** One BullMQ worker per job kind. A job that wants another look is moved to delayed, which frees its slot. */
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   const { jobs, context, connection, newRef, timing, log, onError } = parts;
+  const jobErrors = createJobErrorStore(connection);
   let stopping = false;
 
   async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
@@ -43,12 +46,10 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
-      const troubleKey = keys.trouble(bullJob.id ?? '');
-      const errors = await connection.incr(troubleKey);
-      await connection.pexpire(troubleKey, 24 * 3600 * 1000);
+      const errors = await jobErrors.add(`${definition.name}:${bullJob.id}`);
       log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
       if (errors >= POISON_ERRORS) return giveUp(definition, data, error);
-      waitMs = Math.min(timing.retryMinMs * 2 ** (errors - 1), timing.retryMaxMs);
+      waitMs = backoffMs(timing, errors, 0.5);
     }
     return handBack(bullJob, waitMs, token);
   }
@@ -77,13 +78,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   return {
     async close(graceMs) {
       stopping = true;
-      const closed = Promise.all(workers.map((worker) => worker.close()));
-      let timer: NodeJS.Timeout | undefined;
-      const grace = new Promise((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([closed, grace]);
-      clearTimeout(timer);
+      await within(graceMs, Promise.all(workers.map((worker) => worker.close())));
     },
   };
 }

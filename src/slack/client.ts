@@ -66,9 +66,11 @@ export interface SlackApiOptions {
   apiUrl: string;
   timeoutMs: number;
   logger: Logger;
+  /** Hears after every call whether Slack answered and took the token. */
+  onCall: (answered: boolean) => void;
 }
 
-export function createSlackApi({ token, apiUrl, timeoutMs, logger }: SlackApiOptions): SlackApi {
+export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: SlackApiOptions): SlackApi {
   // The client's own retries would post twice, and its answer to a 429 holds up every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -81,9 +83,13 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger }: SlackApiOpt
 
   async function call<T>(method: keyof typeof methodScopes, run: () => Promise<T>): Promise<T> {
     try {
-      return await run();
-    } catch (error) {
-      throw slackApiError(method, error);
+      const answer = await run();
+      onCall(true);
+      return answer;
+    } catch (thrown) {
+      const error = slackApiError(method, thrown);
+      onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
+      throw error;
     }
   }
 

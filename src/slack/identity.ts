@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { Timing } from '../timing.ts';
+import { backoffMs, type Timing } from '../timing.ts';
 import type { Identity, SlackApi } from './client.ts';
 
 /** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
@@ -25,14 +25,13 @@ export function keepIdentity(
       log.info({ team: identity.teamId, bot: identity.botUserId }, 'Slack knows the bot');
     } catch (error) {
       log.error({ err: error }, 'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL');
-      const waitMs = Math.min(timing.retryMinMs * 2 ** failures, timing.retryMaxMs);
-      if (!stopped) timer = setTimeout(() => void ask(failures + 1), waitMs);
+      if (!stopped) timer = setTimeout(() => void ask(failures + 1), backoffMs(timing, failures, 0.5));
     }
   }
 
   return {
     current: () => identity,
-    start: () => ask(0),
+    start: () => ask(1),
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { KnownBlock } from '@slack/types';
 import type { Log } from '../log.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { DeliveryState, MessageRecord, MessageStore, Place, WantedMessage } from '../store/messages.ts';
 import type { Pace, PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
-import type { Timing } from '../timing.ts';
+import { backoffMs, type Timing } from '../timing.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
@@ -71,7 +70,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       place,
       kind,
       text: message.text,
-      blocks: message.blocks as unknown as WantedMessage['blocks'],
+      blocks: message.blocks,
       hash,
       ...(otherwise !== undefined && { otherwise }),
     };
@@ -150,7 +149,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   }
 
   async function deliverEdit(key: string, record: MessageRecord): Promise<number | undefined> {
-    const { wanted, channel = '', ts = '' } = record;
+    const { wanted, channel, ts } = record;
+    if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return gapMs;
     const waitMs = await pace.take(editPace(wanted.teamId), spareTurns[wanted.kind]);
@@ -206,11 +206,11 @@ export function createOutbox(parts: OutboxParts): Outbox {
           failures,
           ...(posting && error.method === 'chat.postMessage' && { checkAtMs: now() + timing.unclearMs }),
         });
-        return { kind: 'again', inMs: Math.max(timing.unclearMs, backoffMs(failures)) };
+        return { kind: 'again', inMs: Math.max(timing.unclearMs, backoffMs(timing, failures, random())) };
       case 'unreachable':
       case 'token':
         await messages.update(key, { failures, ...(error.method === 'chat.postMessage' && notPosted) });
-        return { kind: 'again', inMs: backoffMs(failures) };
+        return { kind: 'again', inMs: backoffMs(timing, failures, random()) };
     }
   }
 
@@ -245,25 +245,23 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   async function content(record: MessageRecord): Promise<Message | string> {
     const { text, blocks } = record.wanted;
-    const stored: Message = { text, blocks: blocks as unknown as KnownBlock[] };
+    const stored = { text, blocks };
     const whole =
       record.movedTo === undefined ? stored : withPreface(stored, [movedPreface(record.refusal ?? '')]);
     const filled = await fillLinks(whole, links.get);
     return record.textOnly ? textOnly(filled) : filled;
   }
 
-  function backoffMs(failures: number): number {
-    const ms = Math.min(timing.retryMinMs * 2 ** (failures - 1), timing.retryMaxMs);
-    return ms * (0.75 + random() / 2);
-  }
-
   return { show, state, deliver };
 }
 
+/** The first line of a message that its channel refused, for the person who gets it instead. */
 function movedPreface(code: string): string {
-  const fix =
-    code === 'is_archived' ? 'The channel is archived.' : 'Type /invite @Docket there for the next time.';
-  return `I couldn't post this in the channel (${code}). ${fix}`;
+  if (code === 'is_archived') return "I couldn't post this in the channel: it is archived.";
+  if (code === 'not_in_channel' || code === 'channel_not_found') {
+    return "I couldn't post this in the channel: I'm not in it. Type /invite @Docket there for the next time.";
+  }
+  return `I couldn't post this in the channel: Slack doesn't let me (${code}).`;
 }
 
 function digest(value: unknown): string {

@@ -17,5 +17,5 @@ export const keys = {
   link: (name: string) => `${PREFIX}:link:${name}`,
   pace: (bucket: string) => `${PREFIX}:pace:${bucket}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
-  trouble: (jobKey: string) => `${PREFIX}:trouble:${jobKey}`,
+  jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };

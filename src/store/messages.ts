@@ -1,3 +1,4 @@
+import type { KnownBlock } from '@slack/types';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
@@ -20,7 +21,8 @@ export const wantedMessage = z.object({
   /** What it is to people: decides which edits go first, and whether a deleted message is posted again. */
   kind: z.enum(['progress', 'state', 'ending']),
   text: z.string(),
-  blocks: z.array(z.looseObject({ type: z.string() })),
+  /** Ours, and Slack checks them; only their being a list is checked here. */
+  blocks: z.custom<KnownBlock[]>(Array.isArray),
   /** Who is told by direct message when the place refuses it for good. */
   otherwise: z.string().optional(),
   /** Digest of place, text and blocks. */
@@ -97,10 +99,10 @@ const delivery = z.object({
   checkAtMs: z.coerce.number().optional(),
   editedAtMs: z.coerce.number().optional(),
   failures: z.coerce.number().optional(),
-  textOnly: z.coerce.boolean().optional(),
+  textOnly: z.stringbool().optional(),
   movedTo: z.string().optional(),
   refusal: z.string().optional(),
-  deleted: z.coerce.boolean().optional(),
+  deleted: z.stringbool().optional(),
 });
 
 export function createMessageStore(redis: Redis): MessageStore {

@@ -41,8 +41,6 @@ export interface RunStore {
   accept(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
   /** Writes the next state of a run that a person set going again; `run` carries the revision that was read. */
   resume(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
-  /** Undoes `accept` while no worker has touched the run: for a request that was refused while in doubt. */
-  revoke(run: RunBase): Promise<void>;
   /**
    * Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest.
    * `release` frees its claim in the same moment.
@@ -51,8 +49,8 @@ export interface RunStore {
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
-  /** The runs that a worker has to look at, oldest first, of those accepted at least `minAgeMs` ago. */
-  active(minAgeMs: number): Promise<{ job: string; runId: string }[]>;
+  /** The runs that a worker has to look at, oldest first. */
+  active(): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
 
@@ -81,12 +79,10 @@ if KEYS[4] and redis.call('GET', KEYS[4]) == ARGV[4] then redis.call('DEL', KEYS
 return 1
 `);
 
-// Both end a run's time with the workers, `revoke` by forgetting it altogether.
 const settleScript = luaScript(`
-local rev, id, member, forget = unpack(ARGV)
+local rev, id, member = unpack(ARGV)
 if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
 redis.call('ZREM', KEYS[2], member)
-if forget == '1' then redis.call('DEL', KEYS[1], KEYS[3]) end
 if KEYS[4] and redis.call('GET', KEYS[4]) == id then redis.call('DEL', KEYS[4]) end
 return 1
 `);
@@ -121,19 +117,14 @@ export function createRunStore(redis: Redis): RunStore {
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
 
-  async function timeMs() {
-    const [seconds, micros] = await redis.time();
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-  }
-
   return {
-    timeMs,
+    async timeMs() {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    },
     accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
     resume: (run, deadlineMs, claimMs, responseUrl) =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl),
-    async revoke(run) {
-      await settleScript(redis, keysOf(run, true), [run.rev, run.id, memberOf(run), '1']);
-    },
     async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
       const args = [run.rev, JSON.stringify(next), next.rev, run.id];
@@ -141,18 +132,17 @@ export function createRunStore(redis: Redis): RunStore {
       return saved === 1 ? next : undefined;
     },
     async settle(run, release) {
-      await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run), '0']);
+      await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run)]);
     },
     async load(runId, schema) {
       const json = await redis.hget(keys.run(runId), 'json');
       return json === null ? undefined : schema.parse(JSON.parse(json));
     },
-    async active(minAgeMs) {
-      const latestMs = (await timeMs()) - minAgeMs;
-      const members = await redis.zrangebyscore(keys.activeRuns(), '-inf', latestMs);
+    async active() {
+      const members = await redis.zrange(keys.activeRuns(), '0', '-1');
       return members.map((member) => {
-        const [job = '', runId = ''] = member.split(' ');
-        return { job, runId };
+        const [job = '', id = ''] = member.split(' ');
+        return { job, id };
       });
     },
     async responseUrl(runId) {

@@ -1,17 +1,13 @@
 import { Redis } from 'ioredis';
 import { startApp } from '../../src/app.ts';
-import { readSettings } from '../../src/config.ts';
+import { readSettings, secretsOf } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import type { Timing } from '../../src/timing.ts';
 
 /** The bot as a process of its own, with the durations that the test passes as JSON. */
 const settings = readSettings(process.env);
 const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
-const log = createLog(settings.logLevel, [
-  settings.slackBotToken,
-  settings.slackSigningSecret,
-  settings.docsApiKey,
-]);
+const log = createLog(settings.logLevel, secretsOf(settings));
 const docket = await startApp(settings, { log, timing });
 process.once('SIGTERM', async () => {
   await docket.stop();
@@ -48,9 +44,9 @@ function loseFirstWrite() {
     const isWrite =
       this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
     if (!isWrite || lost) return answer;
-    return Promise.resolve(answer).then((value) => {
+    return Promise.resolve(answer).then(() => {
       lost = true;
-      return new Promise(() => value);
+      return new Promise(() => {});
     });
   };
 }

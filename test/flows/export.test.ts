@@ -118,7 +118,7 @@ describe('where it is asked', () => {
     world.platform.finish('docs.acme.com');
     const texts = await until(world, '@ana', ['is ready']);
     expect(texts).toEqual([
-      expect.stringMatching(/^I couldn't post this in the channel \(is_archived\).*\n✅ @ana/),
+      expect.stringMatching(/^I couldn't post this in the channel: it is archived.\n✅ @ana/),
     ]);
     expect(notified(world, 'ana')).toBe(1);
   });
@@ -147,9 +147,13 @@ describe('an export that does not go well', () => {
     [
       400,
       'Unknown domain',
-      'The platform doesn\'t accept docs.acme.com. Nothing was started.\nThe platform said: "Unknown domain"',
+      'The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
     ],
-    [401, undefined, 'My platform key was rejected, so nothing was started. An operator has to renew it.'],
+    [
+      401,
+      undefined,
+      'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.',
+    ],
     [
       403,
       undefined,
@@ -183,9 +187,9 @@ describe('an export that does not go well', () => {
     await asks();
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['could not get a download link yet', '— Done, without a link yet']);
+    await until(world, '#docs', ["couldn't get a download link yet", '— Done, without a link yet']);
     world.platform.wire.clear();
-    await person('ana').clicks(messageWith(world, 'could not get'), 'Try again');
+    await person('ana').clicks(messageWith(world, "couldn't get"), 'Try again');
     await until(world, '#docs', ['is ready']);
     expect(world.platform.starts).toHaveLength(1);
   });
@@ -195,7 +199,7 @@ describe('an export that does not go well', () => {
     await until(world, '#docs', ['42%']);
     world.platform.forget('docs.acme.com');
     await until(world, '#docs', [
-      '❌ @ana The platform no longer knows this export (404).\n[Start another]',
+      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
       '— Lost',
     ]);
   });
@@ -217,7 +221,7 @@ describe('an export that does not go well', () => {
     await world.bots[0]?.kill();
     await asks();
     await until(world, '#docs', [
-      '⌛ @ana I stopped watching after 1 s. The job may still finish.\n[Check now]',
+      '⌛ @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
       '— No longer watched',
     ]);
     world.platform.finish('docs.acme.com');
@@ -231,7 +235,7 @@ describe('a start without an answer', () => {
   const lose = (when: 'before' | 'after') =>
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
-    "⚠️ @ana The platform did not answer, so I can't tell whether the export of docs.acme.com started.\nLook in its dashboard before you start it again.\n[Start again] [Leave it]";
+    "⚠️ @ana The platform did not answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]";
 
   test.each(['before', 'after'] as const)(
     '(lost %s it took effect) is asked about, never repeated',
@@ -281,7 +285,7 @@ describe('a start without an answer', () => {
     await until(world, '#docs', ['⚠️']);
     const answer = await person('ben').types('#docs', '/docs-export docs.acme.com');
     expect(told(answer)).toBe(
-      "I can't tell whether an export of docs.acme.com is running: the platform did not answer @ana's start. That question comes first, in its thread.\n[Open thread]",
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
     );
   });
 });
@@ -326,7 +330,7 @@ describe('refused at once, privately, before anything starts', () => {
     ['/docs-export localhost', "localhost isn't a host name. Type it like docs.acme.com."],
     [
       '/docs-export docs.acme.com --fast',
-      'I understand one domain and nothing after it: /docs-export docs.acme.com',
+      'Type one domain and nothing else, such as /docs-export docs.acme.com',
     ],
     ['/docs-export', 'Which site? Type /docs-export docs.acme.com with your own domain.'],
   ])('%s', async (line, text) => {
@@ -407,7 +411,7 @@ describe('requests that are not what Slack sends', () => {
     const blocks = JSON.parse(JSON.stringify(message.blocks).replace('export.try_again', 'export.no_longer'));
     await person('ana').clicks(Object.assign(message, { blocks }), 'Try again');
     expect(sees(world, '#docs').at(-1)).toBe(
-      'That button is from another version of me and does nothing any more.',
+      'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
     );
   });
 });

@@ -8,11 +8,11 @@ import type { AnswerPrivately } from '../../slack/response-url.ts';
 import type { LinkStore } from '../../store/links.ts';
 import type { RunStore } from '../../store/runs.ts';
 import type { StepStore } from '../../store/steps.ts';
-import type { Timing } from '../../timing.ts';
+import { backoffMs, type Timing } from '../../timing.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 import type { Once } from '../once.ts';
 import { LOOKS_KEPT, nextLookMs } from './polling.ts';
-import { type Ending, type ExportRun, ended, exportRun } from './run.ts';
+import { type Ending, type ExportRun, ended, exportRun, type Trouble } from './run.ts';
 import { cardKey, exportMessages, noPlaceMessage } from './view.ts';
 
 export interface ExportContext {
@@ -23,7 +23,7 @@ export interface ExportContext {
   once: Once;
   steps: StepStore;
   /** Sees to it that the run is looked at soon. */
-  wake: (runId: string) => Promise<void>;
+  wake: (run: ExportRun) => Promise<void>;
   answerPrivately: AnswerPrivately;
   now: () => number;
   random: () => number;
@@ -97,7 +97,7 @@ async function advance(
   if (saved === undefined) {
     // This process may have been taken for dead: then its job is gone, and so is its chance to look again.
     context.log.info({ run: run.id, rev: run.rev }, 'the run was changed meanwhile');
-    await context.wake(run.id);
+    await context.wake(run);
     return done;
   }
   if (saved.state !== run.state)
@@ -150,15 +150,10 @@ async function notStarted(run: ExportRun, error: unknown, context: ExportContext
   const nowMs = context.now();
   const why = whyNotStarted(error);
   if (error.retryable) {
-    const inARow = (run.trouble?.inARow ?? 0) + 1;
-    const inMs = error.retryAfterMs ?? backoffMs(inARow, context);
+    const trouble = troubleAfter(run, error, context);
     const patienceMs =
       error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
-    if (nowMs + inMs <= run.attemptAtMs + patienceMs) {
-      const kind = why === 'limit' ? 'limit' : 'down';
-      const trouble = { kind, inARow, sinceMs: run.trouble?.sinceMs ?? nowMs, nextMs: nowMs + inMs } as const;
-      return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
-    }
+    if (trouble.nextMs <= run.attemptAtMs + patienceMs) return waitOut(run, trouble, context);
   }
   const reason = error.platformMessage;
   return advance(
@@ -186,7 +181,7 @@ function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted
 }
 
 async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  const { jobId = '', startedAtMs = run.sinceMs } = run;
+  const { startedAtMs = run.sinceMs } = run;
   const nowMs = context.now();
   if (nowMs < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - nowMs);
   const watchEndsAtMs = run.watchEndsAtMs ?? run.sinceMs + context.timing.watchMs;
@@ -196,7 +191,7 @@ async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
 
   let job: ExportJob;
   try {
-    job = await context.docs.getExport(jobId);
+    job = await context.docs.getExport(jobIdOf(run));
   } catch (error) {
     return noLook(run, error, context);
   }
@@ -214,6 +209,11 @@ async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
   return advance(run, { ...saw, watchEndsAtMs, nextLookAtMs: context.now() + inMs }, context, inMs);
 }
 
+function jobIdOf(run: ExportRun): string {
+  if (run.jobId === undefined) throw new Error('a run in this state has an export job');
+  return run.jobId;
+}
+
 /** What one look adds to the record. A platform that falls silent about something leaves the last word standing. */
 function seen(run: ExportRun, job: ExportJob, atMs: number) {
   const look = { atMs, ...(job.progress?.fraction !== undefined && { fraction: job.progress.fraction }) };
@@ -229,49 +229,50 @@ function seen(run: ExportRun, job: ExportJob, atMs: number) {
 /** A look that gave nothing: tried again ever less often, and told when it lasts. */
 async function noLook(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
-  const nowMs = context.now();
-  const kind = troubleOf(error);
-  const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
-  if (kind === 'lost' && inARow >= LOST_AFTER)
-    return advance(run, ended(run, { kind: 'lost' }, nowMs), context);
-  if (kind === 'key') context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-  const inMs = error.retryAfterMs ?? (kind === 'key' ? KEY_REFUSED_MS : backoffMs(inARow, context));
-  const trouble = { kind, inARow, sinceMs: run.trouble?.sinceMs ?? nowMs, nextMs: nowMs + inMs };
-  return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
+  const trouble = troubleAfter(run, error, context);
+  if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
+    return advance(run, ended(run, { kind: 'lost' }, context.now()), context);
+  if (trouble.kind === 'key')
+    context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
+  return waitOut(run, trouble, context);
 }
 
-function troubleOf(error: DocsApiError): NonNullable<ExportRun['trouble']>['kind'] {
+/** The trouble of a run after one more failed call. It ends when the platform says, or after ever longer pauses. */
+function troubleAfter(run: ExportRun, error: DocsApiError, { now, random, timing }: ExportContext): Trouble {
+  const kind = troubleOf(error);
+  const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
+  const pauseMs = kind === 'key' ? KEY_REFUSED_MS : backoffMs(timing, inARow, random());
+  return { kind, inARow, nextMs: now() + (error.retryAfterMs ?? pauseMs) };
+}
+
+/** Tells of the trouble and tries the same step again when its time has come. */
+function waitOut(run: ExportRun, trouble: Trouble, context: ExportContext): Promise<Outcome> {
+  return advance(run, { trouble, nextLookAtMs: trouble.nextMs }, context, trouble.nextMs - context.now());
+}
+
+function troubleOf(error: DocsApiError): Trouble['kind'] {
   if (error.kind === 'key_rejected' || error.kind === 'forbidden') return 'key';
   if (error.kind === 'rate_limited') return 'limit';
   return error.kind === 'not_found' ? 'lost' : 'down';
 }
 
 async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  const { jobId = '' } = run;
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
   try {
-    const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobId);
+    const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobIdOf(run));
     const link = `${run.id}.${run.attempt}.${run.resumed}`;
     await context.links.put(link, bundleUrl, expiresAt ?? context.now() + LINK_WITHOUT_END_MS);
     const ending: Ending = { kind: 'done', link, linkEndsAtMs: expiresAt, sizeBytes };
     return advance(run, ended(run, ending, context.now()), context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    const nowMs = context.now();
-    const inARow = (run.trouble?.inARow ?? 0) + 1;
-    const inMs = error.retryAfterMs ?? backoffMs(inARow, context);
+    const trouble = troubleAfter(run, error, context);
     // A platform that has just completed a job may still call it incomplete for a moment.
     const worthwhile = error.retryable || error.kind === 'conflict';
-    if (!worthwhile || nowMs + inMs > run.sinceMs + context.timing.giveUpMs) {
-      return advance(run, ended(run, { kind: 'noLink' }, nowMs), context);
+    if (!worthwhile || trouble.nextMs > run.sinceMs + context.timing.giveUpMs) {
+      return advance(run, ended(run, { kind: 'noLink' }, context.now()), context);
     }
-    const trouble = {
-      kind: troubleOf(error),
-      inARow,
-      sinceMs: run.trouble?.sinceMs ?? nowMs,
-      nextMs: nowMs + inMs,
-    };
-    return advance(run, { trouble, nextLookAtMs: nowMs + inMs }, context, inMs);
+    return waitOut(run, trouble, context);
   }
 }
 
@@ -308,9 +309,4 @@ async function tellNoPlace(run: ExportRun, code: string, context: ExportContext)
     { key, place: { user: run.requester.id }, kind: 'ending', message },
     run.rev,
   );
-}
-
-function backoffMs(inARow: number, { timing, random }: ExportContext): number {
-  const ms = Math.min(timing.retryMinMs * 2 ** (inARow - 1), timing.retryMaxMs);
-  return Math.round(ms * (0.75 + random() / 2));
 }

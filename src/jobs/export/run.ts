@@ -11,7 +11,7 @@ export const ending = z.discriminatedUnion('kind', [
     sizeBytes: z.number().optional(),
   }),
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
-  /** The platform certainly did not start it. `status` is the HTTP status of its refusal, if it gave one. */
+  /** The platform certainly did not start it; `reason` is what it said. */
   z.object({
     kind: z.literal('notStarted'),
     why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'other']),
@@ -29,13 +29,14 @@ export const ending = z.discriminatedUnion('kind', [
 export type Ending = z.infer<typeof ending>;
 
 /** Why a look at the platform gave nothing, while it lasts. */
-export const trouble = z.object({
+const trouble = z.object({
   kind: z.enum(['down', 'limit', 'key', 'lost']),
   inARow: z.number().int(),
-  sinceMs: z.number(),
   /** When it is tried again. */
   nextMs: z.number(),
 });
+
+export type Trouble = z.infer<typeof trouble>;
 
 /** One look at the export job. `fraction` is 0 to 1. */
 export const look = z.object({ atMs: z.number(), fraction: z.number().optional() });
@@ -143,6 +144,7 @@ export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun 
   return { ...run, state: 'ended', sinceMs: nowMs, ending };
 }
 
+/** What the buttons do, by name. */
 export const transitions = {
   /** Nobody knows whether it started: start it again. */
   startAgain: (run, by, nowMs) =>

@@ -8,6 +8,7 @@ const TROUBLE_TOLD_AT = 3;
 
 const WHEN = '{date_short_pretty} {time}';
 
+/** The key of a run's card; the card in direct messages is another message than the one in the channel. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
 
 /** Every message of a run as it should look now. Earlier endings stay as they were. */
@@ -88,7 +89,7 @@ function endedWord(ending: Ending | undefined): string {
       return 'Start unclear';
     case 'broken':
     case undefined:
-      return 'Broken off';
+      return 'Stopped by an error';
   }
 }
 
@@ -136,7 +137,9 @@ function troubleLine(run: ExportRun): Part[] {
     case 'limit':
       return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
     case 'key':
-      return ['My platform key was rejected; an operator has to renew it. I go on when it works again.'];
+      return [
+        'My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+      ];
     case 'down':
     case 'lost':
       if (run.startedAtMs === undefined)
@@ -154,7 +157,7 @@ function questionMessage(run: ExportRun): Message {
         { mention: run.requester.id },
         ` The platform did not answer, so I can't tell whether the export of ${run.domain} started.`,
       ],
-      ['Look in its dashboard before you start it again.'],
+      ["Look in the platform's dashboard before you start it again."],
     ],
     [
       runButtonOf(run, 'Start again', exportActions.startAgain),
@@ -172,7 +175,10 @@ function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Mess
   return message([[said[action]]]);
 }
 
-function endingMessage(run: ExportRun, ending: Ending): Message {
+/** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
+type ToldEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
+
+function endingMessage(run: ExportRun, ending: ToldEnding): Message {
   const to: Part = { mention: run.requester.id };
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
   switch (ending.kind) {
@@ -198,28 +204,45 @@ function endingMessage(run: ExportRun, ending: Ending): Message {
           ['❌ ', to, ` ${notStarted(run, ending.why)}`],
           ...(ending.reason ? [[platformSaid(ending.reason)]] : []),
         ],
-        ending.why === 'plan' ? [] : [tryAgain],
+        ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
       );
     case 'lost':
       return message(
-        [['❌ ', to, ' The platform no longer knows this export (404).']],
+        [['❌ ', to, ` The platform no longer knows the export of ${run.domain} (404).`]],
         [runButtonOf(run, 'Start another', exportActions.tryAgain)],
       );
     case 'gaveUp':
       return message(
-        [['⌛ ', to, ` I stopped watching after ${duration(ending.afterMs)}. The job may still finish.`]],
+        [
+          [
+            '⌛ ',
+            to,
+            ` I stopped watching the export of ${run.domain} after ${duration(ending.afterMs)}. It may still finish.`,
+          ],
+        ],
         [runButtonOf(run, 'Check now', exportActions.checkNow)],
       );
     case 'noLink':
       return message(
-        [['⚠️ ', to, ' The export finished, but I could not get a download link yet.']],
+        [['⚠️ ', to, ` The export of ${run.domain} finished, but I couldn't get a download link yet.`]],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
       );
-    default:
+    case 'broken': {
+      const unknown =
+        run.jobId === undefined
+          ? "It may or may not have started: look in the platform's dashboard before you start it again."
+          : 'It may still finish at the platform.';
       return message(
-        [['❌ ', to, ` Something broke on my side. ref ${'ref' in ending ? ending.ref : refOf(run.id)}`]],
-        [tryAgain],
+        [
+          [
+            '❌ ',
+            to,
+            ` Something broke on my side during the export of ${run.domain}. ${unknown} ref ${ending.ref}`,
+          ],
+        ],
+        [runButtonOf(run, run.jobId === undefined ? 'Start again' : 'Start another', exportActions.tryAgain)],
       );
+    }
   }
 }
 
@@ -253,13 +276,13 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
 function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
   switch (why) {
     case 'domain':
-      return `The platform doesn't accept ${run.domain}. Nothing was started.`;
+      return `The platform doesn't accept ${run.domain}, so nothing was started. Check the spelling and type the command again.`;
     case 'plan':
       return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
     case 'key':
-      return 'My platform key was rejected, so nothing was started. An operator has to renew it.';
+      return 'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.';
     case 'limit':
-      return "The platform's limit is still reached, so nothing was started. Try again later.";
+      return "The platform's limit is reached, so nothing was started. Try again later.";
     case 'down':
       return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
     case 'other':
@@ -287,7 +310,7 @@ export function runningMessage(run: ExportRun, nowMs: number, thread: string | u
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
   const by = `@${person(run.requester.name)}`;
   if (run.state === 'unknown') {
-    const text = `I can't tell whether an export of ${run.domain} is running: the platform did not answer ${by}'s start. That question comes first, in its thread.`;
+    const text = `I can't tell whether ${by}'s export of ${run.domain} started, so I start no other. Answer the question in its thread first.`;
     return message([[text]], buttons);
   }
   const fraction = fractionOf(run);

@@ -1,0 +1,19 @@
+import type { Redis } from 'ioredis';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+
+/** Counts the unexpected errors of a BullMQ job over its life. */
+export interface JobErrorStore {
+  /** Counts one more and answers how many there are. */
+  add(bullJobId: string): Promise<number>;
+}
+
+export function createJobErrorStore(redis: Redis): JobErrorStore {
+  return {
+    async add(bullJobId) {
+      const key = keys.jobErrors(bullJobId);
+      const answers = await redis.multi().incr(key).pexpire(key, keep.jobErrorsMs).exec();
+      return Number(answers?.[0]?.[1]);
+    },
+  };
+}
