@@ -5,7 +5,10 @@ import { logLevels } from './log.ts';
 export interface Settings {
   role: 'all' | 'web' | 'worker';
   slackBotToken: string;
-  slackSigningSecret: string;
+  /** Checks requests over HTTP; not needed with `slackAppToken`. */
+  slackSigningSecret: string | undefined;
+  /** When set, requests come over Socket Mode. */
+  slackAppToken: string | undefined;
   slackApiUrl: string;
   port: number;
   docsApiUrl: string;
@@ -16,10 +19,22 @@ export interface Settings {
   logLevel: (typeof logLevels)[number];
 }
 
+/** The password as it is; an address may hold a `%` that encodes nothing. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
 /** The values of the settings that no log may hold. */
-export function secretsOf({ slackBotToken, slackSigningSecret, docsApiKey, redisUrl }: Settings): string[] {
+export function secretsOf(settings: Settings): string[] {
+  const { slackBotToken, slackSigningSecret, slackAppToken, docsApiKey, redisUrl } = settings;
   const password = redisUrl === undefined ? undefined : URL.parse(redisUrl)?.password;
-  return [slackBotToken, slackSigningSecret, docsApiKey, ...(password ? [decodeURIComponent(password)] : [])];
+  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, docsApiKey];
+  const secrets = [...tokens, password, password && decoded(password)];
+  return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
 
 /** Every problem of the settings, one a line, each with its fix and none with a value. */
@@ -46,18 +61,19 @@ function secureUrl(fix: string) {
   }, `must be an https address (http only for this machine). ${fix}`);
 }
 
+const signingSecret = z
+  .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
+  .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
+
 const envSchema = z.object({
   DOCKET_ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker.').default('all'),
   SLACK_BOT_TOKEN: z
     .string('is missing. Copy it from your Slack app, "OAuth & Permissions", Bot User OAuth Token.')
     .startsWith('xoxb-', 'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".'),
-  SLACK_SIGNING_SECRET: z
-    .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
-    .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.'),
+  SLACK_SIGNING_SECRET: signingSecret,
   SLACK_APP_TOKEN: z
-    .never(
-      'is set, but this version of Docket does not speak Socket Mode. Unset it and use the signing secret.',
-    )
+    .string()
+    .startsWith('xapp-', 'must be an app-level token, which begins with xapp-. See "Basic Information".')
     .optional(),
   SLACK_API_URL: secureUrl("Unset it to use Slack's own.").default('https://slack.com/api/'),
   PORT: z.coerce
@@ -81,6 +97,9 @@ const envSchema = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
+/** Over a socket nothing is signed. */
+const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
+
 /** Problems between two settings; they are found whatever else is wrong. */
 function crossProblems(set: Record<string, string | undefined>): string[] {
   const problems: string[] = [];
@@ -103,7 +122,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  const parsed = envSchema.safeParse(set);
+  const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
   const issues = parsed.error?.issues ?? [];
   const problems = [
     ...issues.map(({ path, message }) => `${path.join('.')} ${message}`),
@@ -115,6 +134,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     role: data.DOCKET_ROLE,
     slackBotToken: data.SLACK_BOT_TOKEN,
     slackSigningSecret: data.SLACK_SIGNING_SECRET,
+    slackAppToken: data.SLACK_APP_TOKEN,
     slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
     port: data.PORT,
     docsApiUrl: data.DOCS_API_URL,

@@ -1,15 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { AuthorizationError, HTTPReceiver, type Logger } from '@slack/bolt';
 import type { PartState } from './health.ts';
 
 /** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
 const CLOCK_TOLERANCE_S = 300;
 
-export interface HttpParts {
-  signingSecret: string;
+export interface HealthParts {
   /** The state of each part; quick, and never rejects. */
   parts: () => Promise<Record<string, PartState>>;
   now: () => number;
+}
+
+export interface HttpParts extends HealthParts {
+  signingSecret: string;
   logger: Logger;
 }
 
@@ -26,10 +29,9 @@ export function refuseFuture(timestampS: unknown, nowMs: number) {
 
 /**
  * Bolt's HTTP receiver for `/slack/events`, answering only after the listeners have finished, with the health
- * addresses beside it. `/readyz` is 200 also while Redis, Slack or the platform is down: Docket can still tell
- * people so.
+ * addresses beside it.
  */
-export function createReceiver({ signingSecret, parts, now, logger }: HttpParts): HTTPReceiver {
+export function createReceiver({ signingSecret, logger, ...health }: HttpParts): HTTPReceiver {
   return new HTTPReceiver({
     signingSecret,
     endpoints: ['/slack/events'],
@@ -38,19 +40,7 @@ export function createReceiver({ signingSecret, parts, now, logger }: HttpParts)
     customPropertiesExtractor: (request) => ({
       requestTimestampS: request.headers['x-slack-request-timestamp'],
     }),
-    customRoutes: [
-      {
-        path: '/healthz',
-        method: 'GET',
-        handler: (_: IncomingMessage, response: ServerResponse) => json(response, { alive: true }),
-      },
-      {
-        path: '/readyz',
-        method: 'GET',
-        handler: async (_: IncomingMessage, response: ServerResponse) =>
-          json(response, { ready: true, atMs: now(), parts: await parts() }),
-      },
-    ],
+    customRoutes: healthRoutes(health),
     processEventErrorHandler: async ({ error, response }) => {
       const refused = error instanceof AuthorizationError || causedByFuture(error);
       if (!response.headersSent) response.writeHead(refused ? 401 : 500).end();
@@ -58,6 +48,34 @@ export function createReceiver({ signingSecret, parts, now, logger }: HttpParts)
     },
     logger,
   });
+}
+
+/** The health addresses alone, for requests that come over a socket. */
+export function createHealthServer(health: HealthParts): Server {
+  const routes = healthRoutes(health);
+  return createServer((request, response) => {
+    const [path] = (request.url ?? '').split('?');
+    const route = routes.find((one) => one.path === path && one.method === request.method);
+    if (route) route.handler(request, response);
+    else response.writeHead(404).end();
+  });
+}
+
+/** `/readyz` is 200 also while Redis, Slack or the platform is down: Docket can still tell people so. */
+function healthRoutes({ parts, now }: HealthParts) {
+  return [
+    {
+      path: '/healthz',
+      method: 'GET',
+      handler: (_: IncomingMessage, response: ServerResponse) => json(response, { alive: true }),
+    },
+    {
+      path: '/readyz',
+      method: 'GET',
+      handler: async (_: IncomingMessage, response: ServerResponse) =>
+        json(response, { ready: true, atMs: now(), parts: await parts() }),
+    },
+  ];
 }
 
 function causedByFuture(error: unknown): boolean {

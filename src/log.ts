@@ -7,11 +7,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Anything that looks like a Slack token, an authorization header, or an address that goes beyond its host. */
 const secretShapes: [RegExp, string][] = [
-  [/\bx(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
-  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s"'\\/@]*@/gi, '$1'],
+  // No word boundaries: in a line of JSON, a `\n` stands right before what began a line.
+  [/x(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
+  [/(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
+  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'\\/]*@/gi, '$1'],
   // Presigned links and response addresses carry their secret in path and query.
-  [/(\b(?:https?|rediss?|wss?):\/\/)(?:[^\s"'\\/@]*@)?([^\s"'\\/?#<>|)]+)[/?#][^\s"'\\<>|)]*/gi, '$1$2/…'],
+  [/((?:https?|rediss?|wss?):\/\/)([^\s"'\\/?#<>|)]+)[/?#][^\s"\\]*/gi, '$1$2/…'],
+  [/(https?|wss?)%3A%2F%2F[\w.~%-]+/gi, '$1%3A%2F%2F…'],
+  [/([?&](?:X-[A-Za-z]+-)?(?:Signature|Credential|sig|token|ticket)=)[^&\s"\\]+/gi, '$1…'],
 ];
 
 /** Removes what must not be read in a log: shapes of secrets, and the very values in `secrets`. */

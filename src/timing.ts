@@ -34,6 +34,11 @@ export interface Timing {
   lookMaxMs: number;
   /** How long an export job is watched. */
   watchMs: number;
+  /** Socket Mode: from the wish for a connection to Slack's greeting on it. */
+  socketHelloMs: number;
+  /** Socket Mode: how long Slack may leave our ping unanswered, and how long it may send none itself. */
+  socketPongMs: number;
+  socketPingMs: number;
   /** From SIGTERM to the end of the process. */
   shutdownMs: number;
 }
@@ -62,6 +67,9 @@ export const defaultTiming: Timing = {
   lookMinMs: 1 * second,
   lookMaxMs: 30 * second,
   watchMs: 6 * hour,
+  socketHelloMs: 15 * second,
+  socketPongMs: 5 * second,
+  socketPingMs: 30 * second,
   shutdownMs: 8 * second,
 };
 

@@ -4,14 +4,15 @@ import type { Redis } from 'ioredis';
 import { bind } from './commands/bind.ts';
 import { buttons, linkActions, slashCommands } from './commands/index.ts';
 import { createIntake } from './commands/intake.ts';
-import type { Settings } from './config.ts';
-import { createReceiver, refuseFuture } from './http.ts';
+import { type Settings, SettingsError } from './config.ts';
+import { createHealthServer, createReceiver, type HealthParts, refuseFuture } from './http.ts';
 import { ensureRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
 import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
 import { slackLogger } from './slack/logger.ts';
 import { answerPrivately } from './slack/response-url.ts';
+import { createSocketReceiver } from './socket.ts';
 import { connectForRequests } from './store/connections.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createRunStore } from './store/runs.ts';
@@ -35,14 +36,12 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   const messages = createMessageStore(redis);
   const monotonicMs = () => performance.now();
 
-  const receiver = createReceiver({
-    signingSecret: settings.slackSigningSecret,
+  const { receiver, overHttp } = receiverFor(settings, parts, {
     parts: async () => ({
       redis: (await answers(redis)) ? 'up' : 'down',
       ...health.states(),
     }),
     now,
-    logger: slackLogger(log),
   });
   const bolt = new App({
     receiver,
@@ -51,10 +50,12 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     clientOptions: { slackApiUrl: settings.slackApiUrl },
     authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
   });
-  bolt.use(async ({ context, next }) => {
-    refuseFuture(context.requestTimestampS, now());
-    await next();
-  });
+  if (overHttp) {
+    bolt.use(async ({ context, next }) => {
+      refuseFuture(context.requestTimestampS, now());
+      await next();
+    });
+  }
   // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
@@ -73,7 +74,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         monotonicMs,
         log,
       }),
-      find: messages.find,
+      delivery: messages.state,
       defaultDomain: settings.docsDomain,
       now,
     },
@@ -96,6 +97,23 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   closers.add(() => bolt.stop());
   const bound = 'address' in server ? server.address() : null;
   return bound !== null && typeof bound === 'object' ? bound.port : undefined;
+}
+
+/** Over a socket when there is a token for it, else over HTTP. */
+function receiverFor(settings: Settings, parts: RoleParts, health: HealthParts) {
+  const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
+  const { timing, random, log } = parts;
+  if (appToken !== undefined) {
+    const server = createHealthServer({
+      ...health,
+      parts: async () => ({ ...(await health.parts()), ...(!receiver.connected() && { slack: 'down' }) }),
+    });
+    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, server, log });
+    return { receiver, overHttp: false };
+  }
+  if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
+  const receiver = createReceiver({ ...health, signingSecret, logger: slackLogger(log) });
+  return { receiver, overHttp: true };
 }
 
 /** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */

@@ -8,6 +8,7 @@ import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
 import type { RoleParts } from './role.ts';
+import { createDelivery } from './slack/delivery.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { answerPrivately } from './slack/response-url.ts';
 import { connectForWork } from './store/connections.ts';
@@ -51,13 +52,13 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
 
   const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
 
-  const outbox = createOutbox({
+  const outbox = createOutbox({ messages, wake: ensureMessage, now });
+  const deliver = createDelivery({
     slack,
     messages,
     links,
     people: createPeopleStore(redis),
     pace: createPaceStore(redis),
-    wake: ensureMessage,
     now,
     random,
     timing,
@@ -65,16 +66,20 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
   const once = createOnce({
     steps,
-    // Beyond the call's own limit, so that a call on its way is never taken for a lost one.
-    limitMs: timing.docsCallMs + timing.unclearMs,
+    callMs: timing.docsCallMs,
+    marginMs: timing.unclearMs,
     didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
     newToken: randomUUID,
     now,
   });
   const wake = (run: RunBase) => ensureRun(queues, run, { now: true });
-  const context = { runs, docs, links, outbox, once, steps, wake, answerPrivately, now, random, timing, log };
+  const stopping = new AbortController();
+  const context = {
+    ...{ runs, docs, links, outbox, deliver, once, steps, wake, answerPrivately },
+    ...{ now, random, timing, log, stopping: stopping.signal },
+  };
 
-  const workers = createWorkers({
+  const workers = createWorkers<typeof context>({
     jobs,
     context,
     connection: redis,
@@ -83,7 +88,10 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     log,
     onError: onRedisError,
   });
-  closers.add(() => workers.close(timing.shutdownMs));
+  closers.add(() => {
+    stopping.abort();
+    return workers.close(timing.shutdownMs);
+  });
 
   const sweeper = startSweeper({
     find: async () => [

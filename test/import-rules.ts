@@ -11,13 +11,23 @@ interface Import {
 
 /** Files that may know a package that the rest of the program must not. */
 const keepers: Record<string, string[]> = {
-  '@slack/bolt': ['src/commands/bind.ts', 'src/http.ts', 'src/web-role.ts'],
+  '@slack/bolt': ['src/commands/bind.ts', 'src/http.ts', 'src/socket.ts', 'src/web-role.ts'],
+  '@slack/socket-mode': ['src/socket-link.ts'],
   bullmq: ['src/jobs/queue.ts', 'src/jobs/worker.ts'],
 };
 
-const appLayer = ['app', 'web-role', 'worker-role', 'role', 'http', 'closers', 'config'].map(
-  (name) => `src/${name}.ts`,
-);
+const appLayer = [
+  'app',
+  'web-role',
+  'worker-role',
+  'role',
+  'http',
+  'socket',
+  'socket-link',
+  'health',
+  'closers',
+  'config',
+].map((name) => `src/${name}.ts`);
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
 const layers = [

@@ -34,10 +34,9 @@ export interface Events {
 export function createEvents(parts: {
   inside: Inside;
   requests: Requests;
-  botUrl: () => string | undefined;
   retryDelaysMs: readonly number[];
 }): Events {
-  const { inside, requests, botUrl, retryDelaysMs } = parts;
+  const { inside, requests, retryDelaysMs } = parts;
   const { workspace, manifest } = inside;
   const deliveries: EventDelivery[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -49,8 +48,10 @@ export function createEvents(parts: {
   async function attempt(delivery: EventDelivery, body: unknown, reason?: string): Promise<void> {
     const n = delivery.attempts.length;
     const request = requests.json(`event ${String(delivery.event.type)}`, body);
-    if (reason)
+    if (reason) {
       Object.assign(request.headers, { 'x-slack-retry-num': String(n), 'x-slack-retry-reason': reason });
+      Object.assign(request.envelope ?? {}, { retryAttempt: n, retryReason: 'timeout' });
+    }
     requests.last = request;
     const { status, failed, noRetry } = await requests.deliver(request);
     delivery.attempts.push(status);
@@ -88,7 +89,7 @@ export function createEvents(parts: {
 
   function tell(channel: Channel, event: Record<string, unknown>): void {
     // Without an address there is nobody to tell; a bot that is down still has one.
-    if (botUrl())
+    if (requests.reachable())
       void send({ ...event, event_ts: event.ts ?? workspace.newTs() }, { shared: channel.shared });
   }
 

@@ -1,5 +1,6 @@
 import type { Manifest } from './manifest.ts';
 import { Refused } from './refused.ts';
+import type { Tickets } from './tickets.ts';
 import type { Triggers } from './triggers.ts';
 import type { Views } from './views.ts';
 import type { Channel, SentMessage, User, Workspace } from './workspace.ts';
@@ -12,6 +13,9 @@ export interface Inside {
   views: Views;
   violations: string[];
   tokens: { bot: string; signingSecret: string; app: string; verification: string };
+  /** What the app token may do. */
+  appScopes: string[];
+  tickets: Tickets;
   /** Where this stand-in is reached, without a slash at the end. */
   baseUrl(): string;
 }
@@ -50,7 +54,7 @@ export function messageAt({ messages }: Workspace, channel: string, ts: string):
 }
 
 /** Refuses a call whose token lacks all of these scopes. */
-export function requireScope({ manifest }: Inside, ...anyOf: string[]): void {
+export function requireScope({ manifest }: { manifest: Pick<Manifest, 'scopes'> }, ...anyOf: string[]): void {
   if (anyOf.some((scope) => manifest.scopes.includes(scope))) return;
   throw new Refused('missing_scope', { needed: anyOf.join(','), provided: manifest.scopes.join(',') });
 }

@@ -36,6 +36,7 @@ const manifestSchema = z.object({
     .object({
       event_subscriptions: z.object({ bot_events: z.array(z.string()).max(100).default([]) }).prefault({}),
       interactivity: z.object({ is_enabled: z.boolean() }).default({ is_enabled: false }),
+      socket_mode_enabled: z.boolean().default(false),
     })
     .prefault({}),
 });
@@ -48,6 +49,7 @@ export interface Manifest {
   events: string[];
   interactive: boolean;
   homeTab: boolean;
+  socketMode: boolean;
 }
 
 /** Takes the parts that matter here out of a manifest in Slack's own shape. */
@@ -69,6 +71,7 @@ export function manifestOf(source: unknown): Manifest {
     events: settings.event_subscriptions.bot_events,
     interactive: settings.interactivity.is_enabled,
     homeTab: features.app_home.home_tab_enabled,
+    socketMode: settings.socket_mode_enabled,
   };
 }
 

@@ -28,12 +28,23 @@ export interface Delivery {
   failed?: 'operation_timeout' | 'dispatch_failed';
 }
 
+/** What a request is over a socket instead of HTTP. */
+export interface Envelope {
+  type: 'slash_commands' | 'interactive' | 'events_api';
+  payload: unknown;
+  acceptsPayload: boolean;
+  retryAttempt?: number;
+  retryReason?: string;
+}
+
 /** A request as it went to the bot; it can go again, byte for byte. */
 export interface SlackRequest {
   /** For messages about it: `/docs-export`, `block_actions [Refresh]`. */
   what: string;
   headers: Record<string, string>;
   body: string;
+  /** Missing on a raw request, which only HTTP can carry. */
+  envelope?: Envelope;
   /** What the stand-in makes of the bot's answer. */
   settle(delivery: Delivery): Answer;
 }
@@ -50,8 +61,14 @@ export interface RawRequest {
 
 export interface Requests {
   last: SlackRequest | undefined;
+  /** Whether there is anybody to send to; a bot that is down still counts. */
+  reachable(): boolean;
   form(what: string, fields: Record<string, string>, settle?: (delivery: Delivery) => Answer): SlackRequest;
-  payload(what: string, payload: unknown, settle?: (delivery: Delivery) => Answer): SlackRequest;
+  payload(
+    what: string,
+    payload: Record<string, unknown>,
+    settle?: (delivery: Delivery) => Answer,
+  ): SlackRequest;
   json(what: string, body: unknown): SlackRequest;
   raw(request: RawRequest): SlackRequest;
   /** Sends, and judges the answer as Slack does. */
@@ -60,13 +77,18 @@ export interface Requests {
   deliver(request: SlackRequest): Promise<Delivery>;
 }
 
-/** Signed requests from Slack to the bot (https://docs.slack.dev/authentication/verifying-requests-from-slack). */
+/**
+ * Requests from Slack to the bot: signed ones over HTTP
+ * (https://docs.slack.dev/authentication/verifying-requests-from-slack), or envelopes over a socket.
+ */
 export function createRequests(parts: {
   inside: Inside;
   botUrl: () => string | undefined;
+  /** When given, requests go this way instead of over HTTP. */
+  overSocket?: ((request: SlackRequest) => Promise<Delivery>) | undefined;
   answerWithinMs: number;
 }): Requests {
-  const { inside, botUrl, answerWithinMs } = parts;
+  const { inside, botUrl, overSocket, answerWithinMs } = parts;
   const { workspace, tokens, violations } = inside;
 
   function signed(contentType: string, body: string, raw: Omit<RawRequest, 'body'> = {}) {
@@ -84,6 +106,7 @@ export function createRequests(parts: {
   }
 
   async function deliver(request: SlackRequest): Promise<Delivery> {
+    if (overSocket) return overSocket(request);
     const url = botUrl();
     if (!url)
       throw new Error('Nobody listens: set botUrl to the address of the bot, ending in /slack/events');
@@ -115,15 +138,26 @@ export function createRequests(parts: {
 
   const requests: Requests = {
     last: undefined,
+    reachable: () => overSocket !== undefined || botUrl() !== undefined,
     form(what, fields, settle = answered) {
       // Without a charset: Bolt only reads exactly this type, and Slack sends exactly this type.
       const body = new URLSearchParams(fields).toString();
-      return { what, headers: signed('application/x-www-form-urlencoded', body), body, settle };
+      const envelope: Envelope = { type: 'slash_commands', payload: fields, acceptsPayload: true };
+      return { what, headers: signed('application/x-www-form-urlencoded', body), body, envelope, settle };
     },
-    payload: (what, payload, settle) => requests.form(what, { payload: JSON.stringify(payload) }, settle),
+    payload(what, payload, settle) {
+      const envelope: Envelope = {
+        type: 'interactive',
+        payload,
+        // Of what we send, only a modal's submission is answered in the acknowledgement.
+        acceptsPayload: payload.type === 'view_submission',
+      };
+      return { ...requests.form(what, { payload: JSON.stringify(payload) }, settle), envelope };
+    },
     json(what, value) {
       const body = JSON.stringify(value);
-      return { what, headers: signed('application/json', body), body, settle: answered };
+      const envelope: Envelope = { type: 'events_api', payload: value, acceptsPayload: false };
+      return { what, headers: signed('application/json', body), body, envelope, settle: answered };
     },
     raw({ body, contentType = 'application/x-www-form-urlencoded', ...rest }) {
       return { what: 'raw', headers: signed(contentType, body, rest), body, settle: answered };

@@ -1,3 +1,4 @@
+import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type Call, createWire, fetchOf, type Wire } from '../wire.ts';
@@ -15,6 +16,8 @@ import {
 } from './requests.ts';
 import { createReplies } from './response-url.ts';
 import { channelNamed, createAcme, PERSON_NAMES, type PersonName, userNamed } from './seed.ts';
+import { createSockets, type Sockets } from './socket-mode.ts';
+import { createTickets } from './tickets.ts';
 import { createTriggers } from './triggers.ts';
 import { createViews } from './views.ts';
 import { createWebApi } from './web-api.ts';
@@ -24,6 +27,8 @@ import type { Channel, Ephemeral, SentMessage, Team, Workspace } from './workspa
 const UNTIL_MS = 10_000;
 // Changes elsewhere (the platform, a process) are noticed as soon.
 const LOOK_AGAIN_MS = 25;
+// Slack does not say how often it asks; clients wait 30 s for it.
+const PING_EVERY_MS = 10_000;
 
 export interface StandInSlackOptions {
   /** Epoch milliseconds; the real time when left out. */
@@ -31,6 +36,12 @@ export interface StandInSlackOptions {
   /** Docket's own manifest.yml when left out. */
   manifest?: Manifest;
   botUrl?: string;
+  /** How requests reach the bot; what the manifest says when left out. */
+  transport?: 'http' | 'socket';
+  /** What the app token may do: `connections:write`, unless a test of refusals says else. */
+  appScopes?: string[];
+  /** The pause between two pings of a socket. */
+  pingEveryMs?: number;
   /** Slack's 3 s, unless a test of lateness wants to be quick. */
   answerWithinMs?: number;
   /** The pauses before an event is sent again: at once, 1 min, 5 min. */
@@ -49,6 +60,8 @@ export interface StandInSlack {
   /** Where the bot takes requests, such as http://127.0.0.1:3123/slack/events. */
   botUrl: string | undefined;
   tokens: { bot: string; signingSecret: string; app: string };
+  /** The WebSocket connections of the bot, and trouble with them. */
+  sockets: Sockets;
   team: Team;
   workspace: Workspace;
   manifest: Manifest;
@@ -97,15 +110,25 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     workspace,
     tokens,
     manifest: options.manifest ?? readManifest(),
+    appScopes: options.appScopes ?? ['connections:write'],
+    tickets: createTickets(now, workspace.newId),
     triggers: createTriggers(now, workspace.newId),
     views: createViews(workspace),
     violations: [],
     baseUrl: () => baseUrl,
   };
   const botUrl = () => slack.botUrl;
-  const requests = createRequests({ inside, botUrl, answerWithinMs: options.answerWithinMs ?? 3000 });
+  const answerWithinMs = options.answerWithinMs ?? 3000;
+  const sockets = createSockets({
+    inside,
+    answerWithinMs,
+    pingEveryMs: options.pingEveryMs ?? PING_EVERY_MS,
+  });
+  const transport = options.transport ?? (inside.manifest.socketMode ? 'socket' : 'http');
+  const overSocket = transport === 'socket' ? sockets.deliver : undefined;
+  const requests = createRequests({ inside, botUrl, overSocket, answerWithinMs });
   const retryDelaysMs = options.eventRetryDelaysMs ?? RETRY_DELAYS_MS;
-  const events = createEvents({ inside, requests, botUrl, retryDelaysMs });
+  const events = createEvents({ inside, requests, retryDelaysMs });
   const replies = createReplies(inside, wire);
   const app = new Hono().route('/', createWebApi({ inside, wire, limited })).route('/', replies.app);
   const people = new Map(
@@ -130,15 +153,18 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
             close: () =>
               new Promise((closed) => {
                 events.stop();
+                cutSockets?.();
                 server.close(() => closed());
                 if ('closeAllConnections' in server) server.closeAllConnections();
               }),
           });
         });
         server.once('error', reject);
+        const cutSockets = server instanceof Server ? sockets.attach(server) : undefined;
       }),
     botUrl: options.botUrl,
     tokens,
+    sockets,
     team: workspace.team,
     workspace,
     manifest: inside.manifest,

@@ -5,12 +5,18 @@ import { readArguments } from './arguments.ts';
 import { type Inside, requireScope } from './inside.ts';
 import type { Method } from './method.ts';
 import { chatMethods } from './methods-chat.ts';
+import { connectionMethods } from './methods-connections.ts';
 import { conversationMethods } from './methods-conversations.ts';
 import { viewMethods } from './methods-views.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { Refused } from './refused.ts';
 
-const METHODS: Record<string, Method> = { ...chatMethods, ...conversationMethods, ...viewMethods };
+const METHODS: Record<string, Method> = {
+  ...chatMethods,
+  ...connectionMethods,
+  ...conversationMethods,
+  ...viewMethods,
+};
 
 /** Refusals that say nothing against the bot: the world around it is like that, or changed meanwhile. */
 const NO_FAULT_OF_THE_BOT = new Set([
@@ -40,31 +46,38 @@ export function createWebApi(parts: { inside: Inside; wire: Wire; limited: Call[
     const { args, token, error } = await readArguments(c.req.raw);
     return wire.serve(c, name, args, () => {
       const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+      const { tokens, manifest, appScopes } = inside;
+      const scopes = token === tokens.app ? appScopes : manifest.scopes;
       try {
         if (!token) throw new Refused('not_authed');
-        if (token !== inside.tokens.bot) throw new Refused('invalid_auth');
+        if (token !== tokens.bot && token !== tokens.app) throw new Refused('invalid_auth');
         if (!method) throw new Refused('unknown_method', { req_method: name });
+        if (token !== tokens[method.token ?? 'bot']) throw new Refused('not_allowed_token_type');
         const waitS = limits.take(name, method.tier, method.postsTo?.(args));
         if (waitS > 0) {
           const call = wire.calls.findLast(({ detail }) => detail === args);
           if (call) limited.push(call);
-          return answer({ ok: false, error: 'ratelimited' }, 429, { 'retry-after': String(waitS) });
+          return answer(scopes, { ok: false, error: 'ratelimited' }, 429, { 'retry-after': String(waitS) });
         }
         if (error) throw new Refused(error);
-        if (method.scopes.length > 0) requireScope(inside, ...method.scopes);
-        return answer({ ok: true, ...method.call(inside, args) });
+        if (method.scopes.length > 0) requireScope({ manifest: { scopes } }, ...method.scopes);
+        return answer(scopes, { ok: true, ...method.call(inside, args, c.req.url) });
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
         const { code, detail } = refusal;
         if (!NO_FAULT_OF_THE_BOT.has(code)) inside.violations.push(violation(name, refusal));
-        return answer({ ok: false, error: code, ...detail });
+        return answer(scopes, { ok: false, error: code, ...detail });
       }
     });
   });
 
-  function answer(body: Record<string, unknown>, status = 200, headers: Record<string, string> = {}) {
-    const scopes = { 'x-oauth-scopes': inside.manifest.scopes.join(',') };
-    return Response.json(body, { status, headers: { ...scopes, ...headers } });
+  function answer(
+    scopes: string[],
+    body: Record<string, unknown>,
+    status = 200,
+    headers: Record<string, string> = {},
+  ) {
+    return Response.json(body, { status, headers: { 'x-oauth-scopes': scopes.join(','), ...headers } });
   }
 
   return app;

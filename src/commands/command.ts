@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Message } from '../slack/blocks.ts';
-import type { Posted } from '../slack/client.ts';
+import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
@@ -20,8 +20,8 @@ export interface Caller {
 
 export interface CommandTools {
   intake: Intake;
-  /** Where a message of a run is in Slack, if it is there. */
-  find: (messageKey: string) => Promise<Posted | undefined>;
+  /** How far a message of a run has got. */
+  delivery: (messageKey: string) => Promise<DeliveryState>;
   defaultDomain: string | undefined;
   /** The workspace's address, with a slash at its end. */
   workspaceUrl: string;

@@ -18,6 +18,10 @@ import { readDomain } from './domain.ts';
 /** There is one project until several can be configured. */
 const PROJECT = 'default';
 
+const whichSite = message([
+  ['Which site? Type ', { code: '/docs-export docs.acme.com' }, ' with your own domain.'],
+]);
+
 export const exportCommand: SlashCommand = {
   name: '/docs-export',
   usage: '[domain]',
@@ -28,15 +32,13 @@ export const exportCommand: SlashCommand = {
   async run(text, caller, tools) {
     const words = text.split(/\s+/).filter(Boolean);
     const typed = words[0] ?? tools.defaultDomain;
-    if (typed === undefined)
-      return message([
-        ['Which site? Type ', { code: '/docs-export docs.acme.com' }, ' with your own domain.'],
-      ]);
+    if (typed === undefined) return whichSite;
     if (words.length > 1)
       return message([
         ['Type one domain and nothing else, such as ', { code: '/docs-export docs.acme.com' }],
       ]);
     const read = readDomain(typed);
+    if (read.kind === 'unclear' && oneLine(read.typed) === '') return whichSite;
     return read.kind === 'domain'
       ? startExport(read.domain, caller, tools)
       : badDomain(read.typed, read.suggested, caller);
@@ -129,12 +131,12 @@ async function running(runId: string, domain: string, caller: Caller, tools: Com
   const other = await tools.intake.load(runId, exportRun, caller);
   if (other === undefined)
     return message([[`An export of ${domain} is just ending. Try again in a moment.`]]);
-  const card = await tools.find(cardKey(other));
+  const card = await tools.delivery(cardKey(other)).catch(() => undefined);
   const mayOpen = other.inDirectMessage
     ? other.requester.id === caller.user.id
     : other.asked.isPublic || other.asked.channel === caller.channel.id;
   const thread =
-    card && mayOpen
+    card?.kind === 'shown' && mayOpen
       ? `${tools.workspaceUrl}archives/${card.channel}/p${card.ts.replace('.', '')}`
       : undefined;
   return runningMessage(other, tools.now(), thread);

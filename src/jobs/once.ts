@@ -18,22 +18,30 @@ export type Once = <T>(runId: string, step: string, call: () => Promise<T>) => P
 
 export interface OnceParts {
   steps: StepStore;
-  /** The time limit of a call: an intent older than this belongs to nobody who still waits. */
-  limitMs: number;
+  /** The time limit of a call. */
+  callMs: number;
+  /** Added to it: an intent older than both belongs to nobody who still waits. */
+  marginMs: number;
   /** Whether an error proves that the call did not happen. */
   didNotHappen: (error: unknown) => boolean;
   newToken: () => string;
   now: () => number;
 }
 
-export function createOnce({ steps, limitMs, didNotHappen, newToken, now }: OnceParts): Once {
+export function createOnce({ steps, callMs, marginMs, didNotHappen, newToken, now }: OnceParts): Once {
   return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<OnceOutcome<T>> => {
     const token = newToken();
-    const state = await steps.begin(runId, step, token, now());
+    const begunAtMs = now();
+    const state = await steps.begin(runId, step, token, begunAtMs);
     if (state.kind === 'finished') return { kind: 'done', value: state.result as T };
     if (state.kind === 'open') {
-      const forMs = state.sinceMs + limitMs - now();
+      const forMs = Math.min(state.sinceMs - now(), 0) + callMs + marginMs;
       return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
+    }
+    // The intent took so long that others may already take the call for lost: it must not be made any more.
+    if (now() - begunAtMs > marginMs) {
+      await steps.clear(runId, step, token);
+      return { kind: 'inFlight', forMs: 0 };
     }
     let value: T;
     try {

@@ -12,11 +12,14 @@ export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): vo
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
+  // One that cannot be given its job must not keep the others from theirs.
+  const failed = (error: unknown) => log.warn({ err: error }, 'sweep failed');
+
   async function sweep() {
     try {
-      for (const ensure of await find()) await ensure();
+      for (const ensure of await find()) await ensure().catch(failed);
     } catch (error) {
-      log.warn({ err: error }, 'sweep failed');
+      failed(error);
     }
     if (!stopped) timer = setTimeout(sweep, everyMs);
   }

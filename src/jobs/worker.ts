@@ -33,6 +33,8 @@ export interface WorkerParts<Context> {
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   const { jobs, context, connection, newRef, timing, log, onError } = parts;
   const jobErrors = createJobErrorStore(connection);
+  /** Jobs that broke here since their last good look. */
+  const broken = new Set<string>();
   let stopping = false;
 
   async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
@@ -40,13 +42,16 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     const data = definition.data.parse(bullJob.data);
     if (bullJob.stalledCounter > POISON_STALLS)
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
+    const name = `${definition.name}:${bullJob.id}`;
     let waitMs: number;
     try {
       const outcome = await definition.run(data, context);
+      if (broken.delete(name)) await jobErrors.clear(name);
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
-      const errors = await jobErrors.add(`${definition.name}:${bullJob.id}`);
+      const errors = await jobErrors.add(name);
+      broken.add(name);
       log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
       if (errors >= POISON_ERRORS) return giveUp(definition, data, error);
       waitMs = backoffMs(timing, errors, 0.5);

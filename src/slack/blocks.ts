@@ -38,12 +38,18 @@ const limits = { buttonLabel: 75, buttonValue: 2000, buttonUrl: 3000, textBytes:
 export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
   const elements = lines.flatMap((line, index) => [
     ...(index === 0 ? [] : [{ type: 'text' as const, text: '\n' }]),
-    ...line.filter((part) => part !== '').map(richText),
+    ...line.filter((part) => !isEmpty(part)).map(richText),
   ]);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
   if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(button) });
   const text = lines.map((line) => line.map(spoken).join('')).join('\n');
   return { text: cutBytes(text, limits.textBytes), blocks };
+}
+
+/** Slack refuses elements without a text. */
+function isEmpty(part: Part): boolean {
+  if (typeof part === 'string') return part === '';
+  return ('bold' in part && part.bold === '') || ('code' in part && part.code === '');
 }
 
 function richText(part: Part): RichTextElement {
@@ -134,16 +140,24 @@ function linkLine(label: string, url: string): KnownBlock {
   };
 }
 
-/** What is left when Slack refuses the blocks: the text, and the addresses of its buttons. */
+/** What is left when Slack refuses the blocks: the text, and the addresses of buttons and links. */
 export function textOnly(original: Message): string {
-  const addresses = original.blocks.flatMap((block) =>
-    block.type === 'actions'
-      ? block.elements.flatMap((element) =>
-          element.type === 'button' && element.url
-            ? [`<${element.url}|${escapeText(element.text.text)}>`]
-            : [],
-        )
-      : [],
-  );
-  return [original.text, ...addresses].join('\n');
+  const links = original.blocks.flatMap((block) => {
+    if (block.type === 'actions')
+      return block.elements.flatMap((one) =>
+        one.type === 'button' && one.url ? [linkText(one.url, one.text.text)] : [],
+      );
+    if (block.type !== 'rich_text') return [];
+    const parts = block.elements.flatMap((section) =>
+      section.type === 'rich_text_section' ? section.elements : [],
+    );
+    return parts.flatMap((part) => (part.type === 'link' ? [linkText(part.url, part.text ?? part.url)] : []));
+  });
+  return [original.text, ...links].join('\n');
+}
+
+/** A link in `mrkdwn`; nothing in the address can end it early. */
+function linkText(url: string, label: string): string {
+  const address = escapeText(new URL(url).href).replaceAll('|', '%7C');
+  return `<${address}|${escapeText(label)}>`;
 }

@@ -81,6 +81,8 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     logger,
   });
 
+  let ownTeam: string | undefined;
+
   async function call<T>(method: keyof typeof methodScopes, run: () => Promise<T>): Promise<T> {
     try {
       const answer = await run();
@@ -104,6 +106,7 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       const { team_id: teamId, user_id: botUserId, bot_id: botId, url } = answer;
       if (!teamId || !botUserId || !botId || !url)
         throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
+      ownTeam = teamId;
       return { teamId, botUserId, botId, url };
     },
 
@@ -111,7 +114,9 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       const { user } = await call('users.info', () => web.users.info({ user: userId }));
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       const guest = user.is_restricted === true || user.is_ultra_restricted === true;
-      const outside = user.is_stranger === true || user.is_bot === true || user.deleted === true;
+      // Somebody of another organization in a shared channel is no stranger, but has another team.
+      const elsewhere = ![user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(ownTeam);
+      const outside = elsewhere || user.is_stranger === true || user.is_bot === true || user.deleted === true;
       const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
       return { id: userId, name, fullMember: !guest && !outside };
     },

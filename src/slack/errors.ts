@@ -60,6 +60,7 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   restricted_action_thread_only_channel: 'place',
   restricted_action_non_threadable_channel: 'place',
   cannot_reply_to_message: 'place',
+  thread_not_found: 'place',
   messages_tab_disabled: 'place',
   user_disabled: 'place',
   user_not_found: 'place',

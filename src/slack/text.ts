@@ -4,8 +4,8 @@
  */
 export function oneLine(text: string): string {
   return text
+    .replace(/(?!\s)\p{Cc}|\p{Bidi_Control}|\uFEFF/gu, '')
     .replace(/\s+/gu, ' ')
-    .replace(/\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/gu, '')
     .trim();
 }
 
@@ -45,7 +45,7 @@ export function duration(ms: number): string {
 
 /** Bytes in decimal units: "18.4 MB". */
 export function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const units = ['kB', 'MB', 'GB', 'TB'];
   let value = bytes / 1000;
   let unit = 0;

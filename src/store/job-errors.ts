@@ -2,10 +2,11 @@ import type { Redis } from 'ioredis';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 
-/** Counts the unexpected errors of a BullMQ job over its life. */
+/** Counts the unexpected errors of a BullMQ job. */
 export interface JobErrorStore {
   /** Counts one more and answers how many there are. */
   add(bullJobId: string): Promise<number>;
+  clear(bullJobId: string): Promise<void>;
 }
 
 export function createJobErrorStore(redis: Redis): JobErrorStore {
@@ -14,6 +15,9 @@ export function createJobErrorStore(redis: Redis): JobErrorStore {
       const key = keys.jobErrors(bullJobId);
       const answers = await redis.multi().incr(key).pexpire(key, keep.jobErrorsMs).exec();
       return Number(answers?.[0]?.[1]);
+    },
+    async clear(bullJobId) {
+      await redis.del(keys.jobErrors(bullJobId));
     },
   };
 }

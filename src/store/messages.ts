@@ -64,12 +64,14 @@ export interface MessageStore {
   /** Replaces the wanted state, unless a later `version` of it was wanted already. Answers whether it changed. */
   want(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
   load(messageKey: string): Promise<MessageRecord | undefined>;
-  /** Where the message is in Slack, if it is there. */
-  find(messageKey: string): Promise<{ channel: string; ts: string } | undefined>;
   /** Updates what is known of the delivery; `undefined` forgets a field. */
   update(messageKey: string, delivery: { [K in keyof Delivery]?: Delivery[K] | undefined }): Promise<void>;
-  /** Marks `hash` as dealt with. Answers false when something newer is wanted by now. */
+  /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
   settle(messageKey: string, hash: string): Promise<boolean>;
+  /** How far the message has got. */
+  state(messageKey: string): Promise<DeliveryState>;
+  /** A message without a record cannot be delivered any more. */
+  forget(messageKey: string): Promise<void>;
   undelivered(): Promise<string[]>;
 }
 
@@ -85,8 +87,20 @@ redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
 `);
 
+// A record that has ended is not brought back without an end of its own.
+const updateScript = luaScript(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local last = 1 + tonumber(ARGV[1])
+if last > 1 then redis.call('HSET', KEYS[1], unpack(ARGV, 2, last)) end
+if #ARGV > last then redis.call('HDEL', KEYS[1], unpack(ARGV, last + 1)) end
+return 1
+`);
+
 const settleScript = luaScript(`
-if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then
+  redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2])
+  return 0
+end
 redis.call('ZREM', KEYS[2], ARGV[2])
 return 1
 `);
@@ -124,18 +138,19 @@ export function createMessageStore(redis: Redis): MessageStore {
         wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
       };
     },
-    async find(messageKey) {
-      const [channel, ts] = await redis.hmget(keys.message(messageKey), 'channel', 'ts');
-      return channel && ts ? { channel, ts } : undefined;
+    async state(messageKey) {
+      const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');
+      if (channel && ts) return { kind: 'shown', channel, ts };
+      return code ? { kind: 'refused', code } : { kind: 'waiting' };
+    },
+    async forget(messageKey) {
+      await redis.zrem(keys.undelivered(), messageKey);
     },
     async update(messageKey, changes) {
-      const set = Object.entries(changes).filter(([, value]) => value !== undefined);
-      const forget = Object.entries(changes).filter(([, value]) => value === undefined);
-      const transaction = redis.multi();
-      if (set.length > 0)
-        transaction.hset(keys.message(messageKey), Object.fromEntries(set.map(([k, v]) => [k, String(v)])));
-      if (forget.length > 0) transaction.hdel(keys.message(messageKey), ...forget.map(([k]) => k));
-      await transaction.exec();
+      const fields = Object.entries(changes);
+      const set = fields.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
+      const forget = fields.flatMap(([name, value]) => (value === undefined ? [name] : []));
+      await updateScript(redis, [keys.message(messageKey)], [set.length, ...set, ...forget]);
     },
     async settle(messageKey, hash) {
       const settled = await settleScript(

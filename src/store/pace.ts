@@ -23,8 +23,8 @@ export interface PaceStore {
 const takeScript = luaScript(`${LUA_NOW}
 local gap, room = tonumber(ARGV[1]), tonumber(ARGV[2])
 local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
-local wait = full + gap - now - room
-if wait > 0 then return math.ceil(wait) end
+local wait = (full - now) + (gap - room)
+if wait > 0.01 then return math.ceil(wait) end
 redis.call('SET', KEYS[1], full + gap, 'PX', math.ceil(full + gap - now))
 return 0
 `);

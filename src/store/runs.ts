@@ -49,6 +49,8 @@ export interface RunStore {
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
+  /** Nobody needs to look at a run whose record is gone. */
+  forget(job: string, runId: string): Promise<void>;
   /** The runs that a worker has to look at, oldest first. */
   active(): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
@@ -133,6 +135,9 @@ export function createRunStore(redis: Redis): RunStore {
     },
     async settle(run, release) {
       await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run)]);
+    },
+    async forget(job, runId) {
+      await redis.zrem(keys.activeRuns(), `${job} ${runId}`);
     },
     async load(runId, schema) {
       const json = await redis.hget(keys.run(runId), 'json');

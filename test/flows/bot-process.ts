@@ -15,6 +15,8 @@ process.once('SIGTERM', async () => {
 });
 if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
 if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
+if (process.env.TEST_FREEZE_BEFORE_WRITE)
+  freezeBeforeFirstWrite(Number(process.env.TEST_FREEZE_BEFORE_WRITE));
 
 /**
  * Dies as by `kill -9` at the nth command that requests send to Redis from here on: `2 before` it is sent or
@@ -48,5 +50,20 @@ function loseFirstWrite() {
       lost = true;
       return new Promise(() => {});
     });
+  };
+}
+
+/** Redis freezes between the answer to `TIME` and the write of the first run that a request writes. */
+function freezeBeforeFirstWrite(redisPid: number) {
+  const send = Redis.prototype.sendCommand;
+  let frozen = false;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    const isWrite =
+      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
+    if (isWrite && !frozen) {
+      frozen = true;
+      process.kill(redisPid, 'SIGSTOP');
+    }
+    return send.call(this, command, ...rest);
   };
 }

@@ -33,7 +33,7 @@ describe('an export that goes well', () => {
     expect(await until(world, '#docs', ['is ready', 'Done · ', '— Done'])).toEqual([
       `${CARD} — Done\n${ASKED}`,
       'Done · 12 pages · took 1 s',
-      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle]',
+      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
     ]);
     expect(slack.messages).toHaveLength(3);
     expect(notified(world, 'ana')).toBe(1);
@@ -45,6 +45,22 @@ describe('an export that goes well', () => {
       /https?:[^"]*X-Signature=[^"]*/.exec(JSON.stringify(ending.blocks))?.[0] ?? '',
     );
     expect(bundle.status).toBe(200);
+  });
+
+  test('gives a new link by a click, as often as one is wanted', async () => {
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready']);
+    await person('ben').clicks(messageWith(world, 'is ready'), 'New link');
+    await world.slack.until(
+      () => sees(world, '#docs').filter((text) => text.includes('is ready')).length === 2,
+    );
+    expect(world.platform.starts).toHaveLength(1);
+    const links = world.slack.messages.flatMap(
+      (one) => /X-Signature=[^"]*/.exec(JSON.stringify(one.blocks)) ?? [],
+    );
+    expect(new Set(links.map(String)).size).toBe(2);
   });
 
   test('is shown as queued while the platform has it queued', async () => {
@@ -143,6 +159,35 @@ describe('an export that does not go well', () => {
     expect(world.slack.messages).toHaveLength(4);
   });
 
+  test('a button of an earlier try does nothing once there is a later one', async () => {
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.platform.fail('docs.acme.com');
+    await until(world, '#docs', ['failed at', '— Failed']);
+    const first = messageWith(world, 'failed at');
+    await person('ana').clicks(first, 'Try again');
+    await world.slack.until(() => world.platform.starts.length === 2);
+    world.platform.fail('docs.acme.com');
+    await world.slack.until(
+      () => sees(world, '#docs').filter((text) => text.includes('failed at')).length === 2,
+    );
+    await person('ana').clicks(first, 'Try again');
+    expect(sees(world, '#docs').at(-1)).toBe(
+      'That was settled already; look at the newest message in the thread.',
+    );
+    expect(world.platform.starts).toHaveLength(2);
+  });
+
+  test('a platform that says "Retry-After: 0" is not hammered', async () => {
+    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '0' } } as const;
+    world.platform.wire.order('POST /v1/static-export/jobs', limited, 6);
+    await asks();
+    await until(world, '#docs', ['42%']);
+    const starts = world.platform.wire.calls.filter(({ name }) => name === 'POST /v1/static-export/jobs');
+    const pauses = starts.slice(1).map(({ atMs }, index) => atMs - (starts[index]?.atMs ?? 0));
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(35);
+  });
+
   test.each([
     [
       400,
@@ -235,7 +280,7 @@ describe('a start without an answer', () => {
   const lose = (when: 'before' | 'after') =>
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
-    "⚠️ @ana The platform did not answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]";
+    "⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]";
 
   test.each(['before', 'after'] as const)(
     '(lost %s it took effect) is asked about, never repeated',
@@ -260,7 +305,10 @@ describe('a start without an answer', () => {
       person('ben').clicks(question, 'Start again'),
       person('ana').clicks(question, 'Start again'),
     ]);
-    await until(world, '#docs', ['42%', 'The platform did not answer the first start. Started again by @']);
+    await until(world, '#docs', [
+      '42%',
+      'The platform gave no clear answer to the first start. Started again by @',
+    ]);
     await person('ana').clicks(Object.assign(before, { deleted: false }), 'Leave it');
     expect(world.platform.starts).toHaveLength(1);
     world.platform.finish('docs.acme.com');
@@ -273,7 +321,7 @@ describe('a start without an answer', () => {
     await asks();
     await until(world, '#docs', ['⚠️']);
     await person('ana').clicks(messageWith(world, '⚠️'), 'Leave it');
-    await until(world, '#docs', ['The platform did not answer the start. Left at that by @ana.']);
+    await until(world, '#docs', ['The platform gave no clear answer to the start. Left at that by @ana.']);
     await asks();
     await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(2);
@@ -321,6 +369,15 @@ describe('asked for again', () => {
   });
 });
 
+test('at log level trace there is no secret in the log either', async () => {
+  await world.startBot({ env: { LOG_LEVEL: 'trace' } });
+  await asks();
+  await until(world, '#docs', ['42%']);
+  world.platform.finish('docs.acme.com');
+  await until(world, '#docs', ['is ready', 'Done · ', '— Done']);
+  await world.slack.until(() => world.bots[1]?.output().includes('"level":10'));
+});
+
 describe('refused at once, privately, before anything starts', () => {
   test.each([
     [
@@ -332,6 +389,7 @@ describe('refused at once, privately, before anything starts', () => {
       '/docs-export docs.acme.com --fast',
       'Type one domain and nothing else, such as /docs-export docs.acme.com',
     ],
+    ['/docs-export ""', 'Which site? Type /docs-export docs.acme.com with your own domain.'],
     ['/docs-export', 'Which site? Type /docs-export docs.acme.com with your own domain.'],
   ])('%s', async (line, text) => {
     expect(told(await asks('#docs', line))).toBe(text);

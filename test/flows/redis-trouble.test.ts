@@ -85,6 +85,25 @@ describe.for([1, 2])('with %i bots', (bots) => {
   });
 });
 
+test('a write that a frozen Redis comes to only after its deadline starts nothing', async () => {
+  const world = await createWorld();
+  const { slack, platform, redis } = world;
+  await world.startBot({ env: { TEST_FREEZE_BEFORE_WRITE: String(redis.pid()) } });
+  const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+  expect(answer.tookMs).toBeLessThan(3000);
+  expect(answer.ephemeral && slack.read(answer.ephemeral)).toContain("I can't tell whether I kept this");
+  redis.thaw();
+  await redis.client.ping();
+  // Whatever was waiting in front of Redis has been run by now: a second request comes after it.
+  await expect
+    .poll(async () => (await slack.person('ana').types('#docs', '/docs-export help')).ok)
+    .toBe(true);
+  expect(await redis.client.zcard('{docket}:runs:active')).toBe(0);
+  expect(await redis.client.keys('{docket}:run:*')).toEqual([]);
+  expect(platform.wire.calls).toEqual([]);
+  await world.close();
+});
+
 test('a write whose answer got lost is told as in doubt, and goes on by itself', async () => {
   const world = await createWorld();
   const { slack, platform } = world;

@@ -13,6 +13,7 @@ export interface TestRedis {
   /** SIGKILL; what was acknowledged is on disk. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  pid(): number | undefined;
   freeze(): void;
   thaw(): void;
   close(): Promise<void>;
@@ -56,6 +57,7 @@ export async function startTestRedis(): Promise<TestRedis> {
     client,
     start,
     kill,
+    pid: () => child?.pid,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     async close() {

@@ -66,13 +66,15 @@ export interface BotOptions {
 }
 
 export interface WorldOptions {
+  /** How Slack reaches the bots; over HTTP when left out. */
+  transport?: 'http' | 'socket';
   platform?: StandInPlatformOptions;
   /** Rules of Slack that the test breaks on purpose. */
   mayViolate?: RegExp;
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const slack = createStandInSlack();
+  const slack = createStandInSlack({ transport: options.transport ?? 'http' });
   const platform = createStandInPlatform({
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
@@ -88,7 +90,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
     const bot = await spawnBot(addresses, port ?? (await freePort()), {
       SLACK_BOT_TOKEN: slack.tokens.bot,
-      SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+      ...(options.transport === 'socket'
+        ? { SLACK_APP_TOKEN: slack.tokens.app }
+        : { SLACK_SIGNING_SECRET: slack.tokens.signingSecret }),
       SLACK_API_URL: `${slackServer.url}/api/`,
       DOCS_API_URL: platformServer.url,
       DOCS_API_KEY: platform.apiKey,
@@ -106,8 +110,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const asked = slack.wire.calls.map(({ detail }) => JSON.stringify(detail));
     const links = asked.flatMap((call) => call.match(/https?:[^"\\\s]*X-Signature=[^"\\\s]*/g) ?? []);
     const signatures = links.flatMap((link) => /X-Signature=([^&"\\]+)/.exec(link)?.[1] ?? []);
-    const { bot, signingSecret } = slack.tokens;
-    return [bot, signingSecret, platform.apiKey, '/response/', ...links, ...signatures];
+    const { bot, signingSecret, app } = slack.tokens;
+    const addresses = ['/response/', '?ticket='];
+    return [bot, signingSecret, app, platform.apiKey, ...addresses, ...links, ...signatures];
   }
 
   return {

@@ -25,6 +25,8 @@ export interface ExportContext {
   /** Sees to it that the run is looked at soon. */
   wake: (run: ExportRun) => Promise<void>;
   answerPrivately: AnswerPrivately;
+  /** Aborted when the process is to stop: reads end early, starts never. */
+  stopping: AbortSignal;
   now: () => number;
   random: () => number;
   timing: Timing;
@@ -52,7 +54,10 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
 
   async run({ runId }, context) {
     const run = await context.runs.load(runId, exportRun);
-    if (run === undefined) return done;
+    if (run === undefined) {
+      await context.runs.forget('export', runId);
+      return done;
+    }
     await show(run, context);
     switch (run.state) {
       case 'accepted':
@@ -147,6 +152,7 @@ function started(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportR
 
 async function notStarted(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
+  if (error.kind === 'aborted') return lookAgainIn(0);
   const nowMs = context.now();
   const why = whyNotStarted(error);
   if (error.retryable) {
@@ -184,14 +190,11 @@ async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const { startedAtMs = run.sinceMs } = run;
   const nowMs = context.now();
   if (nowMs < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - nowMs);
-  const watchEndsAtMs = run.watchEndsAtMs ?? run.sinceMs + context.timing.watchMs;
-  if (nowMs >= watchEndsAtMs) {
-    return advance(run, ended(run, { kind: 'gaveUp', afterMs: nowMs - startedAtMs }, nowMs), context);
-  }
+  if (nowMs >= watchEndsAtMs(run, context)) return gaveUp(run, context);
 
   let job: ExportJob;
   try {
-    job = await context.docs.getExport(jobIdOf(run));
+    job = await context.docs.getExport(jobIdOf(run), { signal: context.stopping });
   } catch (error) {
     return noLook(run, error, context);
   }
@@ -206,7 +209,7 @@ async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
   }
   const bounds = { minMs: context.timing.lookMinMs, maxMs: context.timing.lookMaxMs };
   const inMs = nextLookMs(saw.looks, startedAtMs, context.now(), bounds, context.random());
-  return advance(run, { ...saw, watchEndsAtMs, nextLookAtMs: context.now() + inMs }, context, inMs);
+  return advance(run, { ...saw, nextLookAtMs: context.now() + inMs }, context, inMs);
 }
 
 function jobIdOf(run: ExportRun): string {
@@ -226,15 +229,28 @@ function seen(run: ExportRun, job: ExportJob, atMs: number) {
   };
 }
 
+/** A run is watched for so long from the moment its watch began, whoever's fault it is that nothing was seen. */
+const watchEndsAtMs = (run: ExportRun, { timing }: ExportContext) => run.sinceMs + timing.watchMs;
+
+function gaveUp(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const nowMs = context.now();
+  const afterMs = nowMs - (run.startedAtMs ?? run.sinceMs);
+  return advance(run, ended(run, { kind: 'gaveUp', afterMs }, nowMs), context);
+}
+
 /** A look that gave nothing: tried again ever less often, and told when it lasts. */
 async function noLook(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
+  if (error.kind === 'aborted') return lookAgainIn(0);
+  // An id that cannot even be asked for.
+  if (error.kind === 'bad_request' && error.happened === 'no') return gaveUp(run, context);
   const trouble = troubleAfter(run, error, context);
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return advance(run, ended(run, { kind: 'lost' }, context.now()), context);
   if (trouble.kind === 'key')
     context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-  return waitOut(run, trouble, context);
+  const nextMs = Math.min(trouble.nextMs, watchEndsAtMs(run, context));
+  return waitOut(run, { ...trouble, nextMs }, context);
 }
 
 /** The trouble of a run after one more failed call. It ends when the platform says, or after ever longer pauses. */
@@ -242,7 +258,7 @@ function troubleAfter(run: ExportRun, error: DocsApiError, { now, random, timing
   const kind = troubleOf(error);
   const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
   const pauseMs = kind === 'key' ? KEY_REFUSED_MS : backoffMs(timing, inARow, random());
-  return { kind, inARow, nextMs: now() + (error.retryAfterMs ?? pauseMs) };
+  return { kind, inARow, nextMs: now() + Math.max(error.retryAfterMs ?? 0, pauseMs) };
 }
 
 /** Tells of the trouble and tries the same step again when its time has come. */
@@ -259,13 +275,16 @@ function troubleOf(error: DocsApiError): Trouble['kind'] {
 async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
   try {
-    const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobIdOf(run));
+    const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobIdOf(run), {
+      signal: context.stopping,
+    });
     const link = `${run.id}.${run.attempt}.${run.resumed}`;
     await context.links.put(link, bundleUrl, expiresAt ?? context.now() + LINK_WITHOUT_END_MS);
     const ending: Ending = { kind: 'done', link, linkEndsAtMs: expiresAt, sizeBytes };
     return advance(run, ended(run, ending, context.now()), context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') return lookAgainIn(0);
     const trouble = troubleAfter(run, error, context);
     // A platform that has just completed a job may still call it incomplete for a moment.
     const worthwhile = error.retryable || error.kind === 'conflict';

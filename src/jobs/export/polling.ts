@@ -3,6 +3,10 @@ import type { Look } from './run.ts';
 /** How many looks a plan is made from; more only make the record larger. */
 export const LOOKS_KEPT = 8;
 
+/** From this fraction on, a job is looked at no less often than this. */
+const NEAR_END = 0.97;
+const NEAR_END_MAX_MS = 5_000;
+
 /**
  * When to look at an export job next, in milliseconds from now.
  *
@@ -19,8 +23,11 @@ export function nextLookMs(
 ): number {
   const endMs = expectedEndMs(looks);
   const pause = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
+  // Shown in whole percents, the last steps of a long job say little of its end.
+  const nearEnd = (looks.at(-1)?.fraction ?? 0) >= NEAR_END;
+  const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, bounds.maxMs) : bounds.maxMs;
   const spread = 0.9 + jitter * 0.2;
-  return Math.round(Math.min(Math.max(pause * spread, bounds.minMs), bounds.maxMs));
+  return Math.round(Math.max(Math.min(pause * spread, maxMs), bounds.minMs));
 }
 
 /** When the job would end at the rate seen between the looks; nothing while none was seen. */
@@ -29,6 +36,8 @@ function expectedEndMs(looks: readonly Look[]): number | undefined {
   const first = known.at(0);
   const last = known.at(-1);
   if (first === undefined || last === undefined || last.fraction <= first.fraction) return undefined;
-  const perMs = (last.fraction - first.fraction) / (last.atMs - first.atMs);
-  return last.atMs + (1 - last.fraction) / perMs;
+  // Progress comes in steps: what the last look found was reached when it was first seen.
+  const reachedAtMs = known.find(({ fraction }) => fraction === last.fraction)?.atMs ?? last.atMs;
+  const perMs = (last.fraction - first.fraction) / (reachedAtMs - first.atMs);
+  return reachedAtMs + (1 - last.fraction) / perMs;
 }

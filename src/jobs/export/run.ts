@@ -65,9 +65,8 @@ export const exportRun = runBase.extend({
   state: z.enum(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
   /** When the present state began. */
   sinceMs: z.number(),
-  /** When the present attempt began, and when its watch ends. */
+  /** When the present attempt began. */
   attemptAtMs: z.number(),
-  watchEndsAtMs: z.number().optional(),
   nextLookAtMs: z.number(),
   /** The platform's id of the export job. */
   jobId: z.string().optional(),
@@ -95,8 +94,9 @@ export type ExportRun = z.infer<typeof exportRun>;
 /** Short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);
 
-/** How far the export is, 0 to 1, when the platform says so. */
-export const fractionOf = (run: ExportRun) => run.looks.at(-1)?.fraction;
+/** How far the export was when the platform last said so, 0 to 1. */
+export const fractionOf = (run: ExportRun) =>
+  run.looks.findLast(({ fraction }) => fraction !== undefined)?.fraction;
 
 /** What a button may do to a run; nothing when the run has moved on since the button was shown. */
 export type Transition = (
@@ -115,7 +115,6 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
     attemptAtMs: nowMs,
     nextLookAtMs: nowMs,
     looks: [],
-    watchEndsAtMs: undefined,
     jobId: undefined,
     startedAtMs: undefined,
     status: undefined,
@@ -132,7 +131,6 @@ function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: numbe
   const fresh = {
     sinceMs: nowMs,
     nextLookAtMs: nowMs,
-    watchEndsAtMs: undefined,
     trouble: undefined,
     ending: undefined,
   };
@@ -164,14 +162,18 @@ export const transitions = {
       : undefined,
   /** It failed or did not start: start it once more. */
   tryAgain: (run, _by, nowMs) =>
-    run.state === 'ended' && ['failed', 'notStarted', 'lost', 'broken'].includes(run.ending?.kind ?? '')
+    run.state === 'ended' &&
+    (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
+      (run.ending?.kind === 'broken' && run.jobId === undefined))
       ? anew(run, nowMs)
       : undefined,
-  /** The watch ended before the job did, or its link could not be had: look again. */
+  /** The watch ended before the job did, its link could not be had, or a new one is wanted: look again. */
   checkNow: (run, _by, nowMs) => {
     if (run.state !== 'ended') return undefined;
-    if (run.ending?.kind === 'gaveUp') return watchAgain(run, 'watching', nowMs);
-    return run.ending?.kind === 'noLink' ? watchAgain(run, 'bundling', nowMs) : undefined;
+    const { ending } = run;
+    if (ending?.kind === 'done' || ending?.kind === 'noLink') return watchAgain(run, 'bundling', nowMs);
+    const watchable = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
+    return watchable ? watchAgain(run, 'watching', nowMs) : undefined;
   },
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;
@@ -184,7 +186,6 @@ export const runButton = z.object({
   resumed: z.number().int(),
   /** For when the record is gone. */
   domain: z.string(),
-  job: z.string().optional(),
 });
 export type RunButton = z.infer<typeof runButton>;
 

@@ -47,7 +47,7 @@ export function cardMessage(run: ExportRun): Message {
   // The card changes with its state word only: an id that comes sooner waits for it.
   const job = run.jobId === undefined || state === 'Queued' ? '' : ` · job ${shortId(run.jobId)}`;
   return message([
-    [{ bold: `📦 Static export · ${run.domain} — ${state}` }],
+    [{ bold: `📦 Static export · ${site(run)} — ${state}` }],
     [`Asked for by @${person(run.requester.name)}${job} · details in the thread`],
   ]);
 }
@@ -106,10 +106,9 @@ export function progressMessage(run: ExportRun): Message {
 
 /** The platform's own word where it is not one of the known ones. */
 function stateWordOf(run: ExportRun): string {
+  const status = oneLine(run.status ?? '');
   const known = ['queued', 'running', 'completed', 'failed', ''];
-  if (run.state !== 'watching' || run.status === undefined || known.includes(run.status))
-    return stateWord(run);
-  return cut(oneLine(run.status), 40);
+  return run.state !== 'watching' || known.includes(status) ? stateWord(run) : cut(status, 40);
 }
 
 /** What the platform says of the progress: never more than that. */
@@ -118,11 +117,11 @@ function measures(run: ExportRun): string[] {
   const parts: string[] = [];
   const fraction = fractionOf(run);
   if (fraction !== undefined) {
-    const cells = Math.floor(fraction * 10);
+    const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
     if (run.state !== 'ended')
       parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
-  } else if (run.progressText !== undefined) {
-    parts.push(cut(oneLine(run.progressText), 60));
+  } else if (oneLine(run.progressText ?? '') !== '') {
+    parts.push(cut(oneLine(run.progressText ?? ''), 60));
   }
   if (run.pageCount !== undefined)
     parts.push(pages(run.pageCount) + (run.state === 'ended' ? '' : ' so far'));
@@ -155,7 +154,7 @@ function questionMessage(run: ExportRun): Message {
       [
         '⚠️ ',
         { mention: run.requester.id },
-        ` The platform did not answer, so I can't tell whether the export of ${run.domain} started.`,
+        ` The platform gave no clear answer, so I can't tell whether the export of ${site(run)} started.`,
       ],
       ["Look in the platform's dashboard before you start it again."],
     ],
@@ -168,8 +167,8 @@ function questionMessage(run: ExportRun): Message {
 
 function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Message {
   const said = {
-    startAgain: `The platform did not answer the first start. Started again by @${person(by)}.`,
-    leave: `The platform did not answer the start. Left at that by @${person(by)}.`,
+    startAgain: `The platform gave no clear answer to the first start. Started again by @${person(by)}.`,
+    leave: `The platform gave no clear answer to the start. Left at that by @${person(by)}.`,
     late: "The platform's answer came late: the export did start.",
   };
   return message([[said[action]]]);
@@ -191,7 +190,7 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       const after = took === undefined ? '' : ` after ${duration(took)}`;
       return message(
         [
-          ['❌ ', to, ` The export of ${run.domain} failed${at}${after}.`],
+          ['❌ ', to, ` The export of ${site(run)} failed${at}${after}.`],
           [platformSaid(ending.reason)],
           [`Your live site is not affected. ref ${refOf(run.id)}`],
         ],
@@ -202,13 +201,13 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       return message(
         [
           ['❌ ', to, ` ${notStarted(run, ending.why)}`],
-          ...(ending.reason ? [[platformSaid(ending.reason)]] : []),
+          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
         ],
         ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
       );
     case 'lost':
       return message(
-        [['❌ ', to, ` The platform no longer knows the export of ${run.domain} (404).`]],
+        [['❌ ', to, ` The platform no longer knows the export of ${site(run)} (404).`]],
         [runButtonOf(run, 'Start another', exportActions.tryAgain)],
       );
     case 'gaveUp':
@@ -217,30 +216,34 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
           [
             '⌛ ',
             to,
-            ` I stopped watching the export of ${run.domain} after ${duration(ending.afterMs)}. It may still finish.`,
+            ` I stopped watching the export of ${site(run)} after ${duration(ending.afterMs)}. It may still finish.`,
           ],
         ],
         [runButtonOf(run, 'Check now', exportActions.checkNow)],
       );
     case 'noLink':
       return message(
-        [['⚠️ ', to, ` The export of ${run.domain} finished, but I couldn't get a download link yet.`]],
+        [['⚠️ ', to, ` The export of ${site(run)} finished, but I couldn't get a download link yet.`]],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
       );
     case 'broken': {
-      const unknown =
-        run.jobId === undefined
-          ? "It may or may not have started: look in the platform's dashboard before you start it again."
-          : 'It may still finish at the platform.';
+      const known = run.jobId !== undefined;
+      const state = known
+        ? 'It may still finish at the platform.'
+        : "It may or may not have started: look in the platform's dashboard before you start it again.";
       return message(
         [
           [
             '❌ ',
             to,
-            ` Something broke on my side during the export of ${run.domain}. ${unknown} ref ${ending.ref}`,
+            ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
           ],
         ],
-        [runButtonOf(run, run.jobId === undefined ? 'Start again' : 'Start another', exportActions.tryAgain)],
+        [
+          known
+            ? runButtonOf(run, 'Check now', exportActions.checkNow)
+            : runButtonOf(run, 'Start again', exportActions.tryAgain),
+        ],
       );
     }
   }
@@ -259,7 +262,7 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
       : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
   return message(
     [
-      ['✅ ', { mention: run.requester.id }, ` The export of ${run.domain} is ready${facts}`],
+      ['✅ ', { mention: run.requester.id }, ` The export of ${site(run)} is ready${facts}`],
       [...until, 'Anyone who has it can download the bundle.'],
     ],
     [
@@ -269,6 +272,7 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
         url: linkPlaceholder(done.link),
         style: 'primary',
       },
+      runButtonOf(run, 'New link', exportActions.checkNow),
     ],
   );
 }
@@ -276,7 +280,7 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
 function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
   switch (why) {
     case 'domain':
-      return `The platform doesn't accept ${run.domain}, so nothing was started. Check the spelling and type the command again.`;
+      return `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`;
     case 'plan':
       return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
     case 'key':
@@ -310,19 +314,18 @@ export function runningMessage(run: ExportRun, nowMs: number, thread: string | u
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
   const by = `@${person(run.requester.name)}`;
   if (run.state === 'unknown') {
-    const text = `I can't tell whether ${by}'s export of ${run.domain} started, so I start no other. Answer the question in its thread first.`;
+    const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. Answer the question in its thread first.`;
     return message([[text]], buttons);
   }
   const fraction = fractionOf(run);
   const where = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
   const ago = duration(nowMs - run.attemptAtMs);
-  return message([[`An export of ${run.domain} is ${where} (started by ${by} ${ago} ago).`]], buttons);
+  return message([[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]], buttons);
 }
 
 function platformSaid(reason: string | undefined): string {
-  return reason === undefined
-    ? 'The platform gave no reason.'
-    : `The platform said: "${cut(oneLine(reason), 300)}"`;
+  const said = cut(oneLine(reason ?? ''), 300);
+  return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
 }
 
 function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
@@ -331,8 +334,7 @@ function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts
     run: run.id,
     attempt: run.attempt,
     resumed: run.resumed,
-    domain: run.domain,
-    ...(run.jobId !== undefined && { job: run.jobId.slice(0, 500) }),
+    domain: site(run),
   };
   return { label, action, value: JSON.stringify(value) };
 }
@@ -342,7 +344,10 @@ function tookMs(run: ExportRun): number | undefined {
   return run.completedAtMs - run.startedAtMs;
 }
 
-const percent = (fraction: number) => `${Math.floor(fraction * 100)}%`;
+/** Never more than there is: 0.29 is 29%, though 0.29 * 100 is a little less. */
+const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
+/** The domain is checked before it becomes a run; a record may be older than the check. */
+const site = (run: ExportRun) => cut(oneLine(run.domain), 253);
 const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
 const person = (name: string) => cut(oneLine(name), 60);
 

@@ -21,6 +21,7 @@ test('an empty manifest allows nothing', () => {
     events: [],
     interactive: false,
     homeTab: false,
+    socketMode: false,
   });
 });
 

@@ -20,7 +20,7 @@ import {
   stateWord,
 } from '../../../src/jobs/export/view.ts';
 import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
-import { anEnding, anyRun, aRun, hostileText, NOW_MS, type REASONS_NOT_TO_START, STATES } from './any-run.ts';
+import { anEnding, anyRun, aRun, NOW_MS, type REASONS_NOT_TO_START, STATES, slackCode } from './any-run.ts';
 
 const THREAD = 'https://acme.example/archives/C0DOCS/p1789914659000100';
 
@@ -71,7 +71,7 @@ describe('whatever a record holds', () => {
   ];
   function always(claim: (shown: { kind: string; message: Message }, run: ExportRun) => void) {
     fc.assert(
-      fc.property(anyRun, hostileText, (run, code) => {
+      fc.property(anyRun, slackCode, (run, code) => {
         for (const shown of everyMessage(run, code)) claim(shown, run);
       }),
       { numRuns: 400 },
@@ -86,7 +86,7 @@ describe('whatever a record holds', () => {
     'Slack takes every message, with the link %s',
     async (link) => {
       await fc.assert(
-        fc.asyncProperty(anyRun, hostileText, async (run, code) => {
+        fc.asyncProperty(anyRun, slackCode, async (run, code) => {
           for (const { message } of everyMessage(run, code)) {
             const { blocks } = await fillLinks(message, async () => link);
             expect(mistakesIn(blocks, 'message')).toEqual([]);
@@ -148,6 +148,7 @@ describe('whatever a record holds', () => {
     fc.assert(
       fc.property(silent, (run) => {
         const { progressText: _, status: __, answer: ___, ending, ...rest } = run;
+        rest.jobId = 'se_1';
         const words = { ...rest, ...(ending && !('reason' in ending) && !('code' in ending) && { ending }) };
         for (const { message } of [
           ...exportMessages(words),
@@ -266,6 +267,12 @@ describe('the card', () => {
     );
   });
 
+  test('leaves the job out while it is queued: the card changes with its state word only', () => {
+    expect(reads(cardMessage(aRun({ status: 'queued' })))).toBe(
+      '📦 Static export · docs.acme.com — Queued\nAsked for by @ana · details in the thread',
+    );
+  });
+
   test.each([
     ['se_1', 'se_1'],
     ['0123456789abcdef', '0123456789abcdef'],
@@ -308,7 +315,7 @@ describe('the state in a word', () => {
     ['noLink', 'Done, without a link yet'],
     ['left', 'Start unclear'],
     ['noPlace', 'Not started'],
-    ['broken', 'Broken off'],
+    ['broken', 'Stopped by an error'],
   ])('ended as %s is "%s"', (kind, word) => {
     expect(stateWord(ended(anEnding[kind]))).toBe(word);
   });
@@ -385,7 +392,7 @@ describe('the progress', () => {
       'a rejected key',
       'key',
       1,
-      'Running · started TIME{ago}\nMy platform key was rejected; an operator has to renew it. I go on when it works again.',
+      'Running · started TIME{ago}\nMy platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
     ],
     ['two failures', 'down', 2, 'Running · started TIME{ago}'],
     [
@@ -396,12 +403,12 @@ describe('the progress', () => {
     ],
     ['two times not found', 'lost', 2, 'Running · started TIME{ago}'],
   ])('with trouble: %s', (_, kind, inARow, expected) => {
-    expect(shown({ trouble: { kind, inARow, sinceMs: NOW_MS, nextMs: NOW_MS + 60_000 } })).toBe(expected);
+    expect(shown({ trouble: { kind, inARow, nextMs: NOW_MS + 60_000 } })).toBe(expected);
   });
 
   test('with trouble before the start: nothing is started yet', () => {
     const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'starting' });
-    const trouble = { kind: 'down', inARow: 1, sinceMs: NOW_MS, nextMs: NOW_MS } as const;
+    const trouble = { kind: 'down', inARow: 1, nextMs: NOW_MS } as const;
     expect(messageOf({ ...run, trouble }, 'progress')).toBe(
       "Queued\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
     );
@@ -416,17 +423,17 @@ describe('the ending', () => {
     [
       'done',
       said(anEnding.done, { pageCount: 412 }),
-      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle]',
+      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
     ],
     [
       'done, with nothing else told',
       said({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
-      "✅ @Ana The export of docs.acme.com is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle]",
+      "✅ @Ana The export of docs.acme.com is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link]",
     ],
     [
       'done, one page and one byte',
       said({ kind: 'done', link: 'x', linkEndsAtMs: NOW_MS, sizeBytes: 1 }, { pageCount: 1 }),
-      '✅ @Ana The export of docs.acme.com is ready · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle]',
+      '✅ @Ana The export of docs.acme.com is ready · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
     ],
     [
       'failed',
@@ -443,18 +450,31 @@ describe('the ending', () => {
       said({ kind: 'failed', reason: ' \u202E\n' }),
       '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
     ],
-    ['lost', said(anEnding.lost), '❌ @Ana The platform no longer knows this export (404).\n[Start another]'],
+    [
+      'lost',
+      said(anEnding.lost),
+      '❌ @Ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
+    ],
     [
       'gave up',
       said(anEnding.gaveUp),
-      '⌛ @Ana I stopped watching after 6 h. The job may still finish.\n[Check now]',
+      '⌛ @Ana I stopped watching the export of docs.acme.com after 6 h. It may still finish.\n[Check now]',
     ],
     [
       'no link',
       said(anEnding.noLink),
-      '⚠️ @Ana The export finished, but I could not get a download link yet.\n[Try again]',
+      "⚠️ @Ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
     ],
-    ['broken', said(anEnding.broken), '❌ @Ana Something broke on my side. ref 7f3c1d\n[Try again]'],
+    [
+      'broken',
+      said(anEnding.broken),
+      '❌ @Ana Something broke on my side during the export of docs.acme.com. It may still finish at the platform. ref 7f3c1d\n[Check now]',
+    ],
+    [
+      'broken before anybody knows whether it started',
+      said(anEnding.broken, { jobId: undefined }),
+      "❌ @Ana Something broke on my side during the export of docs.acme.com. It may or may not have started: look in the platform's dashboard before you start it again. ref 7f3c1d\n[Start again]",
+    ],
     ['left', said(anEnding.left), undefined],
     ['no place', said(anEnding.noPlace), undefined],
   ])('%s', (_, text, expected) => {
@@ -462,18 +482,21 @@ describe('the ending', () => {
   });
 
   test.each<[(typeof REASONS_NOT_TO_START)[number], string]>([
-    ['domain', "❌ @Ana The platform doesn't accept docs.acme.com. Nothing was started.\n[Try again]"],
+    [
+      'domain',
+      "❌ @Ana The platform doesn't accept docs.acme.com, so nothing was started. Check the spelling and type the command again.",
+    ],
     [
       'plan',
       "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
     ],
     [
       'key',
-      '❌ @Ana My platform key was rejected, so nothing was started. An operator has to renew it.\n[Try again]',
+      '❌ @Ana My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
     ],
     [
       'limit',
-      "❌ @Ana The platform's limit is still reached, so nothing was started. Try again later.\n[Try again]",
+      "❌ @Ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
     ],
     [
       'down',
@@ -486,7 +509,7 @@ describe('the ending', () => {
 
   test('not started: the words of the platform are added', () => {
     expect(said(anEnding.notStarted)).toBe(
-      '❌ @Ana The platform doesn\'t accept docs.acme.com. Nothing was started.\nThe platform said: "Unknown domain"\n[Try again]',
+      '❌ @Ana The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
     );
   });
 
@@ -507,13 +530,13 @@ describe('the question about a start without an answer', () => {
 
   test('says what is not known, and what to do', () => {
     expect(messageOf(asked, 'question')).toBe(
-      "⚠️ @Ana The platform did not answer, so I can't tell whether the export of docs.acme.com started.\nLook in its dashboard before you start it again.\n[Start again] [Leave it]",
+      "⚠️ @Ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]",
     );
   });
 
   test.each([
-    ['startAgain', 'The platform did not answer the first start. Started again by @ben.'],
-    ['leave', 'The platform did not answer the start. Left at that by @ben.'],
+    ['startAgain', 'The platform gave no clear answer to the first start. Started again by @ben.'],
+    ['leave', 'The platform gave no clear answer to the start. Left at that by @ben.'],
     ['late', "The platform's answer came late: the export did start."],
   ] as const)('answered (%s), it has no buttons and mentions nobody', (action, text) => {
     const answer = { attempt: 1, by: 'ben', byId: 'U0BEN', action };
@@ -539,7 +562,7 @@ describe('told privately', () => {
       'start unclear',
       aRun({ state: 'unknown' }),
       THREAD,
-      "I can't tell whether an export of docs.acme.com is running: the platform did not answer @ana's start. That question comes first, in its thread.\n[Open thread]",
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
     ],
   ])('%s', (_, run, thread, expected) => {
     expect(reads(runningMessage(run, NOW_MS, thread))).toBe(expected);

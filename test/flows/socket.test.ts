@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Call } from '../../demo/wire.ts';
+import { messageWith, notified, plain, sees, until } from './reading.ts';
+import { expectNothingTwice, tellStory } from './trouble.ts';
+import { type Bot, createWorld, type World } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ transport: 'socket' });
+});
+afterEach(() => world.close());
+
+type PersonName = Parameters<World['slack']['person']>[0];
+const person = (name: PersonName) => world.slack.person(name);
+const asks = (who: PersonName = 'ana', text = '/docs-export docs.acme.com') =>
+  person(who).types('#docs', text);
+const told = (answer: Awaited<ReturnType<typeof asks>>) =>
+  answer.ephemeral && plain(world.slack.read(answer.ephemeral));
+const connected = (count: number) =>
+  world.slack.until(() => world.slack.sockets.open === count, 10_000, `${count} connections`);
+
+async function startBots(count: number) {
+  for (let started = 0; started < count; started += 1) await world.startBot();
+  await connected(2 * count);
+}
+
+async function readyz(bot: Bot | undefined) {
+  const answer = await fetch(`http://127.0.0.1:${bot?.port}/readyz`);
+  return { status: answer.status, body: (await answer.json()) as { parts: Record<string, string> } };
+}
+
+/** From 42% to the end, and nothing twice on the way. */
+async function endsOnce(messages = 3) {
+  await until(world, '#docs', ['42%']);
+  world.platform.finish('docs.acme.com');
+  await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+  expect(world.platform.starts).toHaveLength(1);
+  expect(world.slack.messages).toHaveLength(messages);
+  expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);
+}
+
+/** Loses the start of the export, so that a question with two buttons is asked. */
+async function question() {
+  world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
+  await asks();
+  await until(world, '#docs', ['⚠️']);
+  return messageWith(world, '⚠️');
+}
+
+describe('over a socket', () => {
+  test('an export goes from the command to the bundle, as over HTTP', async () => {
+    await startBots(1);
+    const answer = await asks();
+    expect(answer).toMatchObject({ ok: true });
+    expect(answer.ephemeral).toBeUndefined();
+    await endsOnce();
+    expect(notified(world, 'ana')).toBe(1);
+    const ending = messageWith(world, 'is ready');
+    expect(await person('ana').clicks(ending, 'Download bundle')).toMatchObject({ ok: true });
+    expect(world.slack.sockets.envelopes.map(({ type, outcome }) => `${type} ${outcome}`)).toEqual([
+      'slash_commands acknowledged',
+      'interactive acknowledged',
+    ]);
+    expect((await readyz(world.bots[0])).body.parts).toEqual({ redis: 'up', slack: 'up', docs: 'up' });
+    expect(
+      await fetch(`http://127.0.0.1:${world.bots[0]?.port}/slack/events`, { method: 'POST' }),
+    ).toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('what is refused at once is told in the acknowledgement', async () => {
+    await startBots(1);
+    const answer = await asks('ana', '/docs-export localhost');
+    expect(answer.ephemeral).toMatchObject({ via: 'ack' });
+    expect(told(answer)).toBe("localhost isn't a host name. Type it like docs.acme.com.");
+    expect(told(await asks('gus'))).toContain("You can't start exports here");
+    expect(world.slack.messages).toEqual([]);
+    expect(world.platform.wire.calls).toEqual([]);
+  });
+
+  test('a click is acknowledged, and answered through its response_url', async () => {
+    await startBots(1);
+    const asked = await question();
+    expect(await person('gus').clicks(asked, 'Start again')).toMatchObject({ ok: true });
+    expect(sees(world, '#docs', 'gus').at(-1)).toContain("You can't start exports here");
+    expect(world.slack.ephemerals.at(-1)).toMatchObject({ via: 'response_url' });
+    expect(await person('ben').clicks(asked, 'Start again')).toMatchObject({ ok: true });
+    await endsOnce(4);
+  });
+});
+
+describe.for([1, 2])('with %i bots', (bots) => {
+  test('the same envelope six times at once and once more after the end is one export', async () => {
+    await startBots(bots);
+    const first = asks();
+    await world.slack.until(() => world.slack.lastRequest);
+    const request = world.slack.lastRequest;
+    const repeats = [1, 2, 3, 4, 5].map(() => world.slack.resend(request));
+    for (const answer of await Promise.all([first, ...repeats])) {
+      expect(answer).toMatchObject({ ok: true });
+      expect(answer.ephemeral).toBeUndefined();
+    }
+    await endsOnce();
+    expect(await world.slack.resend(request)).toMatchObject({ ok: true });
+    expect(world.platform.starts).toHaveLength(1);
+    expect(world.slack.messages).toHaveLength(3);
+    const { envelopes } = world.slack.sockets;
+    expect(new Set(envelopes.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(envelopes.map(({ connection }) => connection)).size).toBe(2 * bots);
+  });
+
+  test('a double click, and clicks of two people at once, are one start', async () => {
+    await startBots(bots);
+    const asked = await question();
+    await Promise.all(
+      (['ana', 'ana', 'ben', 'ben'] as const).map((name) => person(name).clicks(asked, 'Start again')),
+    );
+    await endsOnce(4);
+  });
+});
+
+describe('a connection that ends', () => {
+  test('both are cut off in the middle: the export goes on, and so do commands', async () => {
+    await startBots(1);
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.slack.sockets.cut();
+    await connected(0);
+    expect(await asks('ben')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
+    await connected(2);
+    expect(told(await asks('ben'))).toContain('An export of docs.acme.com is at 42%');
+    await endsOnce();
+  });
+
+  test.each(['cut when sent', 'cut when acknowledged'] as const)(
+    '%s: the person is told that it failed, and asks again: one export in all',
+    async (fault) => {
+      await startBots(1);
+      world.slack.sockets.order(fault);
+      expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
+      await connected(2);
+      await asks();
+      await endsOnce();
+    },
+  );
+
+  test.each(['warning', 'refresh_requested', 'link_disabled'] as const)(
+    'Slack asks for new ones (%s) while a request is in work: it is still acknowledged',
+    async (reason) => {
+      await startBots(1);
+      const stopListening = world.slack.wire.onCall(({ name }: Call) => {
+        if (name !== 'users.info') return;
+        stopListening();
+        world.slack.sockets.disconnect(reason, 10_000);
+      });
+      expect(await asks()).toMatchObject({ ok: true });
+      await world.slack.until(() => world.slack.sockets.opened === 4, 10_000, 'two new connections');
+      expect(world.bots[0]?.output()).toContain(`"reason":"${reason}"`);
+      await endsOnce();
+      // The bot closes the old ones itself, long before Slack would.
+      await connected(2);
+    },
+  );
+
+  test('Slack renews both again and again, and a command that comes meanwhile is never lost', async () => {
+    await startBots(1);
+    for (let round = 0; round < 3; round += 1) {
+      const before = world.slack.sockets.opened;
+      world.slack.sockets.disconnect('refresh_requested', 10_000);
+      expect(told(await asks('ana', '/docs-export localhost'))).toContain("isn't a host name");
+      await world.slack.until(() => world.slack.sockets.opened === before + 2);
+      await connected(2);
+    }
+  });
+});
+
+describe('kill -9', () => {
+  test.for([1, 2])('before the work is queued, of one of %i bots', async (bots) => {
+    await startBots(bots);
+    const killed = Promise.withResolvers<void>();
+    const stopListening = world.slack.wire.onCall(async (call: Call) => {
+      const bot = world.bots.find((candidate) => candidate.made(call));
+      if (call.name !== 'users.info' || bot === undefined) return;
+      stopListening();
+      world.slack.wire.order(({ n }) => n === call.n, { kind: 'reset', when: 'before' });
+      await bot.kill();
+      killed.resolve();
+    });
+    expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
+    await killed.promise;
+    expect(await world.redis.client.keys('{docket}:run:*')).toEqual([]);
+    if (bots === 1) await startBots(1);
+    await connected(2);
+    expect(await asks()).toMatchObject({ ok: true });
+    await endsOnce();
+  });
+
+  // The commands of a request on its way into Redis, in order: the clock, the write, the queue.
+  test.for([1, 2, 3, 4].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
+    '$phase command $command of the request',
+    async ({ command, phase }) => {
+      const first = await world.startBot({ env: { TEST_KILL_AT: `${command} ${phase}` } });
+      const died = world.slack
+        .until(() => !first.running(), 10_000, 'the end of the bot')
+        .then(() => world.startBot());
+      const story = await tellStory(world);
+      await died;
+      expectNothingTwice(world, story);
+      expect(story.ending).toBe('done');
+      expect(world.slack.sockets.envelopes[0]?.outcome).toBe('lost');
+    },
+  );
+
+  test('once the work is queued, with the acknowledgement on its way: it is done all the same', async () => {
+    await startBots(1);
+    const [first] = world.bots;
+    world.slack.sockets.order('cut when acknowledged');
+    const killed = Promise.withResolvers<void>();
+    const stopListening = world.slack.sockets.onEnvelope((_, moment) => {
+      if (moment !== 'acknowledged') return;
+      stopListening();
+      killed.resolve(first?.kill());
+    });
+    expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
+    await killed.promise;
+    await startBots(1);
+    await until(world, '#docs', ['42%']);
+    expect(told(await asks())).toContain('An export of docs.acme.com is at 42%');
+    await endsOnce();
+  });
+});
+
+describe('a Slack that is away', () => {
+  test('at the start: Docket is up, says so, and works once Slack is back', async () => {
+    world.slack.wire.order('apps.connections.open', { kind: 'answer', status: 503 }, 10_000);
+    const bot = await world.startBot();
+    expect(await readyz(bot)).toMatchObject({ status: 200, body: { parts: { redis: 'up', slack: 'down' } } });
+    expect(await asks()).toMatchObject({ failed: 'dispatch_failed' });
+    world.slack.wire.clear();
+    await connected(2);
+    expect((await readyz(bot)).body.parts.slack).toBe('up');
+    await asks();
+    await endsOnce();
+  });
+
+  test('refuses WebSockets, and does not greet: the next ones are tried', async () => {
+    world.slack.sockets.order('refuse', 3);
+    world.slack.sockets.order('no hello', 1);
+    await world.startBot({ timing: { socketHelloMs: 300 } });
+    await connected(2);
+    await asks();
+    await endsOnce();
+  });
+
+  test('while an export runs: /readyz says so until it is back', async () => {
+    await startBots(1);
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.slack.wire.order('apps.connections.open', { kind: 'answer', status: 503 }, 10_000);
+    world.slack.sockets.cut();
+    await expect.poll(async () => (await readyz(world.bots[0])).body.parts.slack).toBe('down');
+    world.slack.wire.clear();
+    await connected(2);
+    await endsOnce();
+  });
+});
+
+describe('SIGTERM', () => {
+  test('ends with a request in work, which is still acknowledged', async () => {
+    await startBots(1);
+    const [bot] = world.bots;
+    const ended = Promise.withResolvers<number | null>();
+    const stopListening = world.slack.wire.onCall(({ name }: Call) => {
+      if (name !== 'users.info') return;
+      stopListening();
+      ended.resolve(bot?.terminate() ?? null);
+    });
+    const startMs = performance.now();
+    expect(await asks()).toMatchObject({ ok: true });
+    expect(await ended.promise).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+    await startBots(1);
+    await endsOnce();
+  });
+
+  test('of one of two bots leaves the other one, and no command fails after it', async () => {
+    await startBots(2);
+    expect(await world.bots[0]?.terminate()).toBe(0);
+    await connected(2);
+    await asks();
+    await endsOnce();
+  });
+
+  test('ends also while Slack takes no connection', async () => {
+    world.slack.wire.order('apps.connections.open', { kind: 'hang', when: 'before' }, 100);
+    const bot = await world.startBot();
+    const startMs = performance.now();
+    expect(await bot.terminate()).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+  });
+});
+
+test('nothing that is secret is in the log, whatever its level', async () => {
+  await world.startBot({ env: { LOG_LEVEL: 'trace' } });
+  await connected(2);
+  await asks();
+  await endsOnce();
+  world.slack.sockets.disconnect('warning');
+  await world.slack.until(() => world.slack.sockets.opened === 4);
+  const request = world.slack.lastRequest?.body ?? '';
+  const { trigger_id: trigger = '', token = '' } = Object.fromEntries(new URLSearchParams(request));
+  for (const secret of [...world.secrets(), trigger, token].filter(Boolean))
+    expect(world.bots[0]?.output()).not.toContain(secret);
+});

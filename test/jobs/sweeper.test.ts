@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { startSweeper } from '../../src/jobs/sweeper.ts';
+import { createLog } from '../../src/log.ts';
+
+/**
+ * A sweeper over what the test says is there: one list, or one error, for each sweep, nothing after the last. The
+ * story is what happened, in order.
+ */
+function sweeping(finds: (string[] | Error)[], ensure: (name: string) => Promise<void> = async () => {}) {
+  const story: string[] = [];
+  const lines: string[] = [];
+  let sweeps = 0;
+  const sweeper = startSweeper({
+    async find() {
+      const found = finds[sweeps] ?? [];
+      sweeps += 1;
+      story.push(`sweep ${sweeps}`);
+      if (found instanceof Error) throw found;
+      return found.map((name) => async () => {
+        story.push(name);
+        await ensure(name);
+      });
+    },
+    everyMs: 0,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+  });
+  stops.push(() => sweeper.stop());
+  return {
+    sweeper,
+    sweeps: () => sweeps,
+    log: () => lines.join(''),
+    /** What happened in the first so many sweeps, as soon as they are over: the next one has begun. */
+    async first(count: number) {
+      await vi.waitUntil(() => sweeps > count, { interval: 1, timeout: 10_000 });
+      return story.slice(0, story.indexOf(`sweep ${count + 1}`));
+    },
+  };
+}
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+describe('work without a job', () => {
+  test('gets one, in the order in which it was found', async () => {
+    const { first } = sweeping([['b', 'a', 'c']]);
+    expect(await first(1)).toEqual(['sweep 1', 'b', 'a', 'c']);
+  });
+
+  test('is looked for again and again', async () => {
+    const { first } = sweeping([['a'], [], ['a', 'b']]);
+    expect(await first(4)).toEqual(['sweep 1', 'a', 'sweep 2', 'sweep 3', 'a', 'b', 'sweep 4']);
+  });
+
+  test('is taken one after another, and the next sweep waits for the last', async () => {
+    let busy = 0;
+    let together = 0;
+    const { first } = sweeping([['a', 'b'], ['c']], async () => {
+      busy += 1;
+      together = Math.max(together, busy);
+      await new Promise((resolve) => setImmediate(resolve));
+      busy -= 1;
+    });
+    expect(await first(2)).toEqual(['sweep 1', 'a', 'b', 'sweep 2', 'c']);
+    expect(together).toBe(1);
+  });
+});
+
+describe('a sweep that fails', () => {
+  test('is told, and the next one comes', async () => {
+    const { first, log } = sweeping([new Error('Redis is away'), ['a']]);
+    expect(await first(2)).toEqual(['sweep 1', 'sweep 2', 'a']);
+    expect(log()).toContain('sweep failed');
+    expect(log()).toContain('Redis is away');
+  });
+
+  test('over one piece of work does not hold up the others', async () => {
+    const { first, log } = sweeping([['of a newer version', 'a', 'b']], async (name) => {
+      if (name === 'of a newer version') throw new Error('No job is called digest');
+    });
+    expect(await first(1)).toEqual(['sweep 1', 'of a newer version', 'a', 'b']);
+    expect(log()).toContain('No job is called digest');
+  });
+});
+
+describe('stopping', () => {
+  test('before the first sweep, there is none', async () => {
+    const stopped = sweeping([['a']]);
+    stopped.sweeper.stop();
+    await sweeping([]).first(5);
+    expect(stopped.sweeps()).toBe(0);
+  });
+
+  test('in the middle of a sweep, that one is the last', async () => {
+    const gate = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    const { sweeper, sweeps } = sweeping([['a']], async () => {
+      entered.resolve();
+      await gate.promise;
+    });
+    await entered.promise;
+    sweeper.stop();
+    gate.resolve();
+    await sweeping([]).first(5);
+    expect(sweeps()).toBe(1);
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createJobErrorStore } from '../../src/store/job-errors.ts';
+import { keys, PREFIX } from '../../src/store/keys.ts';
+import { createLinkStore } from '../../src/store/links.ts';
+import { createMessageStore } from '../../src/store/messages.ts';
+import { createPaceStore } from '../../src/store/pace.ts';
+import { createPeopleStore } from '../../src/store/people.ts';
+import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { createStepStore } from '../../src/store/steps.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aMessage } from './a-message.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+test('every key begins with the one hash tag', () => {
+  const built = Object.values(keys).map((build) => (build as (...parts: string[]) => string)('a', 'b'));
+  expect(built.length).toBeGreaterThan(5);
+  for (const key of built) expect(key.startsWith(`${PREFIX}:`)).toBe(true);
+  expect(PREFIX).toBe('{docket}');
+});
+
+test('no two things share a key', () => {
+  const built = Object.values(keys).map((build) => (build as (...parts: string[]) => string)('a', 'b'));
+  expect(new Set(built).size).toBe(built.length);
+});
+
+async function everyKey(): Promise<{ key: string; lives: number }[]> {
+  const all = await redis.client.keys('*');
+  return Promise.all(all.map(async (key) => ({ key, lives: await redis.client.pttl(key) })));
+}
+
+test('whatever the stores write ends some day, except for the lists of open work', async () => {
+  const { client } = redis;
+  const runs = createRunStore(client);
+  const messages = createMessageStore(client);
+  const steps = createStepStore(client);
+  const pace = createPaceStore(client);
+  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1' };
+  const deadlineMs = (await runs.timeMs()) + 60_000;
+
+  await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1');
+  const saved = await runs.save(run);
+  await runs.resume(saved ?? run, deadlineMs, 60_000, 'https://hooks.example/2');
+  await messages.want('m1', aMessage(), 1, 1000);
+  await messages.update('m1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
+  await steps.begin('r1', 'start', 'token', 1000);
+  await steps.finish('r1', 'start', { jobId: 'se_1' });
+  await steps.finish('r1', 'never-begun', 1);
+  await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
+  await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, 0);
+  await pace.hold({ bucket: 'edit:T1', perMinute: 60, burst: 2 }, 1000);
+  await createJobErrorStore(client).add('export:1');
+  await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
+
+  const found = await everyKey();
+  expect(found.map(({ key }) => key).sort()).toEqual(
+    [
+      keys.run('r1'),
+      keys.activeRuns(),
+      keys.claim('c1'),
+      keys.responseUrl('r1'),
+      keys.step('r1', 'start'),
+      keys.step('r1', 'never-begun'),
+      keys.message('m1'),
+      keys.undelivered(),
+      keys.link('l1'),
+      keys.pace('post:C1'),
+      keys.pace('edit:T1'),
+      keys.jobErrors('export:1'),
+      keys.directMessage('T1', 'U1'),
+    ].sort(),
+  );
+  const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);
+  expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns()].sort());
+});
+
+test('news of a message whose record has ended leaves nothing behind for good', async () => {
+  await createMessageStore(redis.client).update('gone', { failures: 1 });
+  expect((await everyKey()).filter(({ lives }) => lives < 0)).toEqual([]);
+});

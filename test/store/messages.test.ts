@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
+import { keep } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aMessage } from './a-message.ts';
+
+let redis: TestRedis;
+let messages: MessageStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  messages = createMessageStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const running = aMessage();
+const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: 'U0ANA' });
+
+describe('wanting a message', () => {
+  test('keeps it and lists it as undelivered', async () => {
+    expect(await messages.want('m1', done, 1, 1000)).toBe(true);
+    expect(await messages.load('m1')).toEqual({ wanted: done });
+    expect(await messages.undelivered()).toEqual(['m1']);
+  });
+
+  test('with a later version replaces it', async () => {
+    await messages.want('m1', running, 1, 1000);
+    expect(await messages.want('m1', done, 2, 2000)).toBe(true);
+    expect((await messages.load('m1'))?.wanted).toEqual(done);
+  });
+
+  test('with an older version changes nothing', async () => {
+    await messages.want('m1', done, 10, 1000);
+    expect(await messages.want('m1', running, 9, 2000)).toBe(false);
+    expect((await messages.load('m1'))?.wanted).toEqual(done);
+  });
+
+  test('with the same version again is taken: a job may show twice what it saved once', async () => {
+    await messages.want('m1', running, 3, 1000);
+    expect(await messages.want('m1', done, 3, 2000)).toBe(true);
+  });
+
+  test('that looks the same is no change, but makes its version known', async () => {
+    await messages.want('m1', running, 1, 1000);
+    expect(await messages.want('m1', running, 5, 2000)).toBe(false);
+    expect(await messages.want('m1', done, 4, 3000)).toBe(false);
+    expect((await messages.load('m1'))?.wanted).toEqual(running);
+  });
+
+  test('that looks the same and was delivered is not listed again', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.settle('m1', 'running');
+    await messages.want('m1', running, 2, 2000);
+    expect(await messages.undelivered()).toEqual([]);
+  });
+
+  test('keeps what is known of its delivery', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.update('m1', { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' });
+    await messages.want('m1', done, 2, 2000);
+    expect(await messages.load('m1')).toEqual({
+      wanted: done,
+      channel: 'C0DOCS',
+      ts: '1.1',
+      deliveredHash: 'running',
+    });
+  });
+
+  test('lists those that were first wanted long ago first, whatever came after', async () => {
+    await messages.want('late', running, 1, 2000);
+    await messages.want('early', running, 1, 1000);
+    await messages.want('early', done, 2, 3000);
+    expect(await messages.undelivered()).toEqual(['early', 'late']);
+  });
+
+  test('keeps it as long as its run', async () => {
+    await messages.want('m1', running, 1, 1000);
+    const livesMs = await redis.client.pttl(keys.message('m1'));
+    expect(livesMs).toBeGreaterThan(keep.runMs - 60_000);
+    expect(livesMs).toBeLessThanOrEqual(keep.runMs);
+  });
+});
+
+describe('what is known of a delivery', () => {
+  test('comes back as it was written, each field in its type', async () => {
+    await messages.want('m1', running, 1, 1000);
+    const known = {
+      deliveredHash: '1',
+      channel: 'C0DOCS',
+      ts: '1758376800.000100',
+      postedAtMs: 1,
+      checkAtMs: 2,
+      editedAtMs: 3,
+      failures: 4,
+      textOnly: true,
+      movedTo: 'U0ANA',
+      refusal: 'is_archived',
+      deleted: true,
+    };
+    await messages.update('m1', known);
+    expect(await messages.load('m1')).toEqual({ wanted: running, ...known });
+  });
+
+  test('is forgotten field by field', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.update('m1', { postedAtMs: 1, checkAtMs: 2, failures: 3 });
+    await messages.update('m1', { postedAtMs: undefined, checkAtMs: undefined, ts: '1.1' });
+    expect(await messages.load('m1')).toEqual({ wanted: running, failures: 3, ts: '1.1' });
+  });
+
+  test('an update without a change is none', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.update('m1', {});
+    expect(await messages.load('m1')).toEqual({ wanted: running });
+  });
+});
+
+describe('how far a message has got', () => {
+  test.each([
+    [
+      { channel: 'C0DOCS', ts: '1.1' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
+    ],
+    [{ channel: 'C0DOCS' }, { kind: 'waiting' }],
+    [{}, { kind: 'waiting' }],
+    [{ refusal: 'is_archived' }, { kind: 'refused', code: 'is_archived' }],
+    [
+      { channel: 'D0ANA', ts: '1.2', refusal: 'is_archived', movedTo: 'U0ANA' },
+      { kind: 'shown', channel: 'D0ANA', ts: '1.2' },
+    ],
+  ])('with %j known: %j', async (known, state) => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.update('m1', known);
+    expect(await messages.state('m1')).toEqual(state);
+  });
+
+  test('an unknown message waits, and has no record', async () => {
+    expect(await messages.state('never')).toEqual({ kind: 'waiting' });
+    expect(await messages.load('never')).toBeUndefined();
+  });
+});
+
+describe('settling', () => {
+  test('takes a message from the undelivered ones', async () => {
+    await messages.want('m1', running, 1, 1000);
+    expect(await messages.settle('m1', 'running')).toBe(true);
+    expect(await messages.undelivered()).toEqual([]);
+  });
+
+  test('when something newer is wanted by now says so, and leaves it listed', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.want('m1', done, 2, 2000);
+    expect(await messages.settle('m1', 'running')).toBe(false);
+    expect(await messages.undelivered()).toEqual(['m1']);
+  });
+
+  test('of an older state puts a message back whose newer one was settled meanwhile', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.want('m1', done, 2, 2000);
+    expect(await messages.settle('m1', 'done')).toBe(true);
+    expect(await messages.settle('m1', 'running')).toBe(false);
+    expect(await messages.undelivered()).toEqual(['m1']);
+  });
+
+  test('a message without a record is forgotten', async () => {
+    await messages.want('m1', running, 1, 1000);
+    await messages.forget('m1');
+    expect(await messages.undelivered()).toEqual([]);
+  });
+});

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore, type RunStore, runBase } from '../../src/store/runs.ts';
+import { keep } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+const note = runBase.extend({ note: z.string() });
+type Note = z.infer<typeof note>;
+const aNote = (changes: Partial<Note> = {}): Note => ({
+  v: 1,
+  id: 'r1',
+  teamId: 'T0ACME',
+  job: 'export',
+  rev: 1,
+  claim: 'docs.acme.com',
+  note: 'first',
+  ...changes,
+});
+
+const CLAIM_MS = 60_000;
+const ADDRESS = 'https://hooks.example/commands/s3cret';
+
+let redis: TestRedis;
+let runs: RunStore;
+/** On the clock of Redis, a minute from now. */
+let inTime: number;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  runs = createRunStore(redis.client);
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  inTime = (await runs.timeMs()) + 60_000;
+});
+afterAll(() => redis.close());
+
+const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
+const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));
+const load = (id = 'r1') => runs.load(id, note);
+
+describe('accepting', () => {
+  test('keeps the run, its claim and its place among the open ones', async () => {
+    expect(await accept(aNote())).toEqual({ kind: 'accepted' });
+    expect(await load()).toEqual(aNote());
+    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
+    expect(await holder()).toBe('r1');
+    expect(await runs.responseUrl('r1')).toBe(ADDRESS);
+  });
+
+  test('keeps the run for as long as its buttons are read, and the secret address for as long as Slack takes it', async () => {
+    await accept(aNote());
+    const lives = async (key: string) => redis.client.pttl(key);
+    expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(keep.runMs);
+    expect(await lives(keys.run('r1'))).toBeGreaterThan(keep.runMs - 30_000);
+    expect(await lives(keys.responseUrl('r1'))).toBeLessThanOrEqual(keep.responseUrlMs);
+    expect(await lives(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
+  });
+
+  test('the secret address is not in the run', async () => {
+    await accept(aNote());
+    expect(JSON.stringify(await redis.client.hgetall(keys.run('r1')))).not.toContain('s3cret');
+  });
+
+  test('after the deadline of its own clock, Redis refuses and nothing is written', async () => {
+    expect(await accept(aNote(), (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('a deadline with a fraction of a millisecond is understood', async () => {
+    expect(await accept(aNote(), inTime + 0.25)).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r2', claim: 'x' }), (await runs.timeMs()) - 0.5)).toEqual({
+      kind: 'late',
+    });
+  });
+
+  test('a frozen Redis that wakes up after the deadline refuses by itself', async () => {
+    await accept(aNote({ id: 'warm', claim: 'warm' }));
+    const deadlineMs = await runs.timeMs();
+    redis.freeze();
+    const answer = accept(aNote(), deadlineMs);
+    await vi.waitUntil(() => Date.now() > deadlineMs + 1, { interval: 1 });
+    redis.thaw();
+    expect(await answer).toEqual({ kind: 'late' });
+    expect(await load()).toBeUndefined();
+  });
+
+  test('the same request again is a repeat, and changes nothing', async () => {
+    await accept(aNote());
+    await runs.save(aNote({ note: 'second' }));
+    expect(await accept(aNote())).toEqual({ kind: 'repeated' });
+    expect(await load()).toEqual(aNote({ rev: 2, note: 'second' }));
+  });
+
+  test('the same request again is a repeat also when another run holds the claim by now', async () => {
+    await accept(aNote());
+    await runs.save(aNote(), true);
+    await accept(aNote({ id: 'r2' }));
+    expect(await accept(aNote())).toEqual({ kind: 'repeated' });
+    expect(await holder()).toBe('r2');
+  });
+
+  test('what another run holds is refused, with its name, and nothing is written', async () => {
+    await accept(aNote());
+    expect(await accept(aNote({ id: 'r2' }))).toEqual({ kind: 'claimed', by: 'r1' });
+    expect(await load('r2')).toBeUndefined();
+    expect(await runs.active()).toHaveLength(1);
+    expect(await runs.responseUrl('r2')).toBeUndefined();
+  });
+
+  test('a claim of the same run stands in nobody’s way', async () => {
+    await redis.client.set(keys.claim('docs.acme.com'), 'r1');
+    expect(await accept(aNote())).toEqual({ kind: 'accepted' });
+  });
+
+  test('runs without a claim, and with others, go side by side', async () => {
+    const { claim: _, ...free } = aNote();
+    expect(await accept(free)).toEqual({ kind: 'accepted' });
+    expect(await accept({ ...free, id: 'r2' })).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r4', claim: 'docs.beta.com' }))).toEqual({ kind: 'accepted' });
+  });
+
+  test('of many at once that want the same, one is accepted', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => accept(aNote({ id: `r${index}` }))),
+    );
+    expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(19);
+  });
+});
+
+describe('going on by a click', () => {
+  const resume = (run: Note, deadlineMs = inTime) => runs.resume(run, deadlineMs, CLAIM_MS, ADDRESS);
+  async function settled() {
+    await accept(aNote());
+    const saved = await runs.save(aNote({ note: 'ended' }), true);
+    if (saved === undefined) throw new Error('not saved');
+    await runs.settle(saved, true);
+    return saved;
+  }
+
+  test('is the next revision, claimed and open again', async () => {
+    const saved = await settled();
+    expect(await resume({ ...saved, note: 'again' })).toEqual({ kind: 'accepted' });
+    expect(await load()).toEqual({ ...saved, rev: 3, note: 'again' });
+    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
+    expect(await holder()).toBe('r1');
+  });
+
+  test('from a revision that is not the latest is stale, and changes nothing', async () => {
+    const saved = await settled();
+    await resume(saved);
+    expect(await resume({ ...saved, note: 'second click' })).toEqual({ kind: 'stale' });
+    expect((await load())?.note).toBe('ended');
+    expect((await load())?.rev).toBe(3);
+  });
+
+  test('of many clicks at once, one counts', async () => {
+    const saved = await settled();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => resume(saved)));
+    expect(answers.map(({ kind }) => kind).sort()).toEqual(['accepted', ...Array(9).fill('stale')]);
+  });
+
+  test('of a run that is gone is stale', async () => {
+    expect(await resume(aNote())).toEqual({ kind: 'stale' });
+    expect(await load()).toBeUndefined();
+  });
+
+  test('while another run holds the claim is refused', async () => {
+    const saved = await settled();
+    await accept(aNote({ id: 'r2' }));
+    expect(await resume(saved)).toEqual({ kind: 'claimed', by: 'r2' });
+    expect(await load()).toEqual(saved);
+  });
+
+  test('after the deadline is late', async () => {
+    const saved = await settled();
+    expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
+    expect(await load()).toEqual(saved);
+  });
+});
+
+describe('saving', () => {
+  test('answers the run with its new revision', async () => {
+    await accept(aNote());
+    expect(await runs.save(aNote({ note: 'second' }))).toEqual(aNote({ rev: 2, note: 'second' }));
+    expect(await load()).toEqual(aNote({ rev: 2, note: 'second' }));
+    expect(await holder()).toBe('r1');
+  });
+
+  test('of a state that is not the latest is refused, and keeps the claim', async () => {
+    await accept(aNote());
+    await runs.save(aNote({ note: 'second' }));
+    expect(await runs.save(aNote({ note: 'other' }), true)).toBeUndefined();
+    expect((await load())?.note).toBe('second');
+    expect(await holder()).toBe('r1');
+  });
+
+  test('of a run that is gone brings nothing back', async () => {
+    expect(await runs.save(aNote())).toBeUndefined();
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('with release frees the claim in the same moment', async () => {
+    await accept(aNote());
+    await runs.save(aNote(), true);
+    expect(await holder()).toBeNull();
+    expect(await accept(aNote({ id: 'r2' }))).toEqual({ kind: 'accepted' });
+  });
+
+  test("with release leaves another run's claim alone", async () => {
+    await accept(aNote());
+    await redis.client.set(keys.claim('docs.acme.com'), 'r2');
+    await runs.save(aNote(), true);
+    expect(await holder()).toBe('r2');
+  });
+
+  test('of two at once, one is kept', async () => {
+    await accept(aNote());
+    const saved = await Promise.all([runs.save(aNote({ note: 'a' })), runs.save(aNote({ note: 'b' }))]);
+    expect(saved.filter((one) => one !== undefined)).toEqual([await load()]);
+  });
+});
+
+describe('settling', () => {
+  test.each([
+    [true, null],
+    [false, 'r1'],
+  ])('takes the run from the open ones and keeps its record; release %s', async (release, claimedBy) => {
+    await accept(aNote());
+    await runs.settle(aNote(), release);
+    expect(await runs.active()).toEqual([]);
+    expect(await load()).toEqual(aNote());
+    expect(await holder()).toBe(claimedBy);
+  });
+
+  test('a state that is not the latest changes nothing', async () => {
+    await accept(aNote());
+    await runs.save(aNote());
+    await runs.settle(aNote(), true);
+    expect(await runs.active()).toHaveLength(1);
+    expect(await holder()).toBe('r1');
+  });
+});
+
+test('open runs come in the order of their acceptance', async () => {
+  for (const id of ['b', 'a', 'c']) {
+    await accept(aNote({ id, claim: id }));
+    const now = await runs.timeMs();
+    await vi.waitUntil(async () => (await runs.timeMs()) > now, { interval: 1 });
+  }
+  expect((await runs.active()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
+});
+
+test('a record that does not fit its schema is not taken for a run', async () => {
+  await accept(aNote());
+  await redis.client.hset(keys.run('r1'), 'json', JSON.stringify({ ...aNote(), v: 2 }));
+  await expect(load()).rejects.toThrow();
+});
