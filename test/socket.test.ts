@@ -6,6 +6,7 @@ import type { App, ReceiverEvent } from '@slack/bolt';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createStandInSlack, type StandInSlackOptions } from '../demo/slack/slack.ts';
+import { readSettings, SettingsError, secretsOf } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { createSocketReceiver, type SocketParts } from '../src/socket.ts';
 import { clientOf, widerManifest } from './demo/slack/tiny-bot.ts';
@@ -392,4 +393,32 @@ describe('the end', () => {
     },
     15_000,
   );
+});
+
+describe('the settings', () => {
+  const env = {
+    SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
+    DOCS_API_URL: 'https://api.docs.example',
+    DOCS_API_KEY: 'adm_0123456789',
+  };
+  const problemsOf = (more: NodeJS.ProcessEnv) => {
+    try {
+      return readSettings({ ...env, ...more }) && [];
+    } catch (error) {
+      return error instanceof SettingsError ? error.problems : [error];
+    }
+  };
+
+  test('need no signing secret with an app token, which is a secret too', () => {
+    const settings = readSettings({ ...env, SLACK_APP_TOKEN: 'xapp-1-A0-2' });
+    expect(settings).toMatchObject({ slackAppToken: 'xapp-1-A0-2', slackSigningSecret: undefined });
+    expect(secretsOf(settings)).toContain('xapp-1-A0-2');
+    expect(problemsOf({})).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/)]);
+  });
+
+  test('take app-level tokens alone', () => {
+    expect(problemsOf({ SLACK_APP_TOKEN: 'xoxb-1' })).toEqual([
+      'SLACK_APP_TOKEN must be an app-level token, which begins with xapp-. See "Basic Information".',
+    ]);
+  });
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -100,7 +101,8 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const workspace = createAcme(now);
   const limited: Call[] = [];
   const tokens = {
-    bot: 'xoxb-stand-in-bot-token',
+    // Its own for each: a bot that outlives its world must not be taken for one of another.
+    bot: `xoxb-stand-in-${randomUUID()}`,
     signingSecret: 'stand-in-signing-secret',
     app: 'xapp-stand-in-app-token',
     verification: 'stand-in-verification-token',

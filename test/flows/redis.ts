@@ -68,12 +68,21 @@ export async function startTestRedis(): Promise<TestRedis> {
   };
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+/**
+ * A port that nothing listens on. It is below those that the system gives to outgoing connections, so that it is
+ * still free when a Redis that was killed comes back to it.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const listens = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!listens) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

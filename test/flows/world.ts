@@ -12,7 +12,7 @@ import {
 import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
 import type { Call } from '../../demo/wire.ts';
 import type { Timing } from '../../src/timing.ts';
-import { freePort, startTestRedis, type TestRedis } from './redis.ts';
+import { startTestRedis, type TestRedis } from './redis.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
 const quick: Partial<Timing> = {
@@ -49,7 +49,7 @@ export interface World {
   platform: StandInPlatform;
   redis: TestRedis;
   bots: Bot[];
-  /** Starts one more bot; on `port`, one that died there before. Slack talks to the newest. */
+  /** Starts one more bot. Slack talks to the newest. */
   startBot(options?: BotOptions): Promise<Bot>;
   /** What was secret at any time: tokens, keys, response addresses, bundle links. */
   secrets(): string[];
@@ -58,7 +58,6 @@ export interface World {
 }
 
 export interface BotOptions {
-  port?: number;
   timing?: Partial<Timing>;
   env?: Record<string, string>;
   /** Uses the bot's own Redis, in this folder. */
@@ -83,12 +82,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const servers: { close(): Promise<void> }[] = [];
   const bots: Bot[] = [];
 
-  async function startBot({ port, timing, env, dataDir }: BotOptions = {}): Promise<Bot> {
+  async function startBot({ timing, env, dataDir }: BotOptions = {}): Promise<Bot> {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
-    const bot = await spawnBot(addresses, port ?? (await freePort()), {
+    const bot = await spawnBot(addresses, {
       SLACK_BOT_TOKEN: slack.tokens.bot,
       ...(options.transport === 'socket'
         ? { SLACK_APP_TOKEN: slack.tokens.app }
@@ -135,16 +134,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-async function spawnBot(addresses: string[], port: number, env: Record<string, string>): Promise<Bot> {
+async function spawnBot(addresses: string[], env: Record<string, string>): Promise<Bot> {
   const child = spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
-    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...env },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  await new Promise<void>((resolve, reject) => {
+  const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes('Docket is up')) resolve();
+      const up = /"port":(\d+),[^\n]*"Docket is up"/.exec(output);
+      if (up) resolve(Number(up[1]));
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
