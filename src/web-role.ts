@@ -21,6 +21,9 @@ import { within } from './within.ts';
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
 
+/** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
+const DRAIN_MS = 3000;
+
 /** How long the start waits for Redis before it takes requests all the same. */
 const READY_MS = 2000;
 
@@ -94,7 +97,12 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
 
   await becomesReady(redis);
   const server = await bolt.start(settings.port);
-  closers.add(() => bolt.stop());
+  closers.add(async () => {
+    // A request that somebody only half sent must not keep the workers from handing back their jobs.
+    await within(DRAIN_MS, bolt.stop()).catch(
+      () => 'closeAllConnections' in server && server.closeAllConnections(),
+    );
+  });
   const bound = 'address' in server ? server.address() : null;
   return bound !== null && typeof bound === 'object' ? bound.port : undefined;
 }

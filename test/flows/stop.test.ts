@@ -1,0 +1,61 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { until } from './reading.ts';
+import { expectNothingTwice, tellStory } from './trouble.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+  await world.startBot({ timing: { lockMs: 60_000, docsCallMs: 20_000 } });
+});
+afterEach(() => world.close());
+
+const asks = () => world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+
+async function ends() {
+  const startedAtMs = performance.now();
+  expect(await world.bots[0]?.terminate()).toBe(0);
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+}
+
+test('SIGTERM while an export runs: the next process goes on at once', async () => {
+  await asks();
+  await until(world, '#docs', ['42%']);
+  await ends();
+  await world.startBot();
+  // The lock of the first one lasts a minute: only a job that was handed back is seen before.
+  const story = await tellStory(world);
+  expectNothingTwice(world, story);
+});
+
+test('SIGTERM while a look hangs: its job is handed back', async () => {
+  await asks();
+  await until(world, '#docs', ['42%']);
+  world.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'hang', when: 'before' });
+  await world.slack.until(() => world.platform.wire.waiting === 0);
+  await ends();
+  await world.startBot();
+  expectNothingTwice(world, await tellStory(world));
+});
+
+test('SIGTERM while a start is on its way: its answer is waited for', async () => {
+  world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'delay', ms: 1500 });
+  await asks();
+  await world.slack.until(() => world.platform.wire.calls.length === 1);
+  await ends();
+  await world.startBot();
+  const story = await tellStory(world);
+  expectNothingTwice(world, story);
+  expect(story.ending).toBe('done');
+});
+
+test('SIGTERM with a request that somebody only half sent', async () => {
+  const socket = connect(world.bots[0]?.port ?? 0, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /slack/events HTTP/1.1\r\nhost: docket\r\ncontent-length: 100\r\n\r\nhalf');
+  await asks();
+  await until(world, '#docs', ['42%']);
+  await ends();
+  socket.destroy();
+});
