@@ -196,6 +196,38 @@ describe('the connections', () => {
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
   });
 
+  test('that have been renewed are kept for what is in work on them', async () => {
+    const finish = Promise.withResolvers<void>();
+    const { slack, ana, receiver } = await setting(async ({ ack }) => {
+      await finish.promise;
+      await ack();
+    });
+    const answer = ana.types('#docs', '/docs-export');
+    await slack.until(() => slack.sockets.envelopes.length === 1);
+    slack.sockets.disconnect('warning');
+    await slack.until(() => slack.sockets.open === 2);
+    finish.resolve();
+    expect(await answer).toMatchObject({ ok: true });
+    expect(receiver.connected()).toBe(true);
+  });
+
+  test('that lasted are renewed at once', async () => {
+    const slack = createStandInSlack({ transport: 'socket' });
+    open.push(await slack.listen());
+    let pauses = 0;
+    const random = () => {
+      pauses += 1;
+      return 0;
+    };
+    // Here every connection lasts, and the pause after a failure is the only one that is random.
+    const timing = { ...quick, retryMaxMs: 0 };
+    await receiver(slack.apiUrl, acknowledges, { timing, random }).receiver.start(0);
+    await slack.until(() => slack.sockets.open === 2);
+    slack.sockets.disconnect('refresh_requested');
+    await slack.until(() => slack.sockets.opened === 4);
+    expect(pauses).toBe(0);
+  });
+
   test('are renewed when Slack asks for it, before the old ones go', async () => {
     const { slack, receiver, lines } = await setting(acknowledges);
     let none = false;
@@ -300,7 +332,7 @@ describe('the connections', () => {
     const { port } = silent.address() as AddressInfo;
     const apiUrl = await apiThatNames(() => `ws://127.0.0.1:${port}/`);
     await receiver(apiUrl, acknowledges, { timing: { ...quick, socketPongMs: 150 } }).receiver.start(0);
-    await expect.poll(() => seen.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(() => seen.length, { timeout: 4000 }).toBeGreaterThan(2);
   });
 });
 

@@ -60,7 +60,7 @@ export const useDomainButton = defineButton({
 });
 
 /** The buttons that set a run going again, or lay it to rest. */
-export const runButtons = (['startAgain', 'leave', 'tryAgain', 'checkNow'] as const).map((name) =>
+export const runButtons = (['startAgain', 'leave', 'tryAgain', 'checkNow', 'newLink'] as const).map((name) =>
   defineButton({
     action: exportActions[name],
     may: 'export',
@@ -104,6 +104,7 @@ function newRun(domain: string, { teamId, user, channel, requestId }: Caller, no
     inDirectMessage: false,
     attempt: 1,
     resumed: 0,
+    relinked: 0,
     state: 'accepted',
     sinceMs: nowMs,
     attemptAtMs: nowMs,

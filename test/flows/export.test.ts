@@ -47,20 +47,42 @@ describe('an export that goes well', () => {
     expect(bundle.status).toBe(200);
   });
 
-  test('gives a new link by a click, as often as one is wanted', async () => {
+  test('takes its link out of the message when it ends, and puts a new one in by a click, without a new message', async () => {
+    world.platform.linkLifeMs = 1200;
     await asks();
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
     await until(world, '#docs', ['is ready']);
-    await person('ben').clicks(messageWith(world, 'is ready'), 'New link');
-    await world.slack.until(
-      () => sees(world, '#docs').filter((text) => text.includes('is ready')).length === 2,
-    );
+    const ending = messageWith(world, 'is ready');
+    const first = JSON.stringify(ending.blocks);
+    await until(world, '#docs', [
+      '🔒 The link ended TIME. The export of docs.acme.com is still there.\n[New link]',
+    ]);
+    expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
+    expect(await world.redis.client.keys('{docket}:link:*')).toEqual([]);
+
+    world.platform.linkLifeMs = 3_600_000;
+    await person('ben').clicks(ending, 'New link');
+    await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+    expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
+    expect(JSON.stringify(ending.blocks)).not.toBe(first);
+    expect(world.slack.messages).toHaveLength(3);
+    expect(notified(world, 'ana')).toBe(1);
     expect(world.platform.starts).toHaveLength(1);
-    const links = world.slack.messages.flatMap(
-      (one) => /X-Signature=[^"]*/.exec(JSON.stringify(one.blocks)) ?? [],
-    );
-    expect(new Set(links.map(String)).size).toBe(2);
+  });
+
+  test('gives a new link also while another export of the same site runs', async () => {
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready']);
+    await person('ben').types('#docs', '/docs-export docs.acme.com');
+    await world.slack.until(() => world.platform.starts.length === 2);
+    const ending = messageWith(world, 'is ready');
+    const first = JSON.stringify(ending.blocks);
+    await person('ana').clicks(ending, 'New link');
+    await world.slack.until(() => JSON.stringify(ending.blocks) !== first);
+    expect(sees(world, '#docs').filter((text) => text.includes('is ready'))).toHaveLength(1);
   });
 
   test('is shown as queued while the platform has it queued', async () => {

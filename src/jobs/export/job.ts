@@ -278,7 +278,7 @@ async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> 
     const { bundleUrl, expiresAt, sizeBytes } = await context.docs.createBundle(jobIdOf(run), {
       signal: context.stopping,
     });
-    const link = `${run.id}.${run.attempt}.${run.resumed}`;
+    const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
     await context.links.put(link, bundleUrl, expiresAt ?? context.now() + LINK_WITHOUT_END_MS);
     const ending: Ending = { kind: 'done', link, linkEndsAtMs: expiresAt, sizeBytes };
     return advance(run, ended(run, ending, context.now()), context);
@@ -307,7 +307,13 @@ async function ask(run: ExportRun, context: ExportContext): Promise<Outcome> {
 }
 
 async function end(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  if (run.ending?.kind === 'noPlace') await tellNoPlace(run, run.ending.code, context);
+  const { ending } = run;
+  if (ending?.kind === 'noPlace') await tellNoPlace(run, ending.code, context);
+  if (ending?.kind === 'done' && ending.linkEndsAtMs !== undefined && !ending.over) {
+    const leftMs = ending.linkEndsAtMs - context.now();
+    if (leftMs > 0) return lookAgainIn(leftMs);
+    return advance(run, { ending: { ...ending, over: true } }, context);
+  }
   await context.runs.settle(run, true);
   return done;
 }

@@ -9,6 +9,8 @@ export const ending = z.discriminatedUnion('kind', [
     link: z.string(),
     linkEndsAtMs: z.number().optional(),
     sizeBytes: z.number().optional(),
+    /** The link has ended, and its message says so. */
+    over: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
   /** The platform certainly did not start it; `reason` is what it said. */
@@ -58,6 +60,8 @@ export const exportRun = runBase.extend({
   /** Counts the starts, and within one the times that a person had it watched again. */
   attempt: z.number().int(),
   resumed: z.number().int(),
+  /** Counts the further links that were asked for; they edit the ending that is there. */
+  relinked: z.number().int(),
   /**
    * `accepted` nobody has looked yet · `carding` the card is on its way · `starting` · `watching` ·
    * `bundling` completed, the link is being made · `unknown` a person has to decide · `ended`
@@ -128,13 +132,20 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
 
 /** The same export job, looked at once more. */
 function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
+  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, trouble: undefined, ending: undefined };
+  return { ...run, ...fresh, resumed: run.resumed + 1, state };
+}
+
+/** A further link for an export that is done. It is no start, so nothing has to wait for another run. */
+function relink(run: ExportRun, nowMs: number): ExportRun {
   const fresh = {
     sinceMs: nowMs,
     nextLookAtMs: nowMs,
     trouble: undefined,
     ending: undefined,
+    claim: undefined,
   };
-  return { ...run, ...fresh, resumed: run.resumed + 1, state };
+  return { ...run, ...fresh, relinked: run.relinked + 1, state: 'bundling' };
 }
 
 /** The run with its ending. */
@@ -167,14 +178,17 @@ export const transitions = {
       (run.ending?.kind === 'broken' && run.jobId === undefined))
       ? anew(run, nowMs)
       : undefined,
-  /** The watch ended before the job did, its link could not be had, or a new one is wanted: look again. */
+  /** The watch ended before the job did, or its link could not be had: look again. */
   checkNow: (run, _by, nowMs) => {
     if (run.state !== 'ended') return undefined;
     const { ending } = run;
-    if (ending?.kind === 'done' || ending?.kind === 'noLink') return watchAgain(run, 'bundling', nowMs);
+    if (ending?.kind === 'noLink') return watchAgain(run, 'bundling', nowMs);
     const watchable = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
     return watchable ? watchAgain(run, 'watching', nowMs) : undefined;
   },
+  /** The link of a finished export ends, or has ended: make another. */
+  newLink: (run, _by, nowMs) =>
+    run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;
 
@@ -195,6 +209,7 @@ export const exportActions = {
   leave: 'export.leave',
   tryAgain: 'export.try_again',
   checkNow: 'export.check_now',
+  newLink: 'export.new_link',
   download: 'export.download',
   openThread: 'export.open_thread',
   useDomain: 'export.use_domain',

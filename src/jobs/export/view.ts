@@ -22,7 +22,7 @@ export function exportMessages(run: ExportRun): Shown[] {
   shown.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
 
   if (run.startedAtMs !== undefined || run.trouble !== undefined) {
-    const kind = run.state === 'ended' ? 'state' : 'progress';
+    const kind = isOver(run) ? 'state' : 'progress';
     shown.push({ key: `${run.id}.progress`, place: under, kind, message: progressMessage(run) });
   }
   if (run.state === 'unknown') {
@@ -52,6 +52,9 @@ export function cardMessage(run: ExportRun): Message {
   ]);
 }
 
+/** Whether the export itself has ended; another link may still be on its way. */
+const isOver = (run: ExportRun) => run.state === 'ended' || run.relinked > 0;
+
 /** One or two words for where a run stands. */
 export function stateWord(run: ExportRun): string {
   switch (run.state) {
@@ -62,7 +65,7 @@ export function stateWord(run: ExportRun): string {
     case 'watching':
       return run.status === 'queued' ? 'Queued' : 'Running';
     case 'bundling':
-      return 'Running';
+      return run.relinked > 0 ? 'Done' : 'Running';
     case 'unknown':
       return 'Start unclear';
     case 'ended':
@@ -95,7 +98,7 @@ function endedWord(ending: Ending | undefined): string {
 
 export function progressMessage(run: ExportRun): Message {
   const line: Part[] = [stateWordOf(run), ...measures(run)];
-  if (run.state === 'ended') {
+  if (isOver(run)) {
     const took = tookMs(run);
     return message([took === undefined ? line : [...line, ` · took ${duration(took)}`]]);
   }
@@ -123,8 +126,7 @@ function measures(run: ExportRun): string[] {
   } else if (oneLine(run.progressText ?? '') !== '') {
     parts.push(cut(oneLine(run.progressText ?? ''), 60));
   }
-  if (run.pageCount !== undefined)
-    parts.push(pages(run.pageCount) + (run.state === 'ended' ? '' : ' so far'));
+  if (run.pageCount !== undefined) parts.push(pages(run.pageCount) + (isOver(run) ? '' : ' so far'));
   return parts.map((part) => ` · ${part}`);
 }
 
@@ -250,6 +252,14 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
 }
 
 function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
+  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
+  if (done.over && done.linkEndsAtMs !== undefined) {
+    const ended: Part = { time: done.linkEndsAtMs, format: WHEN };
+    return message(
+      [['🔒 The link ended ', ended, `. The export of ${site(run)} is still there.`]],
+      [newLink],
+    );
+  }
   const took = tookMs(run);
   const facts = [
     run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
@@ -272,7 +282,7 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
         url: linkPlaceholder(done.link),
         style: 'primary',
       },
-      runButtonOf(run, 'New link', exportActions.checkNow),
+      newLink,
     ],
   );
 }

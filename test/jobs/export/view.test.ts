@@ -62,6 +62,7 @@ describe('whatever a record holds', () => {
     exportActions.leave,
     exportActions.tryAgain,
     exportActions.checkNow,
+    exportActions.newLink,
   ];
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
