@@ -104,11 +104,12 @@ describe('the registry', () => {
 
 async function everythingShown(): Promise<Message[]> {
   const runs = [
+    aRun(),
     aRun({ state: 'unknown' }),
     ...Object.values(anEnding).map((ending) => aRun({ state: 'ended', ending })),
   ];
   const messages = runs.flatMap(exportMessages).map(({ message }) => message);
-  const running = runningMessage(aRun(), NOW_MS, 'https://acme.example/archives/C0DOCS/p1');
+  const running = runningMessage(aRun(), NOW_MS, 'https://acme.example/archives/C0DOCS/p1', '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', {} as Caller, {} as CommandTools);
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
   return [...messages, running, corrected];

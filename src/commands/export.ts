@@ -5,6 +5,7 @@ import {
   exportActions,
   exportRun,
   runButton,
+  startAnother,
   type TransitionName,
   transitions,
 } from '../jobs/export/run.ts';
@@ -59,8 +60,23 @@ export const useDomainButton = defineButton({
   },
 });
 
+/** "Start another" for somebody who was told that an export runs already. */
+export const startAnotherButton = defineButton({
+  action: exportActions.startAnother,
+  may: 'export',
+  value: startAnother,
+  async run({ domain, request }, caller, tools) {
+    const run = newRun(domain, { ...caller, requestId: `${request} another` }, tools.now());
+    // The other export keeps the claim: it is what later requests are told of.
+    await tools.intake.start({ ...run, claim: undefined }, caller);
+    return undefined;
+  },
+});
+
 /** The buttons that set a run going again, or lay it to rest. */
-export const runButtons = (['startAgain', 'leave', 'tryAgain', 'checkNow', 'newLink'] as const).map((name) =>
+export const runButtons = (
+  ['startAgain', 'leave', 'tryAgain', 'checkNow', 'newLink', 'notify', 'refresh'] as const
+).map((name) =>
   defineButton({
     action: exportActions[name],
     may: 'export',
@@ -95,6 +111,7 @@ function newRun(domain: string, { teamId, user, channel, requestId }: Caller, no
     project: PROJECT,
     domain,
     requester: { id: user.id, name: user.name },
+    watchers: [],
     asked: {
       channel: channel.id,
       joinable: !isDirect,
@@ -140,38 +157,53 @@ async function running(runId: string, domain: string, caller: Caller, tools: Com
     card?.kind === 'shown' && mayOpen
       ? `${tools.workspaceUrl}archives/${card.channel}/p${card.ts.replace('.', '')}`
       : undefined;
-  return runningMessage(other, tools.now(), thread);
+  return runningMessage(other, tools.now(), thread, caller.requestId);
 }
+
+/** How often a click is tried anew on a run that changes under it, as one does that is being watched. */
+const TRIES = 5;
 
 async function moveOn(
   name: TransitionName,
   button: z.infer<typeof runButton>,
   caller: Caller,
   tools: CommandTools,
-) {
-  const run = await tools.intake.load(button.run, exportRun, caller);
-  if (run === undefined) {
-    return message([
-      [
-        'I no longer remember this export. To start a new one, type ',
-        { code: `/docs-export ${button.domain}` },
-        '.',
-      ],
-    ]);
+): Promise<Message | undefined> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const run = await tools.intake.load(button.run, exportRun, caller);
+    if (run === undefined) return forgotten(button.domain);
+    const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
+    const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
+    if (next === undefined) return notMoved(name, run, button.attempt, caller);
+    const taken = await tools.intake.resume(next, caller);
+    if (taken.kind === 'claimed') return running(taken.by, run.domain, caller, tools);
+    if (taken.kind !== 'stale') return name === 'notify' ? willMention : undefined;
   }
-  const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
-  const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
-  if (next === undefined) return answeredBefore(run, button.attempt, caller);
-  const taken = await tools.intake.resume(next, caller);
-  if (taken.kind === 'claimed') return running(taken.by, run.domain, caller, tools);
-  return taken.kind === 'stale'
-    ? answeredBefore(await tools.intake.load(run.id, exportRun, caller), button.attempt, caller)
-    : undefined;
+  return message([['This export changes too fast just now. Click again.']]);
+}
+
+const willMention = message([["I'll mention you when it ends."]]);
+
+function forgotten(domain: string): Message {
+  const again = { code: `/docs-export ${domain}` };
+  return message([['I no longer remember this export. To start a new one, type ', again, '.']]);
+}
+
+/** Why a click changed nothing; silence where what was wanted is so anyway. */
+function notMoved(
+  name: TransitionName,
+  run: ExportRun,
+  attempt: number,
+  caller: Caller,
+): Message | undefined {
+  if (name === 'refresh' && run.state !== 'ended') return undefined;
+  if (name === 'notify' && run.state !== 'ended') return willMention;
+  return answeredBefore(run, attempt, caller);
 }
 
 /** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
-function answeredBefore(run: ExportRun | undefined, attempt: number, caller: Caller): Message | undefined {
-  const answer = run?.answer?.attempt === attempt ? run.answer : undefined;
+function answeredBefore(run: ExportRun, attempt: number, caller: Caller): Message | undefined {
+  const answer = run.answer?.attempt === attempt ? run.answer : undefined;
   if (answer?.byId === caller.user.id) return undefined;
   if (answer === undefined || answer.action === 'late')
     return message([['That was settled already; look at the newest message in the thread.']]);

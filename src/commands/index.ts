@@ -1,10 +1,16 @@
 import type { ButtonAction, SlashCommand } from './command.ts';
-import { exportCommand, linkActions as exportLinks, runButtons, useDomainButton } from './export.ts';
+import {
+  exportCommand,
+  linkActions as exportLinks,
+  runButtons,
+  startAnotherButton,
+  useDomainButton,
+} from './export.ts';
 
 /** Everything that people can do. */
 export const slashCommands: SlashCommand[] = [exportCommand];
 
-export const buttons: ButtonAction[] = [useDomainButton, ...runButtons];
+export const buttons: ButtonAction[] = [useDomainButton, startAnotherButton, ...runButtons];
 
 /** Buttons that only open an address. */
 export const linkActions: string[] = [...exportLinks];

@@ -3,6 +3,8 @@ import type { Clean } from './platform-text.ts';
 /** How far an export is. `fraction` is 0 to 1; `text` is the platform's own words. At least one of them is there. */
 export interface Progress {
   fraction?: number;
+  /** The number may as well be a percentage below one: believe it only when it stays below one. */
+  unsure?: true;
   text?: string;
 }
 
@@ -27,14 +29,14 @@ const TOTAL_WORDS = ['total', 'max', 'expected'];
 /**
  * Reads `progress`, whose type and unit the API does not promise, without inventing anything.
  *
- * - A number is a percentage, 0 to 100, as the one published platform sends it; strictly between 0 and 1 it is a
- *   fraction. Exactly 1 is 1 % (early rather than wrongly done), and the whole only when the job has completed.
+ * - A number is a percentage, 0 to 100, as the one published platform sends it; strictly between 0 and 1 it is taken
+ *   for a fraction, with a doubt (`unsure`). Exactly 1 is 1 % (early rather than wrongly done), and the whole only when the job has completed.
  * - Text: "42%", "0.42", "42", "12/40", "12 of 40"; other words are kept as `text`.
  * - An object: a percentage, a fraction, done and total under several names, or words.
  * - Anything else, and numbers outside these ranges, is dropped.
  */
 export function progressFrom(value: unknown, completed: boolean, clean: Clean): Progress | undefined {
-  if (typeof value === 'number') return withFraction(fractionOfNumber(value, completed));
+  if (typeof value === 'number') return ofNumber(value, completed);
   if (typeof value === 'string') return progressOfText(value, completed, clean);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return progressOfObject(value, completed, clean);
@@ -44,6 +46,12 @@ export function progressFrom(value: unknown, completed: boolean, clean: Clean): 
 
 function withFraction(fraction: number | undefined): Progress | undefined {
   return fraction === undefined ? undefined : { fraction };
+}
+
+/** A number whose unit nobody told. */
+function ofNumber(value: number, completed: boolean): Progress | undefined {
+  const progress = withFraction(fractionOfNumber(value, completed));
+  return progress && value > 0 && value < 1 ? { ...progress, unsure: true } : progress;
 }
 
 function fractionOfNumber(value: number, completed: boolean): number | undefined {
@@ -62,7 +70,7 @@ function progressOfText(value: string, completed: boolean, clean: Clean): Progre
   const percent = /^(\d{1,3}(?:[.,]\d+)?) ?%$/u.exec(text)?.[1];
   if (percent !== undefined) return withFraction(share(numberOf(percent), 100)) ?? { text };
   if (/^\d{1,3}(?:[.,]\d+)?$/u.test(text)) {
-    return withFraction(fractionOfNumber(numberOf(text), completed)) ?? { text };
+    return ofNumber(numberOf(text), completed) ?? { text };
   }
   const [, done, total] = /^(\d{1,9}) ?(?:\/|of) ?(\d{1,9})\b/iu.exec(text) ?? [];
   const fraction = done && total ? share(Number(done), Number(total)) : undefined;
@@ -92,13 +100,13 @@ function progressOfObject(value: object, completed: boolean, clean: Clean): Prog
   const fraction =
     (percent === undefined ? undefined : share(percent, 100)) ??
     (part === undefined ? undefined : share(part, 1)) ??
-    (done === undefined || total === undefined ? undefined : share(done, total)) ??
-    (plain === undefined ? undefined : fractionOfNumber(plain, completed));
+    (done === undefined || total === undefined ? undefined : share(done, total));
+  const known = withFraction(fraction) ?? (plain === undefined ? undefined : ofNumber(plain, completed));
 
   const words = TEXT_KEYS.map((key) => fields.get(key)).find((field) => typeof field === 'string');
   const text = typeof words === 'string' ? shortened(clean(words)) : '';
-  if (fraction === undefined && text === '') return undefined;
-  return { ...withFraction(fraction), ...(text === '' ? {} : { text }) };
+  if (known === undefined && text === '') return undefined;
+  return { ...known, ...(text === '' ? {} : { text }) };
 }
 
 /** `done`, `pagesDone`, `donePages`, `doneCount` … */

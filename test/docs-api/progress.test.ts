@@ -10,13 +10,16 @@ const completed = (value: unknown) => progressFrom(value, true, clean);
 describe('a number', () => {
   test.each([
     [0, 0],
-    [0.42, 0.42],
-    [0.999, 0.999],
     [2, 0.02],
     [42, 0.42],
     [42.5, 0.425],
     [100, 1],
   ])('%s is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
+
+  test.each([0.42, 0.999, '0.42', { value: 0.42 }])('%j is a fraction, or less than one percent', (value) => {
+    const fraction = value === 0.999 ? 0.999 : 0.42;
+    expect(running(value)).toEqual({ fraction, unsure: true });
+  });
 
   test('exactly 1 is one percent while the job runs, and the whole when it has completed', () => {
     expect(running(1)).toEqual({ fraction: 0.01 });
@@ -35,7 +38,6 @@ describe('text', () => {
     ['42.5%', 0.425],
     ['42,5%', 0.425],
     ['1%', 0.01],
-    ['0.42', 0.42],
     ['42', 0.42],
     ['1', 0.01],
   ])('%j is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
@@ -69,7 +71,7 @@ describe('an object', () => {
     [{ percentage: 0.5 }, { fraction: 0.005 }],
     [{ percentComplete: 1 }, { fraction: 0.01 }],
     [{ fraction: 1 }, { fraction: 1 }],
-    [{ value: 0.42 }, { fraction: 0.42 }],
+    [{ value: 0.42 }, { fraction: 0.42, unsure: true }],
     [{ stage: 'packaging' }, { text: 'packaging' }],
   ])('%j', (value, progress) => expect(running(value)).toEqual(progress));
 

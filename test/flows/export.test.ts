@@ -26,7 +26,7 @@ describe('an export that goes well', () => {
     await until(world, '#docs', ['42%', 'se_…']);
     expect(sees(world, '#docs')).toEqual([
       `${CARD} — Running\n${ASKED}`,
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME',
+      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
     ]);
 
     platform.finish('docs.acme.com');
@@ -101,6 +101,20 @@ describe('an export that goes well', () => {
       await until(world, '#docs', ['▓▓▓▓░░░░░░ 42%']);
     },
   );
+
+  test('less than one percent is not taken for most of it', async () => {
+    const job = (progress: number) =>
+      ({ kind: 'answer', status: 200, body: { jobId: 'x', status: 'running', progress } }) as const;
+    for (const progress of [0.9, 0.95, 3]) {
+      world.platform.wire.order('GET /v1/static-export/jobs/{jobId}', job(progress));
+    }
+    const shown = new Set<string>();
+    world.slack.wire.onCall(({ detail }) => void shown.add(/ \d+%/.exec(String(detail.text))?.[0] ?? ''));
+    await asks();
+    await until(world, '#docs', ['42%']);
+    expect(shown).not.toContain(' 90%');
+    expect(shown).not.toContain(' 95%');
+  });
 
   test('prints an unknown status as it is, and invents no percentage', async () => {
     world.platform.plan({
@@ -298,6 +312,24 @@ describe('an export that does not go well', () => {
   });
 });
 
+test('[Refresh] looks at once, and a second click right after it does nothing', async () => {
+  await world.startBot({ timing: { lookMinMs: 60_000, lookMaxMs: 60_000 } });
+  await world.bots[0]?.kill();
+  const looks = () => world.platform.wire.calls.filter(({ name }) => name.startsWith('GET')).length;
+  world.platform.plan({ holdAt: 0.1, durationMs: 1 });
+  await asks();
+  await until(world, '#docs', ['[Refresh]']);
+  const atMs = Date.now();
+  world.platform.hold('docs.acme.com', 0.8);
+  const before = looks();
+  // What was looked at just now is not looked at again: the click counts once its look is two seconds old.
+  await expect.poll(() => Date.now() - atMs, { timeout: 5000 }).toBeGreaterThan(2100);
+  await person('ben').clicks(messageWith(world, '[Refresh]'), 'Refresh');
+  await until(world, '#docs', ['80%']);
+  await person('ben').clicks(messageWith(world, '80%'), 'Refresh');
+  expect(looks()).toBe(before + 1);
+});
+
 describe('a start without an answer', () => {
   const lose = (when: 'before' | 'after') =>
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
@@ -366,7 +398,7 @@ describe('asked for again', () => {
     await until(world, '#docs', ['42%']);
     const answer = await person('ben').types('#docs', '/docs-export docs.acme.com');
     expect(told(answer)).toBe(
-      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread]',
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread] [Notify me too] [Start another]',
     );
     expect(await person('ben').clicks(answer.ephemeral as never, 'Open thread')).toMatchObject({ ok: true });
     expect(world.platform.starts).toHaveLength(1);
@@ -376,7 +408,46 @@ describe('asked for again', () => {
     await asks('#private');
     await until(world, '#private', ['42%']);
     const answer = await person('ben').types('#docs', '/docs-export docs.acme.com');
-    expect(told(answer)).toBe('An export of docs.acme.com is at 42% (started by @ana 1 s ago).');
+    expect(told(answer)).toBe(
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Notify me too] [Start another]',
+    );
+  });
+
+  test('whoever wants to be told too is mentioned in the ending, once, however often they click', async () => {
+    await asks();
+    await until(world, '#docs', ['42%']);
+    const { ephemeral } = await person('ben').types('#docs', '/docs-export docs.acme.com');
+    if (!ephemeral) throw new Error('no answer');
+    await person('ben').clicks(ephemeral, 'Notify me too');
+    await person('ben').clicks(messageWith(world, '42%'), 'Notify me too');
+    expect(
+      sees(world, '#docs', 'ben').filter((text) => text === "I'll mention you when it ends."),
+    ).toHaveLength(2);
+    world.platform.finish('docs.acme.com');
+    const texts = await until(world, '#docs', ['is ready', '— Done']);
+    expect(texts.at(-1)).toContain('✅ @ana @ben The export of docs.acme.com is ready');
+    expect(notified(world, 'ben')).toBe(1);
+    expect(notified(world, 'ana')).toBe(1);
+    expect(world.slack.messages).toHaveLength(3);
+  });
+
+  test('another one is started by a click, once, and leaves the first alone', async () => {
+    await asks();
+    await until(world, '#docs', ['42%']);
+    const { ephemeral } = await person('ben').types('#docs', '/docs-export docs.acme.com');
+    if (!ephemeral) throw new Error('no answer');
+    await Promise.all([
+      person('ben').clicks(ephemeral, 'Start another'),
+      person('ben').clicks(ephemeral, 'Start another'),
+    ]);
+    await world.slack.until(() => sees(world, '#docs').filter((text) => text.includes('42%')).length === 2);
+    expect(world.platform.starts).toHaveLength(2);
+    const third = await person('ana').types('#docs', '/docs-export docs.acme.com');
+    expect(told(third)).toContain('started by @ana');
+    for (const { jobId } of world.platform.starts) world.platform.finish(jobId);
+    await world.slack.until(
+      () => sees(world, '#docs').filter((text) => text.includes('is ready')).length === 2,
+    );
   });
 
   test('after its end it is a new export', async () => {

@@ -39,6 +39,9 @@ const LINK_WITHOUT_END_MS = 3_600_000;
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;
 
+/** Looks before a number below one counts as a fraction, and no longer as less than one percent. */
+const LOOKS_TO_BELIEVE = 3;
+
 /** How often a job is looked at while the key is refused. */
 const KEY_REFUSED_MS = 60_000;
 
@@ -219,7 +222,10 @@ function jobIdOf(run: ExportRun): string {
 
 /** What one look adds to the record. A platform that falls silent about something leaves the last word standing. */
 function seen(run: ExportRun, job: ExportJob, atMs: number) {
-  const look = { atMs, ...(job.progress?.fraction !== undefined && { fraction: job.progress.fraction }) };
+  // In percent, a job stays below one for its first looks only; as a fraction, until it is done.
+  const believed = !job.progress?.unsure || run.looks.length >= LOOKS_TO_BELIEVE;
+  const fraction = believed ? job.progress?.fraction : undefined;
+  const look = { atMs, ...(fraction !== undefined && { fraction }) };
   return {
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? run.progressText,

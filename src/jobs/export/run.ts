@@ -53,6 +53,8 @@ export const exportRun = runBase.extend({
   project: z.string(),
   domain: z.string(),
   requester: z.object({ id: z.string(), name: z.string() }),
+  /** Who wants to be mentioned in the ending as well. */
+  watchers: z.array(z.object({ id: z.string(), name: z.string() })),
   /** Where it was asked for. `joinable`: the app can be invited there; else its messages go to the person. */
   asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean(), atMs: z.number() }),
   /** Where its messages are: the channel, or the requester's direct messages. */
@@ -153,6 +155,12 @@ export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun 
   return { ...run, state: 'ended', sinceMs: nowMs, ending };
 }
 
+/** More mentions in one message would be noise. */
+const WATCHERS = 20;
+
+/** A look this young answers a click on [Refresh] as well. */
+const JUST_NOW_MS = 2000;
+
 /** What the buttons do, by name. */
 export const transitions = {
   /** Nobody knows whether it started: start it again. */
@@ -189,6 +197,17 @@ export const transitions = {
   /** The link of a finished export ends, or has ended: make another. */
   newLink: (run, _by, nowMs) =>
     run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
+  /** Mentions one more person in the ending. */
+  notify: (run, by) => {
+    const known = [run.requester, ...run.watchers].some(({ id }) => id === by.id);
+    if (run.state === 'ended' || known || run.watchers.length >= WATCHERS) return undefined;
+    return { ...run, watchers: [...run.watchers, { id: by.id, name: by.name }] };
+  },
+  /** Looks at the platform at once, unless it was looked at just now. */
+  refresh: (run, _by, nowMs) =>
+    run.state === 'watching' && nowMs - (run.looks.at(-1)?.atMs ?? 0) > JUST_NOW_MS
+      ? { ...run, nextLookAtMs: nowMs }
+      : undefined,
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;
 
@@ -203,6 +222,10 @@ export const runButton = z.object({
 });
 export type RunButton = z.infer<typeof runButton>;
 
+/** What [Start another] carries: the request that was told of the other export. */
+export const startAnother = z.object({ v: z.literal(1), domain: z.string(), request: z.string() });
+export type StartAnother = z.infer<typeof startAnother>;
+
 /** Ids of the buttons' listeners. */
 export const exportActions = {
   startAgain: 'export.start_again',
@@ -210,6 +233,9 @@ export const exportActions = {
   tryAgain: 'export.try_again',
   checkNow: 'export.check_now',
   newLink: 'export.new_link',
+  notify: 'export.notify',
+  refresh: 'export.refresh',
+  startAnother: 'export.start_another',
   download: 'export.download',
   openThread: 'export.open_thread',
   useDomain: 'export.use_domain',

@@ -1,7 +1,15 @@
 import { type ButtonParts, linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { count, cut, duration, oneLine, size } from '../../slack/text.ts';
-import { type Ending, type ExportRun, exportActions, fractionOf, type RunButton, refOf } from './run.ts';
+import {
+  type Ending,
+  type ExportRun,
+  exportActions,
+  fractionOf,
+  type RunButton,
+  refOf,
+  type StartAnother,
+} from './run.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
 const TROUBLE_TOLD_AT = 3;
@@ -104,7 +112,14 @@ export function progressMessage(run: ExportRun): Message {
   }
   if (run.startedAtMs !== undefined) line.push(' · started ', { time: run.startedAtMs, format: '{ago}' });
   const trouble = troubleLine(run);
-  return message(trouble.length === 0 ? [line] : [line, trouble]);
+  const buttons =
+    run.state === 'watching'
+      ? [
+          runButtonOf(run, 'Refresh', exportActions.refresh),
+          runButtonOf(run, 'Notify me too', exportActions.notify),
+        ]
+      : [];
+  return message(trouble.length === 0 ? [line] : [line, trouble], buttons);
 }
 
 /** The platform's own word where it is not one of the known ones. */
@@ -176,11 +191,18 @@ function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Mess
   return message([[said[action]]]);
 }
 
+/** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
+const everybody = (run: ExportRun): Part[] =>
+  [run.requester, ...run.watchers].flatMap(({ id }, index) => [
+    ...(index === 0 ? [] : [' ']),
+    { mention: id },
+  ]);
+
 /** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
 type ToldEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
 
 function endingMessage(run: ExportRun, ending: ToldEnding): Message {
-  const to: Part = { mention: run.requester.id };
+  const to = everybody(run);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
   switch (ending.kind) {
     case 'done':
@@ -192,7 +214,7 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       const after = took === undefined ? '' : ` after ${duration(took)}`;
       return message(
         [
-          ['❌ ', to, ` The export of ${site(run)} failed${at}${after}.`],
+          ['❌ ', ...to, ` The export of ${site(run)} failed${at}${after}.`],
           [platformSaid(ending.reason)],
           [`Your live site is not affected. ref ${refOf(run.id)}`],
         ],
@@ -202,14 +224,14 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
     case 'notStarted':
       return message(
         [
-          ['❌ ', to, ` ${notStarted(run, ending.why)}`],
+          ['❌ ', ...to, ` ${notStarted(run, ending.why)}`],
           ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
         ],
         ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
       );
     case 'lost':
       return message(
-        [['❌ ', to, ` The platform no longer knows the export of ${site(run)} (404).`]],
+        [['❌ ', ...to, ` The platform no longer knows the export of ${site(run)} (404).`]],
         [runButtonOf(run, 'Start another', exportActions.tryAgain)],
       );
     case 'gaveUp':
@@ -217,7 +239,7 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '⌛ ',
-            to,
+            ...to,
             ` I stopped watching the export of ${site(run)} after ${duration(ending.afterMs)}. It may still finish.`,
           ],
         ],
@@ -225,7 +247,7 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       );
     case 'noLink':
       return message(
-        [['⚠️ ', to, ` The export of ${site(run)} finished, but I couldn't get a download link yet.`]],
+        [['⚠️ ', ...to, ` The export of ${site(run)} finished, but I couldn't get a download link yet.`]],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
       );
     case 'broken': {
@@ -237,7 +259,7 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '❌ ',
-            to,
+            ...to,
             ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
           ],
         ],
@@ -272,7 +294,7 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
       : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
   return message(
     [
-      ['✅ ', { mention: run.requester.id }, ` The export of ${site(run)} is ready${facts}`],
+      ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`],
       [...until, 'Anyone who has it can download the bundle.'],
     ],
     [
@@ -318,19 +340,35 @@ export function noPlaceMessage(run: ExportRun, code: string): Message {
   return message([[`Slack doesn't let me post here (${code}), so nothing was started.`]]);
 }
 
-/** To somebody who asks for an export that is under way. `thread` is the address of its card. */
-export function runningMessage(run: ExportRun, nowMs: number, thread: string | undefined): Message {
-  const buttons =
+/**
+ * To somebody who asks for an export that is under way. `thread` is the address of its card, `request` the id of
+ * what they asked.
+ */
+export function runningMessage(
+  run: ExportRun,
+  nowMs: number,
+  thread: string | undefined,
+  request: string,
+): Message {
+  const open =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
   const by = `@${person(run.requester.name)}`;
   if (run.state === 'unknown') {
     const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. Answer the question in its thread first.`;
-    return message([[text]], buttons);
+    return message([[text]], open);
   }
   const fraction = fractionOf(run);
   const where = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
   const ago = duration(nowMs - run.attemptAtMs);
-  return message([[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]], buttons);
+  const value: StartAnother = { v: 1, domain: site(run), request };
+  return message(
+    [[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]],
+    [
+      ...open,
+      runButtonOf(run, 'Notify me too', exportActions.notify),
+      { label: 'Start another', action: exportActions.startAnother, value: JSON.stringify(value) },
+    ],
+  );
 }
 
 function platformSaid(reason: string | undefined): string {

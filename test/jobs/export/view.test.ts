@@ -10,6 +10,7 @@ import {
   exportActions,
   exportRun,
   runButton,
+  startAnother,
 } from '../../../src/jobs/export/run.ts';
 import {
   cardMessage,
@@ -23,6 +24,8 @@ import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
 import { anEnding, anyRun, aRun, NOW_MS, type REASONS_NOT_TO_START, STATES, slackCode } from './any-run.ts';
 
 const THREAD = 'https://acme.example/archives/C0DOCS/p1789914659000100';
+
+const REQUEST = '123.456.abcdef';
 
 /** What is shown, as a person reads it: mentions by name, times as TIME, buttons by their labels. */
 function reads({ text, blocks }: Message): string {
@@ -63,11 +66,13 @@ describe('whatever a record holds', () => {
     exportActions.tryAgain,
     exportActions.checkNow,
     exportActions.newLink,
+    exportActions.notify,
+    exportActions.refresh,
   ];
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
-    { kind: 'private' as const, message: runningMessage(run, NOW_MS, THREAD) },
-    { kind: 'private' as const, message: runningMessage(run, NOW_MS, undefined) },
+    { kind: 'private' as const, message: runningMessage(run, NOW_MS, THREAD, REQUEST) },
+    { kind: 'private' as const, message: runningMessage(run, NOW_MS, undefined, REQUEST) },
     { kind: 'private' as const, message: noPlaceMessage(run, code) },
   ];
   function always(claim: (shown: { kind: string; message: Message }, run: ExportRun) => void) {
@@ -99,11 +104,14 @@ describe('whatever a record holds', () => {
     },
   );
 
-  test('nobody is mentioned but the person who asked, in endings and questions', () => {
-    always(({ kind, message: { text, blocks } }, { requester }) => {
-      const allowed = kind === 'ending' ? [requester.id] : [];
+  test('nobody is mentioned but whoever asked or wanted to be told, in endings and questions', () => {
+    always(({ kind, message: { text, blocks } }, { requester, watchers }) => {
+      const allowed = kind === 'ending' ? [requester, ...watchers].map(({ id }) => id) : [];
       expect(allowed).toEqual(expect.arrayContaining(notifiedBy(text, blocks as unknown as Block[])));
-      const ours = text.replaceAll(`<@${requester.id}>`, '').replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
+      const mentions = [requester, ...watchers].map(({ id }) => `<@${id}>`);
+      const ours = mentions
+        .reduce((rest, mention) => rest.replaceAll(mention, ''), text)
+        .replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
       expect(ours).not.toMatch(/<[!@#]/);
     });
   });
@@ -127,6 +135,10 @@ describe('whatever a record holds', () => {
   test('every button of a run carries what its listener understands, and Slack takes it', () => {
     always(({ message: { blocks } }, run) => {
       for (const { action_id: action, value, url } of buttonsIn(blocks)) {
+        if (action === exportActions.startAnother) {
+          expect(startAnother.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
+          continue;
+        }
         if (!runButtons.includes(action)) {
           expect(value).toBeUndefined();
           expect(url).toMatch(/^(?:docket-link:|https:)/);
@@ -153,7 +165,7 @@ describe('whatever a record holds', () => {
         const words = { ...rest, ...(ending && !('reason' in ending) && !('code' in ending) && { ending }) };
         for (const { message } of [
           ...exportMessages(words),
-          { message: runningMessage(words, NOW_MS, THREAD) },
+          { message: runningMessage(words, NOW_MS, THREAD, REQUEST) },
         ])
           expect(message.text).not.toMatch(/%|[▓░]/);
       }),
@@ -331,7 +343,16 @@ describe('the state in a word', () => {
 });
 
 describe('the progress', () => {
-  const shown = (changes: Partial<ExportRun>) => reads(progressMessage(aRun(changes)));
+  const BUTTONS = '\n[Refresh] [Notify me too]';
+  const whole = (changes: Partial<ExportRun>) => reads(progressMessage(aRun(changes)));
+  const shown = (changes: Partial<ExportRun>) => whole(changes).replace(BUTTONS, '');
+
+  test('has its buttons while the job is watched, and none after', () => {
+    expect(whole({})).toContain(BUTTONS);
+    expect(whole({ state: 'bundling' })).not.toContain('[');
+    expect(whole({ state: 'ended', ending: anEnding.done })).not.toContain('[');
+  });
+
   const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
 
   test.each<[string, Partial<ExportRun>, string]>([
@@ -551,13 +572,13 @@ describe('told privately', () => {
       'running',
       aRun({ looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
       THREAD,
-      'An export of docs.acme.com is at 37% (started by @ana 3 min ago).\n[Open thread]',
+      'An export of docs.acme.com is at 37% (started by @ana 3 min ago).\n[Open thread] [Notify me too] [Start another]',
     ],
     [
       'running, in a place that the asker may not see',
       aRun(),
       undefined,
-      'An export of docs.acme.com is under way (started by @ana 3 min ago).',
+      'An export of docs.acme.com is under way (started by @ana 3 min ago).\n[Notify me too] [Start another]',
     ],
     [
       'start unclear',
@@ -566,7 +587,7 @@ describe('told privately', () => {
       "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
     ],
   ])('%s', (_, run, thread, expected) => {
-    expect(reads(runningMessage(run, NOW_MS, thread))).toBe(expected);
+    expect(reads(runningMessage(run, NOW_MS, thread, REQUEST))).toBe(expected);
   });
 
   test.each<[string, boolean, string]>([
