@@ -72,7 +72,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         runs,
         wake: (run) => ensureRun(queues, run, { now: true }),
         limitMs: timing.intakeMs,
-        // The longest that a run can take; it frees its claim itself when it ends.
+        // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
         claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
         monotonicMs,
         log,

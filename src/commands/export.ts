@@ -147,7 +147,7 @@ function badDomain(typed: string, suggested: string | undefined, { requestId }: 
 /** What to say when somebody asks for an export that another run is busy with. */
 async function running(runId: string, domain: string, caller: Caller, tools: CommandTools): Promise<Message> {
   const other = await tools.intake.load(runId, exportRun, caller);
-  if (other === undefined)
+  if (other === undefined || other.state === 'ended')
     return message([[`An export of ${domain} is just ending. Try again in a moment.`]]);
   const card = await tools.delivery(cardKey(other)).catch(() => undefined);
   const mayOpen = other.inDirectMessage
@@ -175,7 +175,8 @@ async function moveOn(
     const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
     const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return notMoved(name, run, button.attempt, caller);
-    const taken = await tools.intake.resume(next, caller);
+    // Only a start keeps others from starting the same.
+    const taken = await tools.intake.resume(next, caller, next.state === 'carding');
     if (taken.kind === 'claimed') return running(taken.by, run.domain, caller, tools);
     if (taken.kind !== 'stale') return name === 'notify' ? willMention : undefined;
   }
@@ -183,6 +184,8 @@ async function moveOn(
 }
 
 const willMention = message([["I'll mention you when it ends."]]);
+
+const linkComing = message([['A new link is on its way; it comes into that message.']]);
 
 function forgotten(domain: string): Message {
   const again = { code: `/docs-export ${domain}` };
@@ -198,6 +201,7 @@ function notMoved(
 ): Message | undefined {
   if (name === 'refresh' && run.state !== 'ended') return undefined;
   if (name === 'notify' && run.state !== 'ended') return willMention;
+  if (name === 'newLink' && run.state === 'bundling') return linkComing;
   return answeredBefore(run, attempt, caller);
 }
 

@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import type { z } from 'zod';
+import { ZodError, type z } from 'zod';
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
 import type { Acceptance, RunBase, RunStore } from '../store/runs.ts';
@@ -13,8 +13,11 @@ import { TellUser } from './tell-user.ts';
 export interface Intake {
   /** Keeps a new run and queues it. */
   start(run: RunBase, request: IntakeRequest): Promise<Acceptance>;
-  /** The same for a run that a person set going again; it carries the revision that was read. */
-  resume(run: RunBase, request: IntakeRequest): Promise<Acceptance>;
+  /**
+   * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
+   * from starting the same, as a start does.
+   */
+  resume(run: RunBase, request: IntakeRequest, claims: boolean): Promise<Acceptance>;
   /** Reads a run. */
   load<R extends RunBase>(
     runId: string,
@@ -99,12 +102,14 @@ export function createIntake(parts: IntakeParts): Intake {
   return {
     start: (run, request) =>
       take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl)),
-    resume: (run, request) =>
-      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claimMs, request.responseUrl)),
+    resume: (run, request, claims) =>
+      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0)),
     async load(runId, schema, request) {
       try {
         return await within(leftMs(request), runs.load(runId, schema));
       } catch (error) {
+        // A record that cannot be read is a defect of ours, not of the moment.
+        if (error instanceof ZodError) throw error;
         throw refused(error);
       }
     },

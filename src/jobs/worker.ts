@@ -7,9 +7,15 @@ import { backoffMs, type Timing } from '../timing.ts';
 import { within } from '../within.ts';
 import type { Job } from './job.ts';
 
-/** Unexpected errors, or deaths of the process, after which a job counts as poison. */
+/** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
+
+/**
+ * BullMQ keeps a wake that comes while a job runs until that job finishes, not until it is delayed. So no pause is
+ * long, and jobs that wait for longer look more than once.
+ */
+const LONGEST_PAUSE_MS = 30_000;
 
 export interface Workers {
   /** Stops taking jobs, hands running ones back, and waits for them for `graceMs` at most. */
@@ -53,7 +59,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       const errors = await jobErrors.add(name);
       broken.add(name);
       log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
-      if (errors >= POISON_ERRORS) return giveUp(definition, data, error);
+      if (errors >= POISON_ERRORS && broken.delete(name)) return giveUp(definition, data, error);
       waitMs = backoffMs(timing, errors, 0.5);
     }
     return handBack(bullJob, waitMs, token);
@@ -89,6 +95,6 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
 }
 
 async function handBack(bullJob: BullJob, waitMs: number, token: string | undefined): Promise<never> {
-  await bullJob.moveToDelayed(Date.now() + waitMs, token);
+  await bullJob.moveToDelayed(Date.now() + Math.min(waitMs, LONGEST_PAUSE_MS), token);
   throw new DelayedError();
 }

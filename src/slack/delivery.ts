@@ -84,7 +84,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
-        await messages.update(key, { channel, ts, deliveredHash: hash, ...forgetPost });
+        const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
+        await messages.update(key, { ...adopted, ...forgetPost });
         return 0;
       }
     }
@@ -148,6 +149,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         await messages.update(key, { failures, ...(posted && notPosted) });
         return { kind: 'again', inMs: backoffMs(timing, failures, random()) };
       case 'missing':
+        if (method !== 'chat.update') return refuse(key, record, code);
         // Somebody deleted it. Progress is not worth a new post; what comes after it is.
         await messages.update(key, { deleted: true, ts: undefined, deliveredHash: undefined });
         return { kind: 'again', inMs: 0 };

@@ -6,7 +6,7 @@ import { keys } from './keys.ts';
 import { luaScript } from './lua.ts';
 
 /** Where a message belongs: a conversation, a person's direct messages, or the thread under another message. */
-export const place = z.union([
+const place = z.union([
   z.object({ channel: z.string() }),
   z.object({ user: z.string() }),
   z.object({ under: z.string() }),
@@ -14,7 +14,7 @@ export const place = z.union([
 export type Place = z.infer<typeof place>;
 
 /** How a message should look now. */
-export const wantedMessage = z.object({
+const wantedMessage = z.object({
   v: z.literal(1),
   teamId: z.string(),
   place,

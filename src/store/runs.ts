@@ -39,8 +39,11 @@ export interface RunStore {
   timeMs(): Promise<number>;
   /** Writes a new run. `responseUrl` is a secret, kept apart from the run and only while Slack honours it. */
   accept(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
-  /** Writes the next state of a run that a person set going again; `run` carries the revision that was read. */
-  resume(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
+  /**
+   * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
+   * of 0 it neither needs its claim nor takes it.
+   */
+  resume(run: RunBase, deadlineMs: number, claimMs: number): Promise<Acceptance>;
   /**
    * Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest.
    * `release` frees its claim in the same moment.
@@ -104,7 +107,7 @@ export function createRunStore(redis: Redis): RunStore {
     claimMs: number,
     responseUrl: string,
   ) {
-    const [kind, by] = (await acceptScript(redis, keysOf(run, true), [
+    const [kind, by] = (await acceptScript(redis, keysOf(run, claimMs > 0), [
       deadlineMs,
       run.id,
       JSON.stringify(run),
@@ -125,8 +128,9 @@ export function createRunStore(redis: Redis): RunStore {
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
     accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
-    resume: (run, deadlineMs, claimMs, responseUrl) =>
-      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl),
+    // Whoever clicked is answered with the click; the address of the first request stays.
+    resume: (run, deadlineMs, claimMs) =>
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, ''),
     async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
       const args = [run.rev, JSON.stringify(next), next.rev, run.id];

@@ -55,20 +55,56 @@ describe('an export that goes well', () => {
     await until(world, '#docs', ['is ready']);
     const ending = messageWith(world, 'is ready');
     const first = JSON.stringify(ending.blocks);
-    await until(world, '#docs', [
-      '🔒 The link ended TIME. The export of docs.acme.com is still there.\n[New link]',
-    ]);
+    await until(world, '#docs', ['🔒 The link ended TIME. The export is still there.\n[New link]']);
     expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
     expect(await world.redis.client.keys('{docket}:link:*')).toEqual([]);
 
     world.platform.linkLifeMs = 3_600_000;
     await person('ben').clicks(ending, 'New link');
-    await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
-    expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
+    await world.slack.until(() => JSON.stringify(ending.blocks).includes('X-Signature'));
     expect(JSON.stringify(ending.blocks)).not.toBe(first);
     expect(world.slack.messages).toHaveLength(3);
     expect(notified(world, 'ana')).toBe(1);
     expect(world.platform.starts).toHaveLength(1);
+  });
+
+  test('keeps the old link when no new one can be had, and says so in a message of its own', async () => {
+    await world.startBot({ timing: { giveUpMs: 300 } });
+    await world.bots[0]?.kill();
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready']);
+    const ending = messageWith(world, 'is ready');
+    world.platform.wire.order(
+      'POST /v1/static-export/jobs/{jobId}/bundle',
+      { kind: 'answer', status: 503 },
+      1000,
+    );
+    await person('ana').clicks(ending, 'New link');
+    await until(world, '#docs', ["couldn't get a new download link yet"]);
+    expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
+    expect(world.slack.messages).toHaveLength(4);
+    world.platform.wire.clear();
+    await person('ana').clicks(messageWith(world, "couldn't get"), 'Try again');
+    await world.slack.until(
+      () => sees(world, '#docs').filter((text) => text.includes('is ready')).length === 2,
+    );
+    expect(world.platform.starts).toHaveLength(1);
+  });
+
+  test('says nothing more of a link that ended in a message that somebody deleted', async () => {
+    world.platform.linkLifeMs = 1500;
+    await asks();
+    await until(world, '#docs', ['42%']);
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+    world.slack.workspace.remove(messageWith(world, 'is ready'));
+    await world.slack.until(() =>
+      world.slack.wire.calls.some(({ detail }) => String(detail.text).includes('🔒')),
+    );
+    await expect.poll(() => world.redis.client.zcard('{docket}:messages:undelivered')).toBe(0);
+    expect(world.slack.messages).toHaveLength(3);
   });
 
   test('gives a new link also while another export of the same site runs', async () => {

@@ -45,7 +45,7 @@ test('whatever the stores write ends some day, except for the lists of open work
 
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1');
   const saved = await runs.save(run);
-  await runs.resume(saved ?? run, deadlineMs, 60_000, 'https://hooks.example/2');
+  await runs.resume(saved ?? run, deadlineMs, 60_000);
   await messages.want('m1', aMessage(), 1, 1000);
   await messages.update('m1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
   await steps.begin('r1', 'start', 'token', 1000);

@@ -131,7 +131,7 @@ describe('accepting', () => {
 });
 
 describe('going on by a click', () => {
-  const resume = (run: Note, deadlineMs = inTime) => runs.resume(run, deadlineMs, CLAIM_MS, ADDRESS);
+  const resume = (run: Note, deadlineMs = inTime) => runs.resume(run, deadlineMs, CLAIM_MS);
   async function settled() {
     await accept(aNote());
     const saved = await runs.save(aNote({ note: 'ended' }), true);
@@ -172,6 +172,13 @@ describe('going on by a click', () => {
     await accept(aNote({ id: 'r2' }));
     expect(await resume(saved)).toEqual({ kind: 'claimed', by: 'r2' });
     expect(await load()).toEqual(saved);
+  });
+
+  test('that starts nothing goes on while another run holds the claim, and leaves that alone', async () => {
+    const saved = await settled();
+    await accept(aNote({ id: 'r2' }));
+    expect(await runs.resume(saved, inTime, 0)).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'claimed', by: 'r2' });
   });
 
   test('after the deadline is late', async () => {

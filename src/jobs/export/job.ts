@@ -240,8 +240,7 @@ const watchEndsAtMs = (run: ExportRun, { timing }: ExportContext) => run.sinceMs
 
 function gaveUp(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const nowMs = context.now();
-  const afterMs = nowMs - (run.startedAtMs ?? run.sinceMs);
-  return advance(run, ended(run, { kind: 'gaveUp', afterMs }, nowMs), context);
+  return advance(run, ended(run, { kind: 'gaveUp', afterMs: nowMs - run.sinceMs }, nowMs), context);
 }
 
 /** A look that gave nothing: tried again ever less often, and told when it lasts. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
 
 /** How an export came out, for the person who asked. */
-export const ending = z.discriminatedUnion('kind', [
+const ending = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('done'),
     /** Name of the link in the link store. */
@@ -41,7 +41,7 @@ const trouble = z.object({
 export type Trouble = z.infer<typeof trouble>;
 
 /** One look at the export job. `fraction` is 0 to 1. */
-export const look = z.object({ atMs: z.number(), fraction: z.number().optional() });
+const look = z.object({ atMs: z.number(), fraction: z.number().optional() });
 export type Look = z.infer<typeof look>;
 
 /**
@@ -116,6 +116,7 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
     attempt: run.attempt + 1,
+    relinked: 0,
     state: 'carding',
     sinceMs: nowMs,
     attemptAtMs: nowMs,
@@ -138,7 +139,7 @@ function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: numbe
   return { ...run, ...fresh, resumed: run.resumed + 1, state };
 }
 
-/** A further link for an export that is done. It is no start, so nothing has to wait for another run. */
+/** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
   const fresh = {
     sinceMs: nowMs,

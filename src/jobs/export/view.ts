@@ -42,8 +42,12 @@ export function exportMessages(run: ExportRun): Shown[] {
     shown.push({ key, place: under, kind: 'ending', message: answeredMessage(run.answer), otherwise });
   }
   if (run.ending && run.ending.kind !== 'left') {
-    const key = `${run.id}.end.${run.attempt}.${run.resumed}`;
-    shown.push({ key, place: under, kind: 'ending', message: endingMessage(run, run.ending), otherwise });
+    // A further link edits the ending; that none can be had is news, and the old one may still work.
+    const news = run.relinked > 0 && run.ending.kind !== 'done' ? `.${run.relinked}` : '';
+    const key = `${run.id}.end.${run.attempt}.${run.resumed}${news}`;
+    // That a link has ended is not worth a new post where somebody deleted the message.
+    const kind = run.ending.kind === 'done' && run.ending.over ? 'progress' : 'ending';
+    shown.push({ key, place: under, kind, message: endingMessage(run, run.ending), otherwise });
   }
   return shown;
 }
@@ -61,7 +65,7 @@ export function cardMessage(run: ExportRun): Message {
 }
 
 /** Whether the export itself has ended; another link may still be on its way. */
-const isOver = (run: ExportRun) => run.state === 'ended' || run.relinked > 0;
+const isOver = (run: ExportRun) => run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
 /** One or two words for where a run stands. */
 export function stateWord(run: ExportRun): string {
@@ -136,8 +140,7 @@ function measures(run: ExportRun): string[] {
   const fraction = fractionOf(run);
   if (fraction !== undefined) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
-    if (run.state !== 'ended')
-      parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
+    if (!isOver(run)) parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
   } else if (oneLine(run.progressText ?? '') !== '') {
     parts.push(cut(oneLine(run.progressText ?? ''), 60));
   }
@@ -247,7 +250,13 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       );
     case 'noLink':
       return message(
-        [['⚠️ ', ...to, ` The export of ${site(run)} finished, but I couldn't get a download link yet.`]],
+        [
+          [
+            '⚠️ ',
+            ...to,
+            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet.`,
+          ],
+        ],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
       );
     case 'broken': {
@@ -275,28 +284,23 @@ function endingMessage(run: ExportRun, ending: ToldEnding): Message {
 
 function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
-  if (done.over && done.linkEndsAtMs !== undefined) {
-    const ended: Part = { time: done.linkEndsAtMs, format: WHEN };
-    return message(
-      [['🔒 The link ended ', ended, `. The export of ${site(run)} is still there.`]],
-      [newLink],
-    );
-  }
   const took = tookMs(run);
   const facts = [
     run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
     done.sizeBytes === undefined ? '' : ` · ${size(done.sizeBytes)}`,
     took === undefined ? '' : ` · took ${duration(took)}`,
   ].join('');
+  const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
+  if (done.over && done.linkEndsAtMs !== undefined) {
+    const at: Part = { time: done.linkEndsAtMs, format: WHEN };
+    return message([ready, ['🔒 The link ended ', at, '. The export is still there.']], [newLink]);
+  }
   const until: Part[] =
     done.linkEndsAtMs === undefined
       ? ["The platform didn't say how long the link works. "]
       : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
   return message(
-    [
-      ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`],
-      [...until, 'Anyone who has it can download the bundle.'],
-    ],
+    [ready, [...until, 'Anyone who has it can download the bundle.']],
     [
       {
         label: 'Download bundle',
