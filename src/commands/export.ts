@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { person } from '../jobs/export/phrases.ts';
 import {
   type ExportRun,
   exportActions,
@@ -212,5 +213,5 @@ function answeredBefore(run: ExportRun, attempt: number, caller: Caller): Messag
   if (answer === undefined || answer.action === 'late')
     return message([['That was settled already; look at the newest message in the thread.']]);
   const what = answer.action === 'leave' ? 'left it at that' : 'started it again';
-  return message([[`@${cut(oneLine(answer.by), 60)} ${what} already.`]]);
+  return message([[`@${person(answer.by)} ${what} already.`]]);
 }

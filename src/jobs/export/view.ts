@@ -1,20 +1,12 @@
-import { type ButtonParts, linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
-import { count, cut, duration, oneLine, size } from '../../slack/text.ts';
-import {
-  type Ending,
-  type ExportRun,
-  exportActions,
-  fractionOf,
-  type RunButton,
-  refOf,
-  type StartAnother,
-} from './run.ts';
+import { cut, duration, oneLine } from '../../slack/text.ts';
+import { endingMessage } from './ending-view.ts';
+import { pages, percent, person, runButtonOf, shortId, site, tookMs } from './phrases.ts';
+import { type Ending, type ExportRun, exportActions, fractionOf, type StartAnother } from './run.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
 const TROUBLE_TOLD_AT = 3;
-
-const WHEN = '{date_short_pretty} {time}';
 
 /** The key of a run's card; the card in direct messages is another message than the one in the channel. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
@@ -194,142 +186,6 @@ function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Mess
   return message([[said[action]]]);
 }
 
-/** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
-const everybody = (run: ExportRun): Part[] =>
-  [run.requester, ...run.watchers].flatMap(({ id }, index) => [
-    ...(index === 0 ? [] : [' ']),
-    { mention: id },
-  ]);
-
-/** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
-type ToldEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
-
-function endingMessage(run: ExportRun, ending: ToldEnding): Message {
-  const to = everybody(run);
-  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
-  switch (ending.kind) {
-    case 'done':
-      return doneMessage(run, ending);
-    case 'failed': {
-      const fraction = fractionOf(run);
-      const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
-      const took = tookMs(run);
-      const after = took === undefined ? '' : ` after ${duration(took)}`;
-      return message(
-        [
-          ['❌ ', ...to, ` The export of ${site(run)} failed${at}${after}.`],
-          [platformSaid(ending.reason)],
-          [`Your live site is not affected. ref ${refOf(run.id)}`],
-        ],
-        [tryAgain],
-      );
-    }
-    case 'notStarted':
-      return message(
-        [
-          ['❌ ', ...to, ` ${notStarted(run, ending.why)}`],
-          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
-        ],
-        ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
-      );
-    case 'lost':
-      return message(
-        [['❌ ', ...to, ` The platform no longer knows the export of ${site(run)} (404).`]],
-        [runButtonOf(run, 'Start another', exportActions.tryAgain)],
-      );
-    case 'gaveUp':
-      return message(
-        [
-          [
-            '⌛ ',
-            ...to,
-            ` I stopped watching the export of ${site(run)} after ${duration(ending.afterMs)}. It may still finish.`,
-          ],
-        ],
-        [runButtonOf(run, 'Check now', exportActions.checkNow)],
-      );
-    case 'noLink':
-      return message(
-        [
-          [
-            '⚠️ ',
-            ...to,
-            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet.`,
-          ],
-        ],
-        [runButtonOf(run, 'Try again', exportActions.checkNow)],
-      );
-    case 'broken': {
-      const known = run.jobId !== undefined;
-      const state = known
-        ? 'It may still finish at the platform.'
-        : "It may or may not have started: look in the platform's dashboard before you start it again.";
-      return message(
-        [
-          [
-            '❌ ',
-            ...to,
-            ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
-          ],
-        ],
-        [
-          known
-            ? runButtonOf(run, 'Check now', exportActions.checkNow)
-            : runButtonOf(run, 'Start again', exportActions.tryAgain),
-        ],
-      );
-    }
-  }
-}
-
-function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
-  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
-  const took = tookMs(run);
-  const facts = [
-    run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
-    done.sizeBytes === undefined ? '' : ` · ${size(done.sizeBytes)}`,
-    took === undefined ? '' : ` · took ${duration(took)}`,
-  ].join('');
-  const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
-  if (done.over && done.linkEndsAtMs !== undefined) {
-    const at: Part = { time: done.linkEndsAtMs, format: WHEN };
-    return message([ready, ['🔒 The link ended ', at, '. The export is still there.']], [newLink]);
-  }
-  const until: Part[] =
-    done.linkEndsAtMs === undefined
-      ? ["The platform didn't say how long the link works. "]
-      : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
-  return message(
-    [ready, [...until, 'Anyone who has it can download the bundle.']],
-    [
-      {
-        label: 'Download bundle',
-        action: exportActions.download,
-        url: linkPlaceholder(done.link),
-        style: 'primary',
-      },
-      newLink,
-    ],
-  );
-}
-
-function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
-  switch (why) {
-    case 'domain':
-      return `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`;
-    case 'plan':
-      return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
-    case 'key':
-      return 'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.';
-    case 'limit':
-      return "The platform's limit is reached, so nothing was started. Try again later.";
-    case 'down':
-      return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
-    case 'other':
-      return 'The platform refused the export. Nothing was started.';
-  }
-}
-
 /** To whoever asked, when the card could not be posted where they asked. */
 export function noPlaceMessage(run: ExportRun, code: string): Message {
   if (run.asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
@@ -373,38 +229,4 @@ export function runningMessage(
       { label: 'Start another', action: exportActions.startAnother, value: JSON.stringify(value) },
     ],
   );
-}
-
-function platformSaid(reason: string | undefined): string {
-  const said = cut(oneLine(reason ?? ''), 300);
-  return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
-}
-
-function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
-  const value: RunButton = {
-    v: 1,
-    run: run.id,
-    attempt: run.attempt,
-    resumed: run.resumed,
-    domain: site(run),
-  };
-  return { label, action, value: JSON.stringify(value) };
-}
-
-function tookMs(run: ExportRun): number | undefined {
-  if (run.startedAtMs === undefined || run.completedAtMs === undefined) return undefined;
-  return run.completedAtMs - run.startedAtMs;
-}
-
-/** Never more than there is: 0.29 is 29%, though 0.29 * 100 is a little less. */
-const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
-/** The domain is checked before it becomes a run; a record may be older than the check. */
-const site = (run: ExportRun) => cut(oneLine(run.domain), 253);
-const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
-const person = (name: string) => cut(oneLine(name), 60);
-
-function shortId(id: string): string {
-  const clean = oneLine(id);
-  const points = Array.from(clean);
-  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
 }

@@ -1,0 +1,143 @@
+import { linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
+import { duration, oneLine, size } from '../../slack/text.ts';
+import { pages, percent, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
+import { type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
+
+const WHEN = '{date_short_pretty} {time}';
+
+/** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
+const everybody = (run: ExportRun): Part[] =>
+  [run.requester, ...run.watchers].flatMap(({ id }, index) => [
+    ...(index === 0 ? [] : [' ']),
+    { mention: id },
+  ]);
+
+/** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
+export type ToldEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
+
+/** The one message that ends a run, or that ends its watch. */
+export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
+  const to = everybody(run);
+  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
+  switch (ending.kind) {
+    case 'done':
+      return doneMessage(run, ending);
+    case 'failed': {
+      const fraction = fractionOf(run);
+      const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
+      const took = tookMs(run);
+      const after = took === undefined ? '' : ` after ${duration(took)}`;
+      return message(
+        [
+          ['❌ ', ...to, ` The export of ${site(run)} failed${at}${after}.`],
+          [platformSaid(ending.reason)],
+          [`Your live site is not affected. ref ${refOf(run.id)}`],
+        ],
+        [tryAgain],
+      );
+    }
+    case 'notStarted':
+      return message(
+        [
+          ['❌ ', ...to, ` ${notStarted(run, ending.why)}`],
+          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
+        ],
+        ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
+      );
+    case 'lost':
+      return message(
+        [['❌ ', ...to, ` The platform no longer knows the export of ${site(run)} (404).`]],
+        [runButtonOf(run, 'Start another', exportActions.tryAgain)],
+      );
+    case 'gaveUp':
+      return message(
+        [
+          [
+            '⌛ ',
+            ...to,
+            ` I stopped watching the export of ${site(run)} after ${duration(ending.afterMs)}. It may still finish.`,
+          ],
+        ],
+        [runButtonOf(run, 'Check now', exportActions.checkNow)],
+      );
+    case 'noLink':
+      return message(
+        [
+          [
+            '⚠️ ',
+            ...to,
+            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet.`,
+          ],
+        ],
+        [runButtonOf(run, 'Try again', exportActions.checkNow)],
+      );
+    case 'broken': {
+      const known = run.jobId !== undefined;
+      const state = known
+        ? 'It may still finish at the platform.'
+        : "It may or may not have started: look in the platform's dashboard before you start it again.";
+      return message(
+        [
+          [
+            '❌ ',
+            ...to,
+            ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
+          ],
+        ],
+        [
+          known
+            ? runButtonOf(run, 'Check now', exportActions.checkNow)
+            : runButtonOf(run, 'Start again', exportActions.tryAgain),
+        ],
+      );
+    }
+  }
+}
+
+function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
+  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
+  const took = tookMs(run);
+  const facts = [
+    run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
+    done.sizeBytes === undefined ? '' : ` · ${size(done.sizeBytes)}`,
+    took === undefined ? '' : ` · took ${duration(took)}`,
+  ].join('');
+  const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
+  if (done.over && done.linkEndsAtMs !== undefined) {
+    const at: Part = { time: done.linkEndsAtMs, format: WHEN };
+    return message([ready, ['🔒 The link ended ', at, '. The export is still there.']], [newLink]);
+  }
+  const until: Part[] =
+    done.linkEndsAtMs === undefined
+      ? ["The platform didn't say how long the link works. "]
+      : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
+  return message(
+    [ready, [...until, 'Anyone who has it can download the bundle.']],
+    [
+      {
+        label: 'Download bundle',
+        action: exportActions.download,
+        url: linkPlaceholder(done.link),
+        style: 'primary',
+      },
+      newLink,
+    ],
+  );
+}
+
+function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
+  switch (why) {
+    case 'domain':
+      return `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`;
+    case 'plan':
+      return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
+    case 'key':
+      return 'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.';
+    case 'limit':
+      return "The platform's limit is reached, so nothing was started. Try again later.";
+    case 'down':
+      return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
+    case 'other':
+      return 'The platform refused the export. Nothing was started.';
+  }
+}
