@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/leftovers.ts',
     testTimeout: 120_000,
     hookTimeout: 30_000,
     maxConcurrency: 4,

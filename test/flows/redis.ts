@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { endsWithTests } from './children.ts';
 
 /** A real Redis of the test's own, to be killed, frozen and filled. */
 export interface TestRedis {
@@ -40,7 +41,7 @@ export async function startTestRedis(): Promise<TestRedis> {
       '100',
     ];
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
-    child = spawn('redis-server', [...options, ...durable], { stdio: 'ignore' });
+    child = endsWithTests(spawn('redis-server', [...options, ...durable], { stdio: 'ignore' }));
     await client.ping();
   }
 

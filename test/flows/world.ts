@@ -12,6 +12,7 @@ import {
 import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
 import type { Call } from '../../demo/wire.ts';
 import type { Timing } from '../../src/timing.ts';
+import { endsWithTests } from './children.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
@@ -135,10 +136,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 async function spawnBot(addresses: string[], env: Record<string, string>): Promise<Bot> {
-  const child = spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = endsWithTests(
+    spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
+      env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   let output = '';
   const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer) => {

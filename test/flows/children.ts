@@ -1,0 +1,16 @@
+import type { ChildProcess } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Has the child ended with the tests (`test/leftovers.ts`), also when the test that started it failed before it
+ * could end it.
+ */
+export function endsWithTests<Child extends ChildProcess>(child: Child): Child {
+  const folder = process.env.TEST_CHILDREN;
+  if (folder === undefined || child.pid === undefined) return child;
+  const note = join(folder, String(child.pid));
+  writeFileSync(note, '');
+  child.once('exit', () => rmSync(note, { force: true }));
+  return child;
+}
