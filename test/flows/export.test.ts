@@ -1,13 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageWith, notified, plain, sees, until } from './reading.ts';
-import { createWorld, type World } from './world.ts';
+import { type BotOptions, createWorld, type World } from './world.ts';
+
+/** `TEST_BOTS=2` has every test of this file run by two processes on one Redis. */
+const BOTS = Number(process.env.TEST_BOTS ?? 1);
 
 let world: World;
 beforeEach(async () => {
   world = await createWorld();
-  await world.startBot();
+  for (let started = 0; started < BOTS; started += 1) await world.startBot();
 });
 afterEach(() => world.close());
+
+/** Goes on with one bot that has other settings. */
+async function onlyBot(options: BotOptions) {
+  const others = [...world.bots];
+  await world.startBot(options);
+  await Promise.all(others.map((bot) => bot.kill()));
+}
 
 const CARD = '📦 Static export · docs.acme.com';
 const ASKED = 'Asked for by @ana · job se_… · details in the thread';
@@ -69,8 +79,7 @@ describe('an export that goes well', () => {
   });
 
   test('keeps the old link when no new one can be had, and says so in a message of its own', async () => {
-    await world.startBot({ timing: { giveUpMs: 300 } });
-    await world.bots[0]?.kill();
+    await onlyBot({ timing: { giveUpMs: 300 } });
     await asks();
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
@@ -297,8 +306,7 @@ describe('an export that does not go well', () => {
   });
 
   test('a link that cannot be had is told, and had later by a click', async () => {
-    await world.startBot({ timing: { giveUpMs: 400 } });
-    await world.bots[0]?.kill();
+    await onlyBot({ timing: { giveUpMs: 400 } });
     const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
     world.platform.wire.order(bundle, { kind: 'answer', status: 500 }, 1000);
     await asks();
@@ -334,8 +342,7 @@ describe('an export that does not go well', () => {
   });
 
   test('a watch that takes too long ends, and goes on by a click', async () => {
-    await world.startBot({ timing: { watchMs: 700 } });
-    await world.bots[0]?.kill();
+    await onlyBot({ timing: { watchMs: 700 } });
     await asks();
     await until(world, '#docs', [
       '⌛ @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
@@ -349,8 +356,7 @@ describe('an export that does not go well', () => {
 });
 
 test('[Refresh] looks at once, and a second click right after it does nothing', async () => {
-  await world.startBot({ timing: { lookMinMs: 60_000, lookMaxMs: 60_000 } });
-  await world.bots[0]?.kill();
+  await onlyBot({ timing: { lookMinMs: 60_000, lookMaxMs: 60_000 } });
   const looks = () => world.platform.wire.calls.filter(({ name }) => name.startsWith('GET')).length;
   world.platform.plan({ holdAt: 0.1, durationMs: 1 });
   await asks();
@@ -499,12 +505,12 @@ describe('asked for again', () => {
 });
 
 test('at log level trace there is no secret in the log either', async () => {
-  await world.startBot({ env: { LOG_LEVEL: 'trace' } });
+  await onlyBot({ env: { LOG_LEVEL: 'trace' } });
   await asks();
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
   await until(world, '#docs', ['is ready', 'Done · ', '— Done']);
-  await world.slack.until(() => world.bots[1]?.output().includes('"level":10'));
+  await world.slack.until(() => world.bots.at(-1)?.output().includes('"level":10'));
 });
 
 describe('refused at once, privately, before anything starts', () => {
