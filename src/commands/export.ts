@@ -5,10 +5,12 @@ import {
   type ExportRun,
   exportActions,
   exportRun,
+  isMentioned,
   runButton,
   startAnother,
   type TransitionName,
   transitions,
+  WATCHERS,
 } from '../jobs/export/run.ts';
 import { cardKey, runningMessage } from '../jobs/export/view.ts';
 import { type Message, message } from '../slack/blocks.ts';
@@ -186,6 +188,10 @@ async function moveOn(
 
 const willMention = message([["I'll mention you when it ends."]]);
 
+const enoughMentions = message([
+  [`${WATCHERS} more people are mentioned when it ends already; look into this thread then.`],
+]);
+
 const linkComing = message([['A new link is on its way; it comes into that message.']]);
 
 function forgotten(domain: string): Message {
@@ -201,7 +207,9 @@ function notMoved(
   caller: Caller,
 ): Message | undefined {
   if (name === 'refresh' && run.state !== 'ended') return undefined;
-  if (name === 'notify' && run.state !== 'ended') return willMention;
+  if (name === 'notify' && run.state !== 'ended') {
+    return isMentioned(run, caller.user.id) ? willMention : enoughMentions;
+  }
   if (name === 'newLink' && run.state === 'bundling') return linkComing;
   return answeredBefore(run, attempt, caller);
 }

@@ -146,7 +146,6 @@ function relink(run: ExportRun, nowMs: number): ExportRun {
     nextLookAtMs: nowMs,
     trouble: undefined,
     ending: undefined,
-    claim: undefined,
   };
   return { ...run, ...fresh, relinked: run.relinked + 1, state: 'bundling' };
 }
@@ -157,10 +156,14 @@ export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun 
 }
 
 /** More mentions in one message would be noise. */
-const WATCHERS = 20;
+export const WATCHERS = 20;
 
 /** A look this young answers a click on [Refresh] as well. */
 const JUST_NOW_MS = 2000;
+
+/** Whether the ending mentions this person. */
+export const isMentioned = (run: ExportRun, userId: string) =>
+  [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
 /** What the buttons do, by name. */
 export const transitions = {
@@ -200,8 +203,7 @@ export const transitions = {
     run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
   /** Mentions one more person in the ending. */
   notify: (run, by) => {
-    const known = [run.requester, ...run.watchers].some(({ id }) => id === by.id);
-    if (run.state === 'ended' || known || run.watchers.length >= WATCHERS) return undefined;
+    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= WATCHERS) return undefined;
     return { ...run, watchers: [...run.watchers, { id: by.id, name: by.name }] };
   },
   /** Looks at the platform at once, unless it was looked at just now. */
