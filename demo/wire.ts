@@ -20,10 +20,20 @@ export type Phase = 'before' | 'after';
 /** Trouble that a test or the demo orders for coming calls. */
 export type Fault =
   | { kind: 'delay'; ms: number }
-  | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: unknown }
+  | MadeUpAnswer
   | { kind: 'garbage'; when: Phase }
   | { kind: 'reset'; when: Phase }
   | { kind: 'hang'; when: Phase };
+
+/** Given instead of the real one; `after` lets the call take effect all the same. `text` is a body that is no JSON. */
+interface MadeUpAnswer {
+  kind: 'answer';
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  text?: string;
+  when?: Phase;
+}
 
 type Match = string | ((call: Call) => boolean);
 type Listener = (call: Call, phase: Phase) => void | Promise<void>;
@@ -91,19 +101,32 @@ export function createWire(nowMs: () => number): Wire {
       await tell(call, 'before');
       const fault = takeFault(call);
       if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-      if (fault?.kind === 'answer') {
-        call.outcome = String(fault.status);
-        return Response.json(fault.body ?? {}, { status: fault.status, headers: fault.headers ?? {} });
-      }
-      const broken = fault && 'when' in fault ? fault : undefined;
-      if (broken?.when === 'before') return breakOff(c, call, broken.kind);
+      const spoil = spoilerOf(fault);
+      if (spoil?.when === 'before') return spoil.answer(c, call);
       const answer = await effect();
       await tell(call, 'after');
-      if (broken) return breakOff(c, call, broken.kind);
+      if (spoil) return spoil.answer(c, call);
       call.outcome = String(answer.status);
       return answer;
     },
   };
+}
+
+type Spoiled = (c: Context<{ Bindings: Partial<HttpBindings> }>, call: Call) => Response | Promise<Response>;
+
+/** What takes the place of the real answer, and from when on. */
+function spoilerOf(fault: Fault | undefined): { when: Phase; answer: Spoiled } | undefined {
+  if (fault === undefined || fault.kind === 'delay') return undefined;
+  if (fault.kind === 'answer')
+    return { when: fault.when ?? 'before', answer: (_, call) => madeUp(fault, call) };
+  const { kind, when } = fault;
+  return { when, answer: (c, call) => breakOff(c, call, kind) };
+}
+
+function madeUp({ status, headers = {}, body = {}, text }: MadeUpAnswer, call: Call): Response {
+  call.outcome = String(status);
+  if (text === undefined) return Response.json(body, { status, headers });
+  return new Response(text, { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers } });
 }
 
 function breakOff(

@@ -4,6 +4,7 @@ import { readSettings, type Settings, SettingsError, secretsOf } from './config.
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { createHealth } from './health.ts';
 import { calmly, createLog, type Log } from './log.ts';
+import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
 import { createSlackApi } from './slack/client.ts';
 import { keepIdentity } from './slack/identity.ts';
@@ -40,10 +41,14 @@ export interface Docket {
 /** Puts the parts together and starts them. Rejects with a typed error that names the fix. */
 export async function startApp(settings: Settings, options: AppParts): Promise<Docket> {
   const { log, now = Date.now, random = Math.random, searchPath = process.env.PATH ?? '' } = options;
-  const timing = { ...defaultTiming, ...options.timing };
+  const timing = {
+    ...defaultTiming,
+    watchMs: settings.limits.watchHours * 3_600_000,
+    ...options.timing,
+  };
   const closers = createClosers(log);
   const report = calmly(log, now);
-  const health = createHealth();
+  const health = createHealth(now);
   const slack = createSlackApi({
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
@@ -52,6 +57,16 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     onCall: (answered) => health.saw('slack', answered),
   });
   const identity = keepIdentity(slack, timing, log);
+  const policy = createPolicy({
+    person: slack.person,
+    groupMembers: slack.groupMembers,
+    groups: slack.groups,
+    allow: settings.allow,
+    timeoutMs: timing.permissionMs,
+    cacheMs: timing.permissionCacheMs,
+    now,
+    log,
+  });
 
   async function findRedis(): Promise<RedisAddress> {
     if (settings.redisUrl !== undefined) return { url: settings.redisUrl };
@@ -66,6 +81,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       slack,
       identity,
       health,
+      policy,
       timing,
       now,
       random,

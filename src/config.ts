@@ -1,8 +1,12 @@
+import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
+import { type ConfigFile, projectId, readConfigFile, type Variables, withoutFile } from './config-file.ts';
+import { readDomain } from './domain.ts';
 import { logLevels } from './log.ts';
+import type { Project } from './projects.ts';
 
 /** What the operator set, checked. Secrets are plain strings here and must not be logged. */
-export interface Settings {
+export interface Settings extends Omit<ConfigFile, 'projects'> {
   role: 'all' | 'web' | 'worker';
   slackBotToken: string;
   /** Checks requests over HTTP; not needed with `slackAppToken`. */
@@ -12,7 +16,8 @@ export interface Settings {
   slackApiUrl: string;
   port: number;
   docsApiUrl: string;
-  docsApiKey: string;
+  /** At least one. */
+  projects: readonly Project[];
   docsDomain: string | undefined;
   redisUrl: string | undefined;
   dataDir: string;
@@ -30,9 +35,9 @@ function decoded(password: string): string {
 
 /** The values of the settings that no log may hold. */
 export function secretsOf(settings: Settings): string[] {
-  const { slackBotToken, slackSigningSecret, slackAppToken, docsApiKey, redisUrl } = settings;
+  const { slackBotToken, slackSigningSecret, slackAppToken, projects, redisUrl } = settings;
   const password = redisUrl === undefined ? undefined : URL.parse(redisUrl)?.password;
-  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, docsApiKey];
+  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
   const secrets = [...tokens, password, password && decoded(password)];
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
@@ -83,17 +88,24 @@ const envSchema = z.object({
     .max(65535, 'must be a port number.')
     .default(3000),
   DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
-  DOCS_API_KEY: z.string('is missing. Create an admin API key on the API keys page of the docs platform.'),
+  DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
-  DOCS_DOMAIN: z.hostname('must be a host name such as docs.example.com.').optional(),
+  DOCS_PROJECT_ID: projectId.optional(),
+  DOCS_DOMAIN: z
+    .string()
+    .transform((typed, context) => {
+      const read = readDomain(typed);
+      if (read.kind === 'domain') return read.domain;
+      context.addIssue('must be a host name such as docs.example.com.');
+      return z.NEVER;
+    })
+    .optional(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://.')
     .optional(),
   DATA_DIR: z.string().default('./data'),
-  DOCKET_CONFIG: z
-    .never('is set, but this version of Docket does not read a YAML file. Unset it.')
-    .optional(),
+  DOCKET_CONFIG: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
@@ -101,7 +113,7 @@ const envSchema = z.object({
 const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
 
 /** Problems between two settings; they are found whatever else is wrong. */
-function crossProblems(set: Record<string, string | undefined>): string[] {
+function crossProblems(set: Variables): string[] {
   const problems: string[] = [];
   if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
     problems.push(
@@ -117,6 +129,65 @@ function crossProblems(set: Record<string, string | undefined>): string[] {
   return problems;
 }
 
+/** Larger than any list of projects; the file is read at once. */
+const MAX_FILE_BYTES = 1_000_000;
+
+/** Never repeats the path: what was set by mistake may be a secret. */
+function readText(path: string): { text: string } | { problem: string } {
+  const no = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) return no('is a folder or another thing that is no file. Set it to a YAML file.');
+    if (stats.size > MAX_FILE_BYTES) return no('is a file of more than 1 MB. Set it to a YAML file.');
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return no(
+        'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.',
+      );
+    if (code === 'EACCES' || code === 'EPERM')
+      return no("is a file that may not be read. Give Docket's user the right to read it.");
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return no('is a file whose text is not UTF-8. Save it as UTF-8.');
+    return no(`is a file that cannot be read (${code}). Set it to a YAML file.`);
+  }
+}
+
+/** The file, and what it and the environment do to each other. `file` is missing when it has problems. */
+function readFile(set: Variables): { file: ConfigFile | undefined; problems: string[] } {
+  const path = set.DOCKET_CONFIG;
+  if (path === undefined) return { file: withoutFile, problems: projectProblems(withoutFile, set) };
+  const read = readText(path);
+  if ('problem' in read) return { file: undefined, problems: [read.problem] };
+  const { file, problems } = readConfigFile(read.text, path, set);
+  return { file, problems: file ? projectProblems(file, set) : problems };
+}
+
+function projectProblems({ projects }: ConfigFile, set: Variables): string[] {
+  if (projects === undefined) {
+    return set.DOCS_API_KEY === undefined
+      ? ['DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.']
+      : [];
+  }
+  const problems: string[] = [];
+  const read = readDomain(set.DOCS_DOMAIN ?? '');
+  if (read.kind === 'domain' && !projects.some(({ domains }) => domains?.includes(read.domain)))
+    problems.push(
+      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+    );
+  if (set.DOCS_PROJECT_ID !== undefined)
+    problems.push(
+      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+    );
+  return problems;
+}
+
+/** The one project without a file. */
+function projectOf({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Variables): Project {
+  return { name: 'default', projectId: id, domains: undefined, apiKey, channels: [] };
+}
+
 /** Reads the settings, or throws a `SettingsError` with all problems at once. An empty variable counts as not set. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(
@@ -124,13 +195,16 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   );
   const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
   const issues = parsed.error?.issues ?? [];
+  const { file, problems: fileProblems } = readFile(set);
   const problems = [
     ...issues.map(({ path, message }) => `${path.join('.')} ${message}`),
+    ...fileProblems,
     ...crossProblems(set),
   ];
-  if (!parsed.success || problems.length > 0) throw new SettingsError(problems);
+  if (!parsed.success || file === undefined || problems.length > 0) throw new SettingsError(problems);
   const { data } = parsed;
   return {
+    ...file,
     role: data.DOCKET_ROLE,
     slackBotToken: data.SLACK_BOT_TOKEN,
     slackSigningSecret: data.SLACK_SIGNING_SECRET,
@@ -138,7 +212,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
     port: data.PORT,
     docsApiUrl: data.DOCS_API_URL,
-    docsApiKey: data.DOCS_API_KEY,
+    projects: file.projects ?? [projectOf(set)],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
     dataDir: data.DATA_DIR,

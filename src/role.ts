@@ -1,6 +1,7 @@
 import type { Closers } from './closers.ts';
 import type { Health } from './health.ts';
 import type { Log } from './log.ts';
+import type { Policy } from './policy.ts';
 import type { SlackApi } from './slack/client.ts';
 import type { IdentityKeeper } from './slack/identity.ts';
 import type { RedisAddress } from './store/connections.ts';
@@ -12,6 +13,7 @@ export interface RoleParts {
   slack: SlackApi;
   identity: IdentityKeeper;
   health: Health;
+  policy: Policy;
   timing: Timing;
   now: () => number;
   random: () => number;

@@ -8,6 +8,8 @@ export interface Timing {
   permissionCacheMs: number;
   /** The longest a private answer may take over `response_url` before the click is acknowledged without it. */
   privateAnswerMs: number;
+  /** The longest that opening a dialog may hold up the answer to a command or a click. */
+  dialogMs: number;
   /** Time limit of one Slack Web API call; a post older than this without an answer is unclear. */
   slackCallMs: number;
   /** Time limit of one call of the docs API. */
@@ -32,6 +34,8 @@ export interface Timing {
   /** Bounds of the pause between two looks at an export job. */
   lookMinMs: number;
   lookMaxMs: number;
+  /** How long a running export may show no progress before people are told. */
+  stalledAfterMs: number;
   /** How long an export job is watched. */
   watchMs: number;
   /** Socket Mode: from the wish for a connection to Slack's greeting on it. */
@@ -53,6 +57,7 @@ export const defaultTiming: Timing = {
   permissionMs: 0.9 * second,
   permissionCacheMs: 5 * minute,
   privateAnswerMs: 0.6 * second,
+  dialogMs: 0.9 * second,
   slackCallMs: 10 * second,
   docsCallMs: 15 * second,
   unclearMs: 2 * second,
@@ -66,6 +71,7 @@ export const defaultTiming: Timing = {
   limitWaitMs: 1 * hour,
   lookMinMs: 1 * second,
   lookMaxMs: 30 * second,
+  stalledAfterMs: 10 * minute,
   watchMs: 6 * hour,
   socketHelloMs: 15 * second,
   socketPongMs: 5 * second,
@@ -80,8 +86,13 @@ export const keep = {
   /** Slack lets a `response_url` be used for 30 minutes. */
   responseUrlMs: 30 * minute,
   jobErrorsMs: 24 * hour,
+  /** Older news of whether something answers says nothing of now. */
+  healthMs: 1 * hour,
+  auditMs: 90 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
+  /** Admins are told at most so often that the platform rejects a key. */
+  keyAlertMs: 1 * hour,
 } as const;
 
 /**

@@ -1,25 +1,39 @@
 import { once } from 'node:events';
 import { App, AuthorizationError } from '@slack/bolt';
 import type { Redis } from 'ioredis';
+import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
-import { buttons, linkActions, slashCommands } from './commands/index.ts';
+import { createGate } from './commands/gate.ts';
+import { buttons, dialogs, linkActions, slashCommands } from './commands/index.ts';
 import { createIntake } from './commands/intake.ts';
+import { createDialogOpener } from './commands/open-dialog.ts';
+import { createSystemLook } from './commands/system.ts';
 import { type Settings, SettingsError } from './config.ts';
 import { createHealthServer, createReceiver, type HealthParts, refuseFuture } from './http.ts';
 import { ensureRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
-import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
 import { slackLogger } from './slack/logger.ts';
 import { answerPrivately } from './slack/response-url.ts';
 import { createSocketReceiver } from './socket.ts';
+import { createAuditStore } from './store/audit.ts';
 import { connectForRequests } from './store/connections.ts';
+import { createHealthStore } from './store/health.ts';
+import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
+import { createPaceStore } from './store/pace.ts';
+import { createResponseUrlStore } from './store/response-urls.ts';
 import { createRunStore } from './store/runs.ts';
 import { within } from './within.ts';
 
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
+
+/** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
+const ADDRESS_MS = 200;
+
+/** How long a dialog that shows a link waits for it. */
+const LINK_MS = 200;
 
 /** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
@@ -29,7 +43,7 @@ const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. Answers the port it listens on. */
 export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
-  const { address, slack, identity, health, timing, now, newRef, log, closers, onRedisError } = parts;
+  const { address, slack, identity, health, policy, timing, now, newRef, log, closers, onRedisError } = parts;
 
   const redis = connectForRequests(address, timing.intakeMs, onRedisError);
   closers.add(() => redis.disconnect());
@@ -37,9 +51,12 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   closers.add(() => queues.close());
   const runs = createRunStore(redis);
   const messages = createMessageStore(redis);
+  const links = createLinkStore(redis);
+  const audit = createAuditStore(redis);
+  const responseUrls = createResponseUrlStore(redis);
   const monotonicMs = () => performance.now();
 
-  const { receiver, overHttp } = receiverFor(settings, parts, {
+  const { receiver, overHttp, connected } = receiverFor(settings, parts, {
     parts: async () => ({
       redis: (await answers(redis)) ? 'up' : 'down',
       ...health.states(),
@@ -63,10 +80,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
   });
-  bind(bolt, {
-    commands: slashCommands,
-    buttons,
-    linkActions,
+  const gate = createGate({
     tools: {
       intake: createIntake({
         runs,
@@ -78,20 +92,50 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         log,
       }),
       delivery: messages.state,
-      defaultDomain: settings.docsDomain,
+      projects: settings.projects,
+      docsDomain: settings.docsDomain,
+      links: settings.links,
+      link: (name) => within(LINK_MS, links.get(name)),
+      auditLines: audit.last,
+      system: createSystemLook({
+        seen: health.seen,
+        store: createHealthStore(redis),
+        connected,
+        ping: () => redis.ping(),
+        counts: queues.counts,
+        limits: settings.limits,
+        pace: createPaceStore(redis),
+        about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
+        monotonicMs,
+      }),
+      openDialog: createDialogOpener({ slack, responseUrls, timeoutMs: timing.dialogMs, log }),
       now,
     },
-    policy: createPolicy({
-      person: slack.person,
-      timeoutMs: timing.permissionMs,
-      cacheMs: timing.permissionCacheMs,
-      now,
-    }),
+    policy,
     identity: identity.current,
+    audit,
+    newRef,
+    now,
+    log,
+  });
+  bind(bolt, {
+    commands: slashCommands,
+    buttons,
+    dialogs,
+    linkActions,
+    gate,
+    homeOpened: (teamId, userId) =>
+      queues.ensure(
+        'slack-outbox',
+        'home',
+        `${teamId}:${userId}`,
+        { teamId, userId, openedAtMs: now() },
+        { now: true },
+      ),
+    responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     answerPrivately,
     answerMs: timing.privateAnswerMs,
     monotonicMs,
-    newRef,
     log,
   });
 
@@ -117,11 +161,11 @@ function receiverFor(settings: Settings, parts: RoleParts, health: HealthParts) 
       parts: async () => ({ ...(await health.parts()), ...(!receiver.connected() && { slack: 'down' }) }),
     });
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, server, log });
-    return { receiver, overHttp: false };
+    return { receiver, overHttp: false, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const receiver = createReceiver({ ...health, signingSecret, logger: slackLogger(log) });
-  return { receiver, overHttp: true };
+  return { receiver, overHttp: true, connected: () => undefined };
 }
 
 /** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */

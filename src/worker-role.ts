@@ -2,16 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from './config.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
+import { tellOthers } from './health.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
+import { createKeyAlert } from './jobs/key-alert.ts';
 import { createOnce } from './jobs/once.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
+import type { Log } from './log.ts';
 import type { RoleParts } from './role.ts';
+import type { SlackApi } from './slack/client.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { answerPrivately } from './slack/response-url.ts';
+import { createAlertStore } from './store/alerts.ts';
+import { createAuditStore } from './store/audit.ts';
 import { connectForWork } from './store/connections.ts';
+import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createPaceStore } from './store/pace.ts';
@@ -25,30 +32,41 @@ const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
-  const { address, slack, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
+  const { address, slack, identity, policy, timing, now, random, newRef, log, closers } = parts;
+  const { onRedisError, health } = parts;
 
   const redis = connectForWork(address, onRedisError);
   closers.add(() => redis.disconnect());
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
-  const docs = createDocsApi({
-    baseUrl: settings.docsApiUrl,
-    apiKey: settings.docsApiKey,
-    timeoutMs: timing.docsCallMs,
-    now,
-    random,
-    log(request) {
-      health.saw('docs', request.status !== undefined);
-      log.debug(request, 'docs api');
-    },
-  });
+  const docsApis = new Map(
+    settings.projects.map(({ name, apiKey }) => [
+      name,
+      createDocsApi({
+        baseUrl: settings.docsApiUrl,
+        apiKey,
+        timeoutMs: timing.docsCallMs,
+        now,
+        random,
+        log(request) {
+          health.saw('docs', request.status !== undefined);
+          log.debug(request, 'docs api');
+        },
+      }),
+    ]),
+  );
   // What is still on its way by then is lost to this process; the next one asks or looks again.
-  closers.add(() => within(CLOSE_MS, docs.close()));
+  closers.add(() => within(CLOSE_MS, Promise.all([...docsApis.values()].map((docs) => docs.close()))));
+
+  tellOthers(health, createHealthStore(redis), onRedisError);
 
   const runs = createRunStore(redis);
   const messages = createMessageStore(redis);
   const links = createLinkStore(redis);
   const steps = createStepStore(redis);
+
+  const pace = createPaceStore(redis);
+  const { limits } = settings;
 
   const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
 
@@ -58,7 +76,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     messages,
     links,
     people: createPeopleStore(redis),
-    pace: createPaceStore(redis),
+    pace,
     now,
     random,
     timing,
@@ -73,9 +91,18 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     now,
   });
   const wake = (run: RunBase) => ensureRun(queues, run, { now: true });
+  const docs = (project: string) => docsApis.get(project);
+  const audit = createAuditStore(redis);
+  const tellAdmins = createKeyAlert({
+    admins: () => adminsOf(settings, slack, log),
+    alerts: createAlertStore(redis),
+    outbox,
+    now,
+  });
   const stopping = new AbortController();
   const context = {
-    ...{ runs, docs, links, outbox, deliver, once, steps, wake, answerPrivately },
+    ...{ runs, docs, links, outbox, deliver, once, steps, wake, answerPrivately, pace, limits },
+    ...{ slack, audit, tellAdmins, policy, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping: stopping.signal },
   };
 
@@ -102,4 +129,16 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     log,
   });
   closers.add(() => sweeper.stop());
+}
+
+/** The people who are admins by name or by user group; `everyone` is nobody in particular. */
+async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise<string[]> {
+  const members = allow.admin.map(async (entry) => {
+    if (entry === 'everyone') return [];
+    return entry.startsWith('S') ? ((await slack.groupMembers(entry)) ?? []) : [entry];
+  });
+  const known = await Promise.allSettled(members);
+  const failed = known.find((one) => one.status === 'rejected');
+  if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
+  return [...new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])))];
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readSettings, SettingsError, secretsOf } from '../src/config.ts';
 
 const sound = {
@@ -22,8 +24,15 @@ function problemsOf(env: NodeJS.ProcessEnv): string[] {
 
 const source = readFileSync(new URL('../src/config.ts', import.meta.url), 'utf8');
 const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name);
-/** Variables of the design that this version only refuses. */
-const refused = known.filter((name) => /but this version/.test(problemsOf({ ...sound, [name]: 'x' }).join()));
+const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The path of a file with this in it. */
+function fileWith(content: string | Uint8Array, name = 'docket.yml'): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
 
 describe('settings', () => {
   test('that are needed and no others: the rest has defaults', () => {
@@ -34,7 +43,19 @@ describe('settings', () => {
       slackApiUrl: 'https://slack.com/api/',
       port: 3000,
       docsApiUrl: 'https://api.docs.example/v1',
-      docsApiKey: 'adm_0123456789',
+      projects: [
+        {
+          name: 'default',
+          projectId: undefined,
+          domains: undefined,
+          apiKey: 'adm_0123456789',
+          channels: [],
+        },
+      ],
+      allow: { export: ['everyone'], agent: ['everyone'], digest: ['everyone'], admin: [] },
+      links: 'thread',
+      replies: 'auto',
+      limits: { exportStatusPerSecond: 5, followUpsPerHour: 100, analyticsPerHour: 100, watchHours: 6 },
       docsDomain: undefined,
       redisUrl: undefined,
       dataDir: './data',
@@ -50,7 +71,8 @@ describe('settings', () => {
         SLACK_API_URL: 'http://127.0.0.1:4000/api',
         PORT: '0',
         DOCS_API_KEY_PREFIX: 'adm_',
-        DOCS_DOMAIN: 'docs.acme.com',
+        DOCS_PROJECT_ID: 'prj_1',
+        DOCS_DOMAIN: 'Docs.Acme.com',
         REDIS_URL: 'rediss://:pw@redis.example:6380',
         DATA_DIR: '/var/lib/docket',
         LOG_LEVEL: 'debug',
@@ -59,6 +81,7 @@ describe('settings', () => {
       role: 'worker',
       slackApiUrl: 'http://127.0.0.1:4000/api/',
       port: 0,
+      projects: [{ name: 'default', projectId: 'prj_1' }],
       docsDomain: 'docs.acme.com',
       redisUrl: 'rediss://:pw@redis.example:6380',
       dataDir: '/var/lib/docket',
@@ -90,6 +113,19 @@ describe('what no log may hold', () => {
     ['redis://:50%off@redis.example', [...own, '50%off']],
   ])('with the Redis %s', (redisUrl, secrets) => {
     expect(of(redisUrl === undefined ? {} : { REDIS_URL: redisUrl })).toEqual(secrets);
+  });
+
+  test('are the keys of all projects, each once', () => {
+    const path = fileWith(
+      'projects: { a: { apiKey: { env: A_KEY } }, b: { apiKey: { env: B_KEY } }, c: {}, d: {} }',
+    );
+    expect(of({ DOCKET_CONFIG: path, A_KEY: 'adm_a', B_KEY: 'adm_b' })).toEqual([
+      sound.SLACK_BOT_TOKEN,
+      sound.SLACK_SIGNING_SECRET,
+      'adm_a',
+      'adm_b',
+      sound.DOCS_API_KEY,
+    ]);
   });
 });
 
@@ -129,13 +165,14 @@ describe('settings that cannot work', () => {
     ['PORT', '70000.5', 'must be a port number.'],
     ['PORT', 'http', 'must be a port number.'],
     ['DOCS_DOMAIN', 'https://docs.acme.com', 'must be a host name such as docs.example.com.'],
+    ['DOCS_DOMAIN', 'localhost', 'must be a host name such as docs.example.com.'],
+    [
+      'DOCS_PROJECT_ID',
+      'https://docs.example/prj_1',
+      "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
+    ],
     ['REDIS_URL', 'localhost:6379', 'must begin with redis:// or rediss://.'],
     ['REDIS_URL', 'http://localhost', 'must begin with redis:// or rediss://.'],
-    [
-      'DOCKET_CONFIG',
-      './docket.yml',
-      'is set, but this version of Docket does not read a YAML file. Unset it.',
-    ],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent.'],
   ])('%s=%s %s', (name, value, problem) => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${problem}`]);
@@ -217,6 +254,89 @@ describe('settings that cannot work', () => {
   });
 });
 
+const twoProjects = `projects:
+  acme: { domains: [docs.acme.com], apiKey: { env: ACME_DOCS_API_KEY } }
+  beta: { domains: [docs.beta.io], channels: [C0BETA] }
+replies: all
+`;
+
+describe('the file of DOCKET_CONFIG', () => {
+  const withFile = (content: string | Uint8Array, env: NodeJS.ProcessEnv = {}) => ({
+    ...sound,
+    ACME_DOCS_API_KEY: 'adm_acme',
+    ...env,
+    DOCKET_CONFIG: fileWith(content),
+  });
+
+  test('brings its projects and whatever else it sets', () => {
+    expect(readSettings(withFile(twoProjects, { DOCS_DOMAIN: 'DOCS.beta.io' }))).toMatchObject({
+      projects: [
+        { name: 'acme', apiKey: 'adm_acme' },
+        { name: 'beta', apiKey: sound.DOCS_API_KEY, channels: ['C0BETA'] },
+      ],
+      replies: 'all',
+      links: 'thread',
+      docsDomain: 'docs.beta.io',
+    });
+  });
+
+  test('leaves the project to the environment when it has none', () => {
+    const { projects, links } = readSettings(withFile('links: requester', { DOCS_PROJECT_ID: 'prj_1' }));
+    expect(links).toBe('requester');
+    expect(projects).toMatchObject([{ name: 'default', projectId: 'prj_1', domains: undefined }]);
+    expect(problemsOf(withFile('links: requester', { DOCS_API_KEY: '' }))).toEqual([
+      'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
+    ]);
+  });
+
+  test('makes DOCS_API_KEY needless when each project names its own', () => {
+    const file = 'projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }';
+    expect(problemsOf(withFile(file, { DOCS_API_KEY: '' }))).toEqual([]);
+  });
+
+  test("is told along with the environment's problems, with its name", () => {
+    const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
+    expect(problemsOf(env)).toEqual([
+      'PORT must be a port number.',
+      `${env.DOCKET_CONFIG}:2 projects.acme.apiKey.env names an environment variable that is not set. Set it to an admin API key.`,
+      `${env.DOCKET_CONFIG}:5 limit is not a setting. Did you mean limits?`,
+    ]);
+  });
+
+  test('must list DOCS_DOMAIN in a project', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_DOMAIN: 'docs.foo.com' }))).toEqual([
+      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+    ]);
+  });
+
+  test('has the ids of its projects, and DOCS_PROJECT_ID would be nobody’s', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_PROJECT_ID: 'prj_1' }))).toEqual([
+      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+    ]);
+  });
+
+  const noFile =
+    'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.';
+  const notAFile = 'is a folder or another thing that is no file. Set it to a YAML file.';
+  mkdirSync(join(folder, 'folder'));
+  test.each([
+    [join(folder, 'gone.yml'), noFile],
+    [join(fileWith('', 'plain'), 'below.yml'), noFile],
+    [join(folder, 'folder'), notAFile],
+    ['/dev/zero', notAFile],
+    [
+      fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'),
+      'is a file of more than 1 MB. Set it to a YAML file.',
+    ],
+    [
+      fileWith(Buffer.from('links: thread', 'utf16le').fill(0xff, 0, 1), 'utf16.yml'),
+      'is a file whose text is not UTF-8. Save it as UTF-8.',
+    ],
+  ])('cannot be %s', (path, problem) => {
+    expect(problemsOf({ ...sound, DOCKET_CONFIG: path })).toEqual([`DOCKET_CONFIG ${problem}`]);
+  });
+});
+
 describe('.env.example', () => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
   const lines = [...example.matchAll(/^#? ?([A-Z][A-Z0-9_]+)=(.*)$/gm)];
@@ -224,7 +344,7 @@ describe('.env.example', () => {
 
   test('lists every variable that is read, once, and no other', () => {
     expect(known).toContain('SLACK_BOT_TOKEN');
-    expect(listed.toSorted()).toEqual(known.filter((name) => !refused.includes(name)).sort());
+    expect(listed.toSorted()).toEqual(known.toSorted());
   });
 
   test('holds no secret', () => {

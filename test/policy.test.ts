@@ -1,26 +1,64 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPolicy, type PolicyParts } from '../src/policy.ts';
-
-type Person = Awaited<ReturnType<PolicyParts['person']>>;
+import { type Allow, createPolicy, type Person, type PolicyParts } from '../src/policy.ts';
 
 const CACHE_MS = 300_000;
+const NOBODY: Allow = { export: [], agent: [], digest: [], admin: [] };
 
-/** A policy over a Slack in which everybody is a full member, unless `answer` says otherwise. */
-function aPolicy(answer?: (id: string) => Promise<Person>) {
+const member = (id: string): Person => ({
+  id,
+  name: id.replace(/^U0?/, '').toLowerCase(),
+  fullMember: true,
+  active: true,
+});
+const guest = (id: string): Person => ({ ...member(id), fullMember: false });
+const gone = (id: string): Person => ({ ...guest(id), active: false });
+const never = () => new Promise<never>(() => {});
+const away = () => Promise.reject(new Error('away'));
+
+/**
+ * A policy over a Slack in which gus and sue are guests, dee is deactivated and everybody else is a full member; ben
+ * and gus are in the group S0DOCS. `asked` has every call.
+ */
+function aPolicy(allow: Partial<Allow>, slack: Partial<PolicyParts> = {}) {
   let nowMs = 1_000_000;
   const asked: string[] = [];
+  const warned: unknown[] = [];
+  const recorded =
+    <T>(name: string, answer: (id: string) => Promise<T>) =>
+    (id?: string) => {
+      asked.push(id === undefined ? name : `${name} ${id}`);
+      return answer(id ?? '');
+    };
+  const people: Record<string, Person> = {
+    U0GUS: guest('U0GUS'),
+    U0SUE: guest('U0SUE'),
+    U0DEE: gone('U0DEE'),
+  };
+  const groups: Record<string, string[]> = { S0DOCS: ['U0BEN', 'U0GUS', 'U0DEE'], S0EMPTY: [] };
   const policy = createPolicy({
-    async person(id) {
-      asked.push(id);
-      return answer ? answer(id) : { id, name: `name of ${id}`, fullMember: true };
-    },
-    timeoutMs: 1,
+    person: recorded('person', slack.person ?? (async (id) => people[id] ?? member(id))),
+    groupMembers: recorded('group', slack.groupMembers ?? (async (id) => groups[id])),
+    groups: recorded(
+      'groups',
+      slack.groups ??
+        (async () => [
+          { id: 'S0DOCS', handle: 'docs-admins' },
+          { id: 'S0EMPTY', handle: 'empty' },
+        ]),
+    ),
+    allow: { ...NOBODY, ...allow },
+    timeoutMs: slack.timeoutMs ?? 1000,
     cacheMs: CACHE_MS,
     now: () => nowMs,
+    log: { warn: (about: unknown) => warned.push(about) } as unknown as PolicyParts['log'],
   });
   return {
-    check: (id: string) => policy.check(id, 'export'),
+    policy,
     asked,
+    warned,
+    kind: async (id: string, permission: Parameters<typeof policy.check>[1] = 'export') =>
+      (await policy.check(id, permission)).kind,
     passes: (ms: number) => {
       nowMs += ms;
     },
@@ -28,72 +66,252 @@ function aPolicy(answer?: (id: string) => Promise<Person>) {
 }
 
 describe('who may', () => {
-  test('a full member', async () => {
-    expect(await aPolicy().check('U0ANA')).toEqual({
-      kind: 'allowed',
-      person: { id: 'U0ANA', name: 'name of U0ANA', fullMember: true },
+  test('everyone is every full member', async () => {
+    const { policy } = aPolicy({ export: ['everyone'] });
+    expect(await policy.check('U0ANA', 'export')).toEqual({ kind: 'allowed', person: member('U0ANA') });
+    expect(await policy.check('U0GUS', 'export')).toEqual({
+      kind: 'refused',
+      person: guest('U0GUS'),
+      ask: [],
     });
   });
 
-  test('not a guest and not somebody from another organization', async () => {
-    const guest = { id: 'U0GUS', name: 'gus', fullMember: false };
-    expect(await aPolicy(async () => guest).check('U0GUS')).toEqual({ kind: 'refused', person: guest });
+  test('a list of one permission says nothing about another', async () => {
+    const { kind } = aPolicy({ export: ['everyone'], admin: ['U0ANA'] });
+    expect(await kind('U0ANA', 'admin')).toBe('allowed');
+    expect(await kind('U0BEN', 'admin')).toBe('refused');
+    expect(await kind('U0ANA', 'agent')).toBe('refused');
   });
 
-  test('nobody whom Slack does not know in time', async () => {
-    expect(await aPolicy(() => new Promise(() => {})).check('U0ANA')).toEqual({ kind: 'unknown' });
+  test('guests who are named, by their id or by a group', async () => {
+    const { kind } = aPolicy({ export: ['U0SUE'], agent: ['S0EMPTY', 'S0DOCS'] });
+    expect(await kind('U0SUE')).toBe('allowed');
+    expect(await kind('U0GUS')).toBe('refused');
+    expect(await kind('U0GUS', 'agent')).toBe('allowed');
+    expect(await kind('U0SUE', 'agent')).toBe('refused');
   });
 
-  test('nobody when Slack has an error', async () => {
-    expect(await aPolicy(() => Promise.reject(new Error('away'))).check('U0ANA')).toEqual({
-      kind: 'unknown',
-    });
+  test('nobody who is deactivated or a bot, however named', async () => {
+    const { kind } = aPolicy({ export: ['U0DEE'], agent: ['S0DOCS'], digest: ['everyone'] });
+    for (const permission of ['export', 'agent', 'digest', 'status'] as const)
+      expect(await kind('U0DEE', permission)).toBe('refused');
+  });
+
+  test('the status is for full members, and for whoever may anything', async () => {
+    const { kind } = aPolicy({ admin: ['U0SUE'], digest: ['S0DOCS'] });
+    expect(await kind('U0ANA', 'status')).toBe('allowed');
+    expect(await kind('U0SUE', 'status')).toBe('allowed');
+    expect(await kind('U0GUS', 'status')).toBe('allowed');
+    expect(await aPolicy({ admin: ['U0ANA'] }).kind('U0GUS', 'status')).toBe('refused');
+  });
+
+  test('only an id that stands in the list is named', () => {
+    const { policy } = aPolicy({ export: ['everyone', 'S0DOCS', 'U0EVE'] });
+    expect(policy.named('U0EVE', 'export')).toBe(true);
+    expect(policy.named('U0EVE', 'status')).toBe(true);
+    expect(policy.named('U0EVE', 'agent')).toBe(false);
+    expect(policy.named('U0BEN', 'export')).toBe(false);
+  });
+
+  test('everything that a person may, in one order', async () => {
+    const { policy } = aPolicy({ admin: ['U0SUE'], digest: ['everyone'], export: ['everyone', 'S0DOCS'] });
+    expect(await policy.mayList('U0ANA')).toEqual(['export', 'digest', 'status']);
+    expect(await policy.mayList('U0GUS')).toEqual(['export', 'status']);
+    expect(await policy.mayList('U0SUE')).toEqual(['admin', 'status']);
+    expect(await policy.mayList('U0DEE')).toEqual([]);
+  });
+
+  test('nobody whom the list does not cover, whatever it says and whatever Slack tells', async () => {
+    const ids = fc.constantFrom('U0', 'U1', 'U2', 'U3');
+    const group = fc.constantFrom('S0', 'S1', 'S2');
+    const known = fc.record({ fullMember: fc.boolean(), active: fc.boolean(), fails: fc.boolean() });
+    const entries = fc.array(fc.oneof(ids, group, fc.constant('everyone')), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(
+        entries,
+        fc.dictionary(ids, known),
+        fc.dictionary(group, fc.option(fc.array(ids), { nil: undefined })),
+        fc.subarray(['S0', 'S1', 'S2']),
+        ids,
+        async (list, people, members, broken, asking) => {
+          const { policy } = aPolicy(
+            { agent: list },
+            {
+              person: async (id) => {
+                const found = people[id];
+                if (found === undefined || found.fails) throw new Error('away');
+                const { fullMember, active } = found;
+                return { id, name: id, active, fullMember: active && fullMember };
+              },
+              groupMembers: async (id) => (broken.includes(id) ? away() : members[id]),
+              groups: away,
+            },
+          );
+          const who = people[asking];
+          const grouped = list.filter((entry) => entry.startsWith('S') && !broken.includes(entry));
+          const covered =
+            who?.active === true &&
+            !who.fails &&
+            (list.includes(asking) ||
+              (list.includes('everyone') && who.fullMember) ||
+              grouped.some((entry) => members[entry]?.includes(asking)));
+          const { kind } = await policy.check(asking, 'agent');
+          expect(kind === 'allowed').toBe(covered);
+          expect((await policy.mayList(asking))?.includes('agent') ?? false).toBe(
+            covered && (await policy.mayList(asking)) !== undefined,
+          );
+          if (who === undefined || who.fails) expect(kind).toBe('unknown');
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });
 
-describe('what is remembered', () => {
-  test('Slack is asked once in a while and person', async () => {
-    const { check, asked, passes } = aPolicy();
-    await check('U0ANA');
-    passes(CACHE_MS - 1);
-    await check('U0ANA');
-    await check('U0BEN');
-    expect(asked).toEqual(['U0ANA', 'U0BEN']);
-    passes(1);
-    await check('U0ANA');
-    expect(asked).toEqual(['U0ANA', 'U0BEN', 'U0ANA']);
+describe('what Slack does not tell', () => {
+  test.each([
+    ['in time', never],
+    ['at all', away],
+  ])('who somebody is, %s: unknown', async (_, person) => {
+    const { policy, kind } = aPolicy({ export: ['everyone', 'U0ANA'] }, { person, timeoutMs: 1 });
+    expect(await policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
+    expect(await kind('U0ANA', 'status')).toBe('unknown');
+    expect(await policy.mayList('U0ANA')).toBeUndefined();
   });
 
-  test('a person who became a guest is one when the time is over', async () => {
-    let fullMember = true;
-    const { check, passes } = aPolicy(async (id) => ({ id, name: id, fullMember }));
-    expect((await check('U0ANA')).kind).toBe('allowed');
-    fullMember = false;
-    expect((await check('U0ANA')).kind).toBe('allowed');
+  test.each([
+    ['in time', never],
+    ['at all', away],
+  ])('who is in a group, %s: unknown to those whom only the group could allow', async (_, answer) => {
+    const groupMembers = async (id: string) => (id === 'S0SLOW' ? answer() : ['U0BEN']);
+    const { policy, kind } = aPolicy(
+      { export: ['S0SLOW', 'S0DOCS', 'U0GUS'], agent: ['everyone', 'S0SLOW'] },
+      { groupMembers, timeoutMs: 50 },
+    );
+    expect(await kind('U0ANA')).toBe('unknown');
+    expect(await kind('U0BEN')).toBe('allowed');
+    expect(await kind('U0GUS')).toBe('allowed');
+    expect(await kind('U0ANA', 'agent')).toBe('allowed');
+    expect(await policy.mayList('U0ANA')).toBeUndefined();
+  });
+
+  test('a group that does not exist has no members, and is reported once', async () => {
+    const { kind, warned, passes } = aPolicy({ export: ['S0NONE'] });
+    expect(await kind('U0ANA')).toBe('refused');
     passes(CACHE_MS);
-    expect((await check('U0ANA')).kind).toBe('refused');
+    expect(await kind('U0BEN')).toBe('refused');
+    expect(warned).toEqual([{ group: 'S0NONE' }]);
+  });
+});
+
+describe('whom to ask', () => {
+  const ask = async (list: string[], slack: Partial<PolicyParts> = {}) => {
+    const verdict = await aPolicy({ admin: list }, slack).policy.check('U0GUS', 'admin');
+    return verdict.kind === 'refused' ? verdict.ask : verdict.kind;
+  };
+
+  test('people by their name, groups by their handle, in the order of the list, three at most', async () => {
+    expect(await ask(['U0ANA', 'S0EMPTY', 'U0BEN'])).toEqual(['ana', 'empty', 'ben']);
+    expect(await ask(['U0ANA', 'U0BEN', 'U0CARL', 'U0DORA'])).toEqual(['ana', 'ben', 'carl']);
   });
 
-  test('a refusal too, but not that Slack was away', async () => {
-    let away = true;
-    const { check, asked } = aPolicy(async (id) => {
-      if (away) throw new Error('away');
-      return { id, name: id, fullMember: false };
-    });
-    expect((await check('U0GUS')).kind).toBe('unknown');
-    away = false;
-    expect((await check('U0GUS')).kind).toBe('refused');
-    expect((await check('U0GUS')).kind).toBe('refused');
+  test('neither everyone, nor people who are gone, nor groups without a handle', async () => {
+    expect(await ask(['everyone', 'U0DEE', 'S0NONE', 'U0ANA'])).toEqual(['ana']);
+    expect(await ask(['everyone'])).toEqual([]);
+  });
+
+  test('as far as it is known in time; the refusal stands without', async () => {
+    expect(await ask(['U0ANA', 'S0EMPTY'], { groups: away })).toEqual(['ana']);
+    expect(await ask(['S0EMPTY', 'U0ANA'], { groups: never, timeoutMs: 50 })).toEqual(['ana']);
+    const person = async (id: string) => (id === 'U0GUS' ? guest(id) : never());
+    expect(await ask(['U0ANA'], { person, timeoutMs: 50 })).toEqual([]);
+  });
+});
+
+describe('what is asked of Slack', () => {
+  test('no group about somebody who is named, or when no group is listed', async () => {
+    const { kind, asked } = aPolicy({ export: ['S0DOCS', 'U0ANA'], agent: ['everyone'] });
+    await kind('U0ANA');
+    await kind('U0ANA', 'agent');
+    expect(asked).toEqual(['person U0ANA']);
+  });
+
+  test('person and groups at once', async () => {
+    const { kind, asked } = aPolicy({ export: ['S0DOCS', 'S0EMPTY'] }, { person: never, timeoutMs: 1 });
+    await kind('U0BEN');
+    expect(asked.toSorted()).toEqual(['group S0DOCS', 'group S0EMPTY', 'person U0BEN']);
+  });
+
+  test('once for all who ask meanwhile', async () => {
+    const { policy, asked } = aPolicy({ export: ['S0DOCS'], agent: ['S0DOCS'] });
+    await Promise.all([
+      policy.check('U0BEN', 'export'),
+      policy.check('U0BEN', 'agent'),
+      policy.mayList('U0BEN'),
+    ]);
+    expect(asked.toSorted()).toEqual(['group S0DOCS', 'person U0BEN']);
+  });
+
+  test('again, when an answer is waited for in vain', async () => {
+    const answers = [never, async (id: string) => member(id)];
+    const { kind, asked, passes } = aPolicy(
+      { export: ['everyone'] },
+      { person: (id) => (answers.shift() ?? away)(id), timeoutMs: 20 },
+    );
+    expect(await kind('U0ANA')).toBe('unknown');
+    passes(20);
+    expect(await kind('U0ANA')).toBe('allowed');
     expect(asked).toHaveLength(2);
   });
 
-  test('not more people than fit: then it begins anew', async () => {
-    const { check, asked } = aPolicy();
-    for (let index = 0; index < 5000; index++) await check(`U${index}`);
-    await check('U0');
+  test('once in a while about each person, group and the handles', async () => {
+    const { kind, asked, passes } = aPolicy({ export: ['S0DOCS'] });
+    const once = ['person U0GIL', 'group S0DOCS', 'groups'].sort();
+    await kind('U0GIL');
+    passes(CACHE_MS - 1);
+    await kind('U0GIL');
+    expect(asked.toSorted()).toEqual(once);
+    passes(1);
+    await kind('U0GIL');
+    expect(asked.toSorted()).toEqual([...once, ...once].sort());
+  });
+
+  test('who became a guest, or left a group, is refused when the time is over', async () => {
+    const slack = { fullMember: true, members: ['U0SUE'] };
+    const { kind, passes } = aPolicy(
+      { export: ['everyone', 'S0DOCS'] },
+      {
+        person: async (id) => ({ ...member(id), fullMember: id !== 'U0SUE' && slack.fullMember }),
+        groupMembers: async () => slack.members,
+      },
+    );
+    expect([await kind('U0ANA'), await kind('U0SUE')]).toEqual(['allowed', 'allowed']);
+    Object.assign(slack, { fullMember: false, members: [] });
+    expect([await kind('U0ANA'), await kind('U0SUE')]).toEqual(['allowed', 'allowed']);
+    passes(CACHE_MS);
+    expect([await kind('U0ANA'), await kind('U0SUE')]).toEqual(['refused', 'refused']);
+  });
+
+  test('nothing is remembered of a Slack that was away', async () => {
+    const slack = { away: true };
+    const { kind, asked } = aPolicy(
+      { export: ['everyone'] },
+      { person: async (id) => (slack.away ? away() : guest(id)) },
+    );
+    expect(await kind('U0GUS')).toBe('unknown');
+    slack.away = false;
+    expect(await kind('U0GUS')).toBe('refused');
+    expect(await kind('U0GUS')).toBe('refused');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('not more people are remembered than fit: then it begins anew', async () => {
+    const { kind, asked } = aPolicy({ export: ['everyone'] });
+    for (let index = 0; index < 5000; index++) await kind(`U${index}`);
+    await kind('U0');
     expect(asked).toHaveLength(5000);
-    await check('U5000');
-    await check('U0');
+    await kind('U5000');
+    await kind('U0');
     expect(asked).toHaveLength(5002);
   });
 });

@@ -26,6 +26,8 @@ export interface StandInPlatformOptions {
   /** Must begin with `keyPrefix`. */
   apiKey?: string;
   keyPrefix?: string;
+  /** Further organizations: each key sees its own domains and their exports, and no others. */
+  others?: { apiKey: string; domains: string[] }[];
   /** What an export does when no plan was made. */
   exportPlan?: Omit<ExportPlan, 'domain'>;
   /** How long a bundle link works. Default one hour. */
@@ -48,6 +50,8 @@ export interface StandInPlatform extends ExportControls {
   /** Reaches the platform inside this process, at any host name. */
   readonly fetch: typeof fetch;
   readonly apiKey: string;
+  /** The key that an export was started with, by job id. */
+  readonly keysOfExports: ReadonlyMap<string, string>;
   readonly keyPrefix: string;
   readonly projectId: string;
   readonly domains: string[];
@@ -72,6 +76,8 @@ interface ApiCall {
   text: string;
   body: unknown;
   origin: string;
+  /** The organization whose key it carries. */
+  organization: { apiKey: string; domains: string[] };
 }
 
 const LIMIT_PER_HOUR = 100;
@@ -86,6 +92,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     createAgentJobs: creation = true,
     additions = true,
     seed = 'acme',
+    others = [],
   } = options;
   if (!apiKey.startsWith(keyPrefix)) throw new Error('the key of the stand-in must begin with its prefix');
 
@@ -100,6 +107,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     analytics: createBudget(LIMIT_PER_HOUR, nowMs),
   };
   const linkSecret = randomUUID();
+  const keysOfExports = new Map<string, string>();
   const bundles = new Map<string, Uint8Array<ArrayBuffer>>();
   const app = new Hono<Env>();
 
@@ -108,6 +116,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     wire,
     fetch: fetchOf(app),
     apiKey,
+    keysOfExports,
     keyPrefix,
     projectId,
     domains,
@@ -122,11 +131,18 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     listen: (port = 0) => listen(app, port),
   };
 
-  function unauthorized(c: Context<Env>): Response | undefined {
+  /** The organization that asks, or why it is refused. */
+  function authorized(c: Context<Env>): ApiCall['organization'] | Response {
     const key = /^Bearer (\S+)$/u.exec(c.req.header('authorization') ?? '')?.[1];
     if (key === undefined) return refuse(401, 'Missing bearer token');
     if (!key.startsWith(keyPrefix)) return refuse(401, 'This is not an admin API key');
-    return key === apiKey ? undefined : refuse(401, 'Invalid API key');
+    const known = [{ apiKey, domains }, ...others].find((one) => one.apiKey === key);
+    return known ?? refuse(401, 'Invalid API key');
+  }
+
+  function exportOf({ params, organization }: ApiCall): ExportRecord | undefined {
+    const job = exports.find(params.jobId ?? '');
+    return job && keysOfExports.get(job.jobId) === organization.apiKey ? job : undefined;
   }
 
   function route(method: 'GET' | 'POST', template: string, answer: (call: ApiCall) => Response): void {
@@ -141,8 +157,12 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
         ...(Object.keys(query).length > 0 ? { query } : {}),
         ...(text === '' ? {} : { body: body ?? text }),
       };
-      const call = { params, query, text, body, origin: new URL(c.req.url).origin };
-      return wire.serve(c, `${method} ${template}`, detail, () => unauthorized(c) ?? answer(call));
+      const { origin } = new URL(c.req.url);
+      return wire.serve(c, `${method} ${template}`, detail, () => {
+        const organization = authorized(c);
+        if (organization instanceof Response) return organization;
+        return answer({ params, query, text, body, origin, organization });
+      });
     });
   }
 
@@ -153,23 +173,25 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     return refuse(429, 'Rate limit exceeded', options.retryAfter ? { 'retry-after': seconds } : {});
   }
 
-  route('POST', '/v1/static-export/jobs', ({ body }) => {
+  route('POST', '/v1/static-export/jobs', ({ body, organization }) => {
     if (!platform.enterprise) return refuse(403, 'Static export requires the Enterprise plan');
-    const request = startRequestFrom(body, domains, additions);
+    const request = startRequestFrom(body, organization.domains, additions);
     if ('refused' in request) return refuse(400, request.refused);
     const job = exports.start(request);
+    keysOfExports.set(job.jobId, organization.apiKey);
     if (!additions) return Response.json({ jobId: job.jobId });
     // The contract: a job is queued when started, however quick its plan is.
     return Response.json({ ...exportBody(job, nowMs(), additions), status: 'queued' }, { status: 202 });
   });
 
-  route('GET', '/v1/static-export/jobs/{jobId}', ({ params }) => {
-    const job = exports.find(params.jobId ?? '');
+  route('GET', '/v1/static-export/jobs/{jobId}', (call) => {
+    const job = exportOf(call);
     return job ? Response.json(exportBody(job, nowMs(), additions)) : refuse(404, 'Job not found');
   });
 
-  route('POST', '/v1/static-export/jobs/{jobId}/bundle', ({ params, text, origin }) => {
-    const job = exports.find(params.jobId ?? '');
+  route('POST', '/v1/static-export/jobs/{jobId}/bundle', (call) => {
+    const { text, origin } = call;
+    const job = exportOf(call);
     if (!job) return refuse(404, 'Job not found');
     if (text !== '') return refuse(400, 'No body is expected');
     if (exportState(job, nowMs()).status !== 'completed') return refuse(409, 'The job has not completed yet');

@@ -51,7 +51,7 @@ export function choiceOf(
     case 'datetimepicker':
       return { selected_date_time: Number(one) };
     default:
-      return { value: one };
+      return { value: one === '' ? null : one };
   }
 }
 
@@ -68,7 +68,7 @@ function optionOf(element: Control['element'], label: string, text: string): Opt
 /** What a control holds before anybody used it. */
 function initialOf({ element }: Control): Record<string, unknown> | undefined {
   const { type } = element;
-  if (/button|^overflow$|^feedback/.test(type)) return undefined;
+  if (/button$|^overflow$|^feedback/.test(type)) return undefined;
   if (/^multi_static|^multi_external|^checkboxes/.test(type)) {
     return { selected_options: element.initial_options ?? [] };
   }

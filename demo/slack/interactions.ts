@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { checkView } from './block-kit/view.ts';
 import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
 import { buttonIn, type Control, controlsOf } from './controls.ts';
+import { checkComplete, type Field, fieldsOf, fillIn } from './form.ts';
 import { channelById } from './inside.ts';
 import { actionOf, interaction, messageOrigin } from './payloads.ts';
 import type { PersonParts } from './person-parts.ts';
@@ -8,6 +10,10 @@ import { refusalOf } from './refused.ts';
 import { type Answer, answered, type Delivery } from './requests.ts';
 import type { View } from './views.ts';
 import type { Channel, Ephemeral, SentMessage, User } from './workspace.ts';
+
+const errorsSchema = z
+  .record(z.string(), z.string().min(1))
+  .refine((errors) => Object.keys(errors).length > 0);
 
 /** What a person can click in. */
 type Target = SentMessage | Ephemeral | View;
@@ -17,7 +23,11 @@ export interface Interactions {
   clicks(target: Target, button: string, options?: { triggerId?: string }): Promise<Answer>;
   /** Uses a select, an overflow menu, checkboxes, radio buttons or a picker, named by its label or placeholder. */
   chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
-  /** Submits the visible modal; inputs by their label or block id. */
+  /** The fields of the visible modal, with what is filled in, what can be chosen, and errors. */
+  fields(): Field[];
+  /** Fills in the visible modal, by label or block id; it stays filled in until the modal is gone. `''` empties. */
+  fills(values: Record<string, Chosen>): void;
+  /** Fills in and submits the visible modal; `errors` of the answer are those beside its fields. */
   submits(values?: Record<string, Chosen>): Promise<Answer>;
   /** Closes the visible modal; `undefined` when the app is not told. */
   closes(): Promise<Answer | undefined>;
@@ -70,6 +80,12 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
     return view;
   }
 
+  function fills(given: Record<string, Chosen>): void {
+    const view = visible();
+    filled.set(view, fillIn(workspace, view.blocks, filled.get(view) ?? {}, given));
+    workspace.changed();
+  }
+
   /** What a modal's submission does, by the app's answer (https://docs.slack.dev/surfaces/modals#response_actions). */
   function submitted(view: View, delivery: Delivery): Answer {
     const { body } = delivery;
@@ -85,7 +101,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       } else if (answer.response_action === 'push') {
         views.push(user.id, checkView(answer.view, 'modal', workspace.newId));
       } else if (answer.response_action === 'errors') {
-        view.errors = answer.errors as Record<string, string>;
+        view.errors = errorsSchema.parse(answer.errors);
         const unknown = Object.keys(view.errors).filter(
           (id) => !view.blocks.some((block) => block.block_id === id && block.type === 'input'),
         );
@@ -96,9 +112,16 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       } else throw new SyntaxError('no response_action');
       return answered(delivery);
     } catch (error) {
-      violations.push(`view_submission: answered with ${refusalOf(error)}`);
+      const why = error instanceof z.ZodError ? 'errors that are none' : refusalOf(error);
+      violations.push(`view_submission: answered with ${why}`);
       return { ...answered(delivery), ok: false, failed: 'dispatch_failed' };
     }
+  }
+
+  /** An input says nothing before it is submitted, unless its block wants that. */
+  function sendsNothing({ blocks }: Target, { blockId }: Control): boolean {
+    const block = blocks.find((candidate) => candidate.block_id === blockId);
+    return block?.type === 'input' && block.dispatch_action !== true;
   }
 
   return {
@@ -110,6 +133,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       const control = controls.find((candidate) => candidate.label === label || candidate.blockId === label);
       if (!control)
         throw new Error(`Nothing called ${label}; there is ${controls.map((c) => c.label).join(', ')}`);
+      if (sendsNothing(target, control)) throw new Error(`${label} sends nothing by itself: use fills()`);
       const choice = choiceOf(workspace, control, chosen);
       const values = filled.get(target) ?? {};
       const { blockId, element } = control;
@@ -120,24 +144,19 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       return act(target, control, choice);
     },
 
+    fields() {
+      const view = visible();
+      return fieldsOf(view, filled.get(view) ?? {});
+    },
+
+    fills,
+
     async submits(given = {}) {
       const view = visible();
-      const values: Values = { ...filled.get(view) };
-      const left = new Set(Object.keys(given));
-      for (const block of view.blocks.filter(({ type }) => type === 'input')) {
-        const [control] = controlsOf([block]);
-        if (!control) continue;
-        const name = [control.label, control.blockId].find((candidate) => left.delete(candidate));
-        const chosen = name === undefined ? undefined : given[name];
-        const actionId = String(control.element.action_id);
-        if (chosen !== undefined) {
-          values[control.blockId] = { [actionId]: choiceOf(workspace, control, chosen) };
-        }
-        const held = stateOf([block], values)[control.blockId]?.[actionId] as Record<string, unknown>;
-        const empty = Object.values(held).some((value) => value === null || value === '');
-        if (empty && block.optional !== true) throw new Error(`${control.label} has to be filled in`);
-      }
-      if (left.size > 0) throw new Error(`No input called ${[...left].join(', ')}`);
+      if (!view.definition.submit) throw new Error('This modal has nothing to submit');
+      fills(given);
+      const values = filled.get(view) ?? {};
+      checkComplete(view.blocks, values);
       const payload = {
         ...interaction(inside, 'view_submission', user),
         trigger_id: triggers.issue(user.id),

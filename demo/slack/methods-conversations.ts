@@ -164,6 +164,9 @@ function channelJson(inside: Inside, channel: Channel): Record<string, unknown> 
     is_member: members.has(bot),
     is_ext_shared: channel.shared,
     is_shared: channel.shared,
+    is_org_shared: false,
+    is_pending_ext_shared: channel.pendingShared ?? false,
+    pending_shared: channel.pendingShared ? ['T0OTHER'] : [],
     context_team_id: inside.workspace.team.id,
   };
 }
@@ -175,7 +178,7 @@ function userJson(user: User): Record<string, unknown> {
     team_id: user.team,
     name: user.name,
     real_name: user.realName,
-    deleted: false,
+    deleted: user.deleted,
     tz: user.tz,
     tz_label: user.tz,
     tz_offset: user.tzOffset,
@@ -203,17 +206,6 @@ const usersInfo = defineMethod({
   run: ({ workspace }, { user }) => ({ user: userJson(userById(workspace, user)) }),
 });
 
-const usergroupUsers = defineMethod({
-  tier: 'T2',
-  scopes: ['usergroups:read'],
-  args: z.object({ usergroup: z.string(), include_disabled: flag }),
-  run({ workspace }, { usergroup }) {
-    const group = workspace.userGroups.get(usergroup);
-    if (!group) throw new Refused('no_such_subteam');
-    return { users: group.users };
-  },
-});
-
 const authTest = defineMethod({
   tier: 'special',
   args: z.object({}),
@@ -239,5 +231,4 @@ export const conversationMethods: Record<string, Method> = {
   'conversations.open': open,
   'conversations.info': info,
   'users.info': usersInfo,
-  'usergroups.users.list': usergroupUsers,
 };

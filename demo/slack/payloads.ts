@@ -33,14 +33,20 @@ export function commandFields(
   };
 }
 
-/** What all interactions have in common. */
+/**
+ * What all interactions have in common. `team` is where the app is installed, also when somebody of another
+ * organization clicks (slackapi/java-slack-sdk#1041); of a modal's submission it is that person's own, and only
+ * `view.app_installed_team_id` has the other (slackapi/bolt-js#1614).
+ */
 export function interaction({ workspace, tokens }: Inside, type: string, user: User) {
+  const { team } = workspace;
+  const foreign = type.startsWith('view_') && user.team !== team.id;
   return {
     type,
     user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
     api_app_id: workspace.bot.appId,
     token: tokens.verification,
-    team: { id: workspace.team.id, domain: workspace.team.domain },
+    team: foreign ? { id: user.team, domain: user.team.toLowerCase() } : { id: team.id, domain: team.domain },
     enterprise: null,
     is_enterprise_install: false,
   };

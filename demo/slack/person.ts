@@ -12,7 +12,12 @@ import { typedText } from './typed-text.ts';
 import type { View } from './views.ts';
 import { type Channel, type SentMessage, tsKey, type User } from './workspace.ts';
 
-/** Somebody to speak as. What they cannot do in a real client throws, since then the test is wrong. */
+/**
+ * Somebody to speak as. What they cannot do in a real client throws, since then the test is wrong.
+ *
+ * A modal: `types` or `clicks` until `modal()` is there, look at `fields()`, `fills` or `submits` them by label, and
+ * read errors in `fields()` or in the answer. Home: `opensHome()`, then `reads(home())`, and `clicks(home(), …)`.
+ */
 export interface Person extends Interactions {
   id: string;
   name: string;
@@ -29,13 +34,14 @@ export interface Person extends Interactions {
   deletes(message: SentMessage): Promise<void>;
   reacts(message: SentMessage, name: string): Promise<void>;
   unreacts(message: SentMessage, name: string): Promise<void>;
-  /** Opens the app's Home tab. */
+  /** Opens the app's Home tab; resolves when the bot was told once, if it is to be told. */
   opensHome(): Promise<void>;
   /** The visible modal. */
   modal(): View | undefined;
+  /** What was published last on this person's Home tab. */
   home(): View | undefined;
   /** What this person reads in a modal or on Home: title, blocks, errors, buttons. */
-  reads(view: View): string;
+  reads(view: View | undefined): string;
   /** What this person reads there, in order: threads after their root, own ephemerals, buttons as `[Label]`. */
   sees(where: string): string[];
 }
@@ -138,6 +144,7 @@ export function createPerson(user: User, parts: PersonParts): Person {
     },
 
     async opensHome() {
+      if (!manifest.homeTab) throw new Error('The manifest enables no Home tab');
       if (!manifest.events.includes('app_home_opened')) return;
       const view = views.homeOf(user.id);
       await events.send({
@@ -153,7 +160,10 @@ export function createPerson(user: User, parts: PersonParts): Person {
     modal: () => views.stackOf(user.id).at(-1),
     home: () => views.homeOf(user.id),
 
-    reads({ definition: { title, submit, close }, blocks, errors }) {
+    reads(view) {
+      if (view?.user !== user.id) throw new Error(`${user.name} does not see this view`);
+      const { definition, blocks, errors } = view;
+      const { title, submit, close } = definition;
       const buttons = [submit, close].flatMap((label) => (label ? [`[${label.text}]`] : []));
       const parts = [title?.text, render({ text: '', blocks }, namesOf(workspace))];
       return [...parts, ...Object.values(errors), buttons.join(' ')].filter(Boolean).join('\n');

@@ -10,6 +10,8 @@ const POST_PER_SECOND = 1;
 export interface RateLimits {
   /** Seconds to wait, or 0 when the call is let through and counted. */
   take(method: string, tier: Tier, channel?: string): number;
+  /** Forgets every call, as if minutes had passed. */
+  forget(): void;
 }
 
 /**
@@ -47,6 +49,10 @@ export function createRateLimits(nowMs: () => number): RateLimits {
       calls.get(method)?.push(now);
       if (bucket) bucket.tokens -= 1;
       return 0;
+    },
+    forget() {
+      calls.clear();
+      buckets.clear();
     },
   };
 }

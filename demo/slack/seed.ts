@@ -20,6 +20,7 @@ function user(name: string, realName: string, special: Partial<User> = {}): User
     isRestricted: false,
     isUltraRestricted: false,
     isStranger: false,
+    deleted: false,
     ...special,
   };
 }

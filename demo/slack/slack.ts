@@ -7,6 +7,7 @@ import { createEvents, type EventDelivery, RETRY_DELAYS_MS } from './events.ts';
 import type { Inside } from './inside.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { createPerson, type Person } from './person.ts';
+import { createRateLimits } from './rate-limits.ts';
 import { namesOf, render } from './render.ts';
 import {
   type Answer,
@@ -73,6 +74,8 @@ export interface StandInSlack {
   ephemerals: Ephemeral[];
   /** Calls that its own rate limits refused, so that a test can ask for none. */
   limited: Call[];
+  /** Counts calls anew for its rate limits, as if minutes had passed. */
+  forgetCalls(): void;
   /** Rules that the bot broke, in words, so that a test can ask for none. */
   violations: string[];
   /** What somebody who sees everything reads in a message. */
@@ -99,6 +102,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const now = options.now ?? Date.now;
   const wire = createWire(now);
   const workspace = createAcme(now);
+  const limits = createRateLimits(now);
   const limited: Call[] = [];
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
@@ -132,7 +136,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const retryDelaysMs = options.eventRetryDelaysMs ?? RETRY_DELAYS_MS;
   const events = createEvents({ inside, requests, retryDelaysMs });
   const replies = createReplies(inside, wire);
-  const app = new Hono().route('/', createWebApi({ inside, wire, limited })).route('/', replies.app);
+  const app = new Hono().route('/', createWebApi({ inside, wire, limits, limited })).route('/', replies.app);
   const people = new Map(
     PERSON_NAMES.map((name) => [
       name,
@@ -179,6 +183,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     messages: workspace.messages,
     ephemerals: workspace.ephemerals,
     limited,
+    forgetCalls: limits.forget,
     violations: inside.violations,
     read: (message) => render(message, namesOf(workspace)),
     until: (look, timeoutMs = UNTIL_MS, what = 'what was waited for') =>

@@ -7,14 +7,16 @@ import type { Method } from './method.ts';
 import { chatMethods } from './methods-chat.ts';
 import { connectionMethods } from './methods-connections.ts';
 import { conversationMethods } from './methods-conversations.ts';
+import { usergroupMethods } from './methods-usergroups.ts';
 import { viewMethods } from './methods-views.ts';
-import { createRateLimits } from './rate-limits.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { Refused } from './refused.ts';
 
 const METHODS: Record<string, Method> = {
   ...chatMethods,
   ...connectionMethods,
   ...conversationMethods,
+  ...usergroupMethods,
   ...viewMethods,
 };
 
@@ -28,6 +30,7 @@ const NO_FAULT_OF_THE_BOT = new Set([
   'is_archived',
   'message_not_found',
   'no_reaction',
+  'no_such_subteam',
   'not_found',
   'not_in_channel',
   'thread_not_found',
@@ -36,9 +39,8 @@ const NO_FAULT_OF_THE_BOT = new Set([
 ]);
 
 /** The Web API: `POST /api/<method>`, with the token, scopes, limits and errors of Slack's. */
-export function createWebApi(parts: { inside: Inside; wire: Wire; limited: Call[] }) {
-  const { inside, wire, limited } = parts;
-  const limits = createRateLimits(inside.workspace.nowMs);
+export function createWebApi(parts: { inside: Inside; wire: Wire; limits: RateLimits; limited: Call[] }) {
+  const { inside, wire, limits, limited } = parts;
   const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
 
   app.on(['POST', 'GET'], '/api/:method', async (c) => {

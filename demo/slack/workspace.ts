@@ -70,6 +70,8 @@ export interface Channel {
   archived: boolean;
   /** Shared with another organization (Slack Connect). */
   shared: boolean;
+  /** Another organization is invited, but has not accepted yet. */
+  pendingShared?: boolean;
 }
 
 export interface User {
@@ -83,6 +85,8 @@ export interface User {
   isRestricted: boolean;
   isUltraRestricted: boolean;
   isStranger: boolean;
+  /** Deactivated. */
+  deleted: boolean;
 }
 
 export interface Team {

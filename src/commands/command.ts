@@ -1,19 +1,25 @@
+import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
+import type { SystemState } from '../jobs/status-view.ts';
 import type { Permission } from '../policy.ts';
+import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';
+import type { AuditEntry } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
 export interface Caller {
   teamId: string;
-  user: { id: string; name: string };
+  user: { id: string; name: string; fullMember: boolean };
   /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for those it does not name. */
   channel: { id: string; name: string };
   /** The same for a repeat of the same request. */
   requestId: string;
-  /** A secret. */
-  responseUrl: string;
+  /** Opens one dialog, within 3 s. */
+  triggerId: string;
+  /** A secret. Some requests have none: those of dialogs whose command is long ago. */
+  responseUrl: string | undefined;
   /** On the monotonic clock, in milliseconds. */
   receivedAtMs: number;
 }
@@ -22,7 +28,26 @@ export interface CommandTools {
   intake: Intake;
   /** How far a message of a run has got. */
   delivery: (messageKey: string) => Promise<DeliveryState>;
-  defaultDomain: string | undefined;
+  projects: readonly Project[];
+  /** The domain that a request without one means, where no project says better. */
+  docsDomain: string | undefined;
+  /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
+  links: 'thread' | 'requester';
+  /** A presigned link by its name; nothing once it has ended. A secret. */
+  link: (name: string) => Promise<string | undefined>;
+  /** Opens a dialog for whoever asked. Rejects with `TellUser`. */
+  openDialog: (caller: Caller, view: ModalView) => Promise<void>;
+  /** Leaves a line in the audit log about this request; never rejects. `subject` is a domain or a job id. */
+  note: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
+  /**
+   * Checks a further permission. Rejects with `TellUser`, after an audit line, when this person does not have it;
+   * `subject` says what was wanted.
+   */
+  may: (permission: Permission, subject: string) => Promise<void>;
+  /** The latest lines of the audit log, newest first. */
+  auditLines: (teamId: string, count: number) => Promise<AuditEntry[]>;
+  /** How things are. Never rejects: what is not known by then is missing. */
+  system: (teamId: string, limitMs: number) => Promise<SystemState>;
   /** The workspace's address, with a slash at its end. */
   workspaceUrl: string;
   now: () => number;
@@ -47,3 +72,32 @@ export interface ButtonAction<Value = unknown> {
 }
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
+
+/** What was entered in a dialog, by block id: a text, or the value of what was chosen. Empty fields are left out. */
+export type Entered = Record<string, string>;
+
+/**
+ * What became of a dialog: `closed`, kept open with a problem at each field (by block id, 150 characters), or
+ * replaced by a message.
+ */
+export type Submitted =
+  | { kind: 'closed' }
+  | { kind: 'problems'; problems: Record<string, string> }
+  | { kind: 'told'; message: Message };
+
+/** A dialog that can be submitted; `meta` is what its `private_metadata` carries. */
+export interface Dialog<Meta extends DialogOrigin = DialogOrigin> {
+  /** The `callback_id` of its view. */
+  callback: string;
+  may: Permission;
+  meta: z.ZodType<Meta>;
+  submit(entered: Entered, meta: Meta, caller: Caller, tools: CommandTools): Promise<Submitted>;
+}
+
+/** Where a dialog was opened, and by which request: what is asked in it belongs there. */
+export interface DialogOrigin {
+  channel: { id: string; name: string };
+  request: string;
+}
+
+export const defineDialog = <Meta extends DialogOrigin>(dialog: Dialog<Meta>) => dialog as unknown as Dialog;

@@ -18,6 +18,10 @@ export interface Intake {
    * from starting the same, as a start does.
    */
   resume(run: RunBase, request: IntakeRequest, claims: boolean): Promise<Acceptance>;
+  /** The run that has this further name. */
+  byAlias(name: string, request: IntakeRequest): Promise<string | undefined>;
+  /** The runs of a job that a worker has to look at, oldest first. Unreadable ones are left out. */
+  active<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
   /** Reads a run. */
   load<R extends RunBase>(
     runId: string,
@@ -27,7 +31,7 @@ export interface Intake {
 }
 
 export interface IntakeRequest {
-  responseUrl: string;
+  responseUrl: string | undefined;
   receivedAtMs: number;
 }
 
@@ -86,6 +90,14 @@ export function createIntake(parts: IntakeParts): Intake {
     return answer;
   }
 
+  async function read<T>(answer: Promise<T>, request: IntakeRequest): Promise<T> {
+    try {
+      return await within(leftMs(request), answer);
+    } catch (error) {
+      throw refused(error);
+    }
+  }
+
   function refused(error: unknown): TellUser {
     log.warn({ err: error }, 'a request was refused: Redis did not take it');
     return new TellUser(cannotKeepTrack);
@@ -104,6 +116,8 @@ export function createIntake(parts: IntakeParts): Intake {
       take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl)),
     resume: (run, request, claims) =>
       take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0)),
+    byAlias: (name, request) => read(runs.byAlias(name), request),
+    active: (schema, job, request) => read(runs.activeOf(schema, job), request),
     async load(runId, schema, request) {
       try {
         return await within(leftMs(request), runs.load(runId, schema));

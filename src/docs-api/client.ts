@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { type Call, createCaller, type DocsApiRequest } from './caller.ts';
 import type { DocsApiOperation } from './errors.ts';
@@ -68,6 +69,8 @@ export interface PageViewsQuery {
 export interface DocsApi {
   /** Limit for a whole call, in milliseconds: an attempt older than this has ended. */
   readonly timeoutMs: number;
+  /** Names the API key without giving it away: the same for all clients that share one. */
+  readonly keyId: string;
   startExport(input: StartExport, options?: CallOptions): Promise<ExportJob>;
   getExport(jobId: string, options?: CallOptions): Promise<ExportJob>;
   /** May be repeated freely: the platform gives a fresh link each time. `conflict` before the job has completed. */
@@ -122,6 +125,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
 
   return {
     timeoutMs,
+    keyId: createHash('sha256').update(apiKey).digest('base64url').slice(0, 16),
 
     async startExport({ domain, version, paths }, callOptions) {
       if (domain === '') throw notSent('startExport', 'the domain is empty');

@@ -1,10 +1,12 @@
 import type { RunBase } from '../store/runs.ts';
 import { exportJob } from './export/job.ts';
+import { homeJob } from './home/job.ts';
+import { linkJob } from './link/job.ts';
 import { outboxJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
 
 /** Every kind of background work. */
-export const jobs = [exportJob, outboxJob] as const;
+export const jobs = [exportJob, linkJob, outboxJob, homeJob] as const;
 
 /** Sees to it that a run is looked at by the job it names; with `now`, at once. */
 export async function ensureRun(

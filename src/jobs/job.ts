@@ -15,7 +15,7 @@ export interface Job<Data, Context> {
   /** Name in logs, metrics and records. */
   name: string;
   queue: QueueName;
-  /** How many of them one process works on at once. */
+  /** How many of them one process works on at once; jobs that share a queue share the largest number. */
   concurrency: number;
   data: z.ZodType<Data>;
   /** One look. Safe to repeat at any point, since a process may die at any point. */

@@ -9,7 +9,18 @@ export interface Queues {
    * more if it is running just now. With `now`, one that waits for its time runs at once.
    */
   ensure(queue: QueueName, job: string, id: string, data: object, options?: { now?: boolean }): Promise<void>;
+  /** How much there is in each queue. */
+  counts(): Promise<QueueCounts[]>;
   close(): Promise<void>;
+}
+
+/** BullMQ jobs of one queue. `failed` ones are kept for a week; nobody works on them any more. */
+export interface QueueCounts {
+  queue: QueueName;
+  waiting: number;
+  active: number;
+  delayed: number;
+  failed: number;
 }
 
 /**
@@ -39,6 +50,14 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
         removeOnFail: { age: 7 * 24 * 3600 },
       });
     },
+    counts: () =>
+      Promise.all(
+        [...queues].map(async ([name, queue]) => {
+          const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+          const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
+          return { queue: name, waiting, active, delayed, failed };
+        }),
+      ),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },

@@ -35,7 +35,7 @@ export interface WorkerParts<Context> {
   onError: (error: Error) => void;
 }
 
-/** One BullMQ worker per job kind. A job that wants another look is moved to delayed, which frees its slot. */
+/** One BullMQ worker per queue. A job that wants another look is moved to delayed, which frees its slot. */
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   const { jobs, context, connection, newRef, timing, log, onError } = parts;
   const jobErrors = createJobErrorStore(connection);
@@ -71,11 +71,19 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     await definition.giveUp?.(data, context, ref);
   }
 
-  const workers = jobs.map((definition) => {
-    const worker = new Worker(definition.queue, (bullJob, token) => look(definition, bullJob, token), {
+  const queues = [...new Set(jobs.map(({ queue }) => queue))];
+  const workers = queues.map((queue) => {
+    const here = jobs.filter((definition) => definition.queue === queue);
+    const process = (bullJob: BullJob, token: string | undefined) => {
+      const definition = here.find(({ name }) => name === bullJob.name);
+      // From a newer Docket that shares this Redis: it is left to that one.
+      if (definition === undefined) return handBack(bullJob, LONGEST_PAUSE_MS, token);
+      return look(definition, bullJob, token);
+    };
+    const worker = new Worker(queue, process, {
       connection,
       prefix: PREFIX,
-      concurrency: definition.concurrency,
+      concurrency: Math.max(...here.map(({ concurrency }) => concurrency)),
       lockDuration: timing.lockMs,
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.

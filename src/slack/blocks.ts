@@ -9,13 +9,15 @@ export interface Message {
 
 /**
  * A piece of a line. Plain strings are shown as they are: they can neither mention anyone nor become markup.
- * `mention` notifies. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
+ * `mention` notifies; `channel` does not, and shows its name to those who may know it. `link` is an http(s) address. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
  */
 export type Part =
   | string
   | { bold: string }
   | { code: string }
   | { mention: string }
+  | { channel: string }
+  | { link: string; label: string }
   | { time: number; format: string };
 
 /** A button. `action` is the id of its listener; every button sends an action, also one with a `url`. */
@@ -57,6 +59,8 @@ function richText(part: Part): RichTextElement {
   if ('bold' in part) return { type: 'text', text: part.bold, style: { bold: true } };
   if ('code' in part) return { type: 'text', text: part.code, style: { code: true } };
   if ('mention' in part) return { type: 'user', user_id: part.mention };
+  if ('channel' in part) return { type: 'channel', channel_id: part.channel };
+  if ('link' in part) return { type: 'link', url: part.link, text: part.label };
   return { type: 'date', timestamp: toSeconds(part.time), format: part.format, fallback: utc(part.time) };
 }
 
@@ -65,6 +69,8 @@ function spoken(part: Part): string {
   if ('bold' in part) return escapeText(part.bold);
   if ('code' in part) return escapeText(part.code);
   if ('mention' in part) return `<@${part.mention}>`;
+  if ('channel' in part) return `<#${part.channel}>`;
+  if ('link' in part) return linkText(part.link, part.label);
   return `<!date^${toSeconds(part.time)}^${part.format}|${utc(part.time)}>`;
 }
 

@@ -1,6 +1,8 @@
+import type { HomeView, ModalView } from '@slack/types';
 import type { Logger } from '@slack/web-api';
 import { WebClient } from '@slack/web-api';
 import type { Person } from '../policy.ts';
+import { within } from '../within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
 
@@ -27,6 +29,19 @@ export interface Posted {
 export interface SlackApi {
   identity(): Promise<Identity>;
   person(userId: string): Promise<Person>;
+  /** User ids; nothing when the workspace has no such user group. */
+  groupMembers(groupId: string): Promise<string[] | undefined>;
+  /** The user groups in use; `handle` is without its `@`. */
+  groups(): Promise<{ id: string; handle: string }[]>;
+  /** `shared`: people of other organizations are in it, or invited. Kind `place` when the bot may not see it. */
+  channel(channelId: string): Promise<{ shared: boolean }>;
+  /**
+   * Opens a dialog, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
+   * `unclear` when Slack did not answer within `timeoutMs`.
+   */
+  openDialog(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void>;
+  /** Replaces a person's Home tab. Code `not_enabled` when the app has none. */
+  publishHome(userId: string, view: HomeView): Promise<void>;
   openDirectMessage(userId: string): Promise<string>;
   post(
     to: { channel: string; threadTs?: string },
@@ -49,6 +64,11 @@ export interface SlackApi {
 export const methodScopes = {
   'auth.test': [],
   'users.info': ['users:read'],
+  'usergroups.users.list': ['usergroups:read'],
+  'usergroups.list': ['usergroups:read'],
+  'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
+  'views.open': [],
+  'views.publish': [],
   'conversations.open': ['im:write'],
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],
@@ -83,9 +103,13 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
 
   let ownTeam: string | undefined;
 
-  async function call<T>(method: keyof typeof methodScopes, run: () => Promise<T>): Promise<T> {
+  async function call<T>(
+    method: keyof typeof methodScopes,
+    run: () => Promise<T>,
+    limitMs?: number,
+  ): Promise<T> {
     try {
-      const answer = await run();
+      const answer = await (limitMs === undefined ? run() : within(limitMs, run()));
       onCall(true);
       return answer;
     } catch (thrown) {
@@ -116,9 +140,46 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       const guest = user.is_restricted === true || user.is_ultra_restricted === true;
       // Somebody of another organization in a shared channel is no stranger, but has another team.
       const elsewhere = ![user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(ownTeam);
-      const outside = elsewhere || user.is_stranger === true || user.is_bot === true || user.deleted === true;
+      const outside = elsewhere || user.is_stranger === true;
       const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
-      return { id: userId, name, fullMember: !guest && !outside };
+      const active = user.is_bot !== true && user.deleted !== true;
+      return { id: userId, name, fullMember: active && !guest && !outside, active };
+    },
+
+    async groupMembers(groupId) {
+      try {
+        const answer = await call('usergroups.users.list', () =>
+          web.usergroups.users.list({ usergroup: groupId }),
+        );
+        return answer.users ?? [];
+      } catch (error) {
+        if (error instanceof SlackApiError && error.kind === 'missing') return undefined;
+        throw error;
+      }
+    },
+
+    async groups() {
+      const answer = await call('usergroups.list', () => web.usergroups.list({}));
+      return (answer.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
+    },
+
+    async channel(channelId) {
+      // A direct message of the bot's has one person in it; Slack would want a scope of its own for it.
+      if (channelId.startsWith('D')) return { shared: false };
+      const { channel } = await call('conversations.info', () =>
+        web.conversations.info({ channel: channelId }),
+      );
+      if (!channel) throw new SlackApiError('unclear', 'conversations.info', 'no_channel');
+      const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
+      return { shared: channel.is_ext_shared === true || invited };
+    },
+
+    async openDialog(triggerId, view, limitMs) {
+      await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), limitMs);
+    },
+
+    async publishHome(userId, view) {
+      await call('views.publish', () => web.views.publish({ user_id: userId, view }));
     },
 
     async openDirectMessage(userId) {

@@ -29,11 +29,11 @@ export interface DeliveryParts {
 /** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
 const postPace = (channel: string): Pace => ({ bucket: `post:${channel}`, perMinute: 60, burst: 2 });
 
-/** `chat.update` is tier 3, 50 a minute for the whole workspace: 40 steadily and 10 at once stay below it. */
-const editPace = (teamId: string): Pace => ({ bucket: `edit:${teamId}`, perMinute: 40, burst: 10 });
+/** `chat.update` is tier 3, 50 a minute for the whole workspace; two are left for calls that travel slowly. */
+export const editPace = (teamId: string): Pace => ({ bucket: `edit:${teamId}`, perMinute: 40, burst: 8 });
 
-/** Turns that an edit leaves for more urgent ones. */
-const spareTurns = { ending: 0, state: 2, progress: 5 } as const;
+/** Who goes first where many messages wait for their turn. */
+const rankOf = { ending: 0, state: 1, progress: 2 } as const;
 
 /** How long Slack is left alone when it says "too many" without saying until when. */
 const LIMITED_MS = 30_000;
@@ -91,7 +91,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
 
     const pacer = postPace(target.channel);
-    const waitMs = await pace.take(pacer, 0);
+    const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs: now() });
     if (waitMs > 0) return waitMs;
     const markedAtMs = now();
     const checkAtMs = markedAtMs + timing.slackCallMs + timing.unclearMs;
@@ -111,7 +111,9 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return gapMs;
     const pacer = editPace(wanted.teamId);
-    const waitMs = await pace.take(pacer, spareTurns[wanted.kind]);
+    // Whoever has shown the same for the longest time goes first.
+    const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
+    const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs });
     if (waitMs > 0) return waitMs;
     await slack.edit({ channel, ts }, await content(record)).catch(holdWhenLimited(pacer));
     await messages.update(key, { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined });

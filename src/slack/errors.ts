@@ -9,9 +9,9 @@ import {
  * Why a call to Slack gave no result.
  *
  * `place` the conversation does not take it (gone, archived, not joined …) · `blocks` the blocks are refused ·
- * `missing` the message to edit is not there · `limited` too many calls · `token` the token is refused: nothing
- * works until an operator acts · `refused` Slack said no for another reason · `unreachable` certainly not sent ·
- * `unclear` it may have taken effect.
+ * `missing` what the call is about is not there (any more): the message to edit, the user group, the trigger id ·
+ * `limited` too many calls · `token` the token is refused: nothing works until an operator acts · `refused` Slack
+ * said no for another reason · `unreachable` certainly not sent · `unclear` it may have taken effect.
  */
 export type SlackErrorKind =
   | 'place'
@@ -49,7 +49,7 @@ export class SlackApiError extends Error {
   }
 }
 
-// Slack's tables of errors of chat.postMessage, chat.update and conversations.open.
+// From the error tables of the methods in use, on Slack's method pages.
 const kindOfCode: Record<string, SlackErrorKind> = {
   channel_not_found: 'place',
   not_in_channel: 'place',
@@ -69,7 +69,14 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   invalid_blocks: 'blocks',
   invalid_blocks_format: 'blocks',
   msg_blocks_too_long: 'blocks',
+  view_too_large: 'blocks',
   message_not_found: 'missing',
+  no_such_subteam: 'missing',
+  // The workspace's plan has no user groups at all.
+  plan_upgrade_required: 'missing',
+  invalid_trigger_id: 'missing',
+  expired_trigger_id: 'missing',
+  exchanged_trigger_id: 'missing',
   ratelimited: 'limited',
   rate_limited: 'limited',
   message_limit_exceeded: 'limited',

@@ -60,3 +60,11 @@ export function size(bytes: number): string {
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }
+
+/** The address that opens a message; `workspaceUrl` ends with a slash. */
+export function messageAddress(
+  workspaceUrl: string,
+  { channel, ts }: { channel: string; ts: string },
+): string {
+  return `${workspaceUrl}archives/${channel}/p${ts.replace('.', '')}`;
+}

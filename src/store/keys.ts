@@ -8,6 +8,10 @@ export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the runs that a worker has to look at, scored by the time they were accepted. */
   activeRuns: () => `${PREFIX}:runs:active`,
+  /** Sorted set of the runs that concern a person, scored by the time they last asked. */
+  runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
+  /** The run that knows a name of the platform's, such as an export job. */
+  alias: (name: string) => `${PREFIX}:alias:${name}`,
   claim: (name: string) => `${PREFIX}:claim:${name}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
@@ -15,7 +19,11 @@ export const keys = {
   /** Sorted set of the messages whose wanted state is not delivered, scored by the time it was first wanted. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
   link: (name: string) => `${PREFIX}:link:${name}`,
+  alert: (name: string) => `${PREFIX}:alert:${name}`,
   pace: (bucket: string) => `${PREFIX}:pace:${bucket}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
+  /** Stream of who did what. */
+  audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
+  health: (part: string) => `${PREFIX}:health:${part}`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };

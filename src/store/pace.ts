@@ -9,23 +9,69 @@ export interface Pace {
   burst: number;
 }
 
-export interface PaceStore {
-  /**
-   * Takes one turn and answers 0, or takes none and answers how many milliseconds to wait.
-   * `spare` turns are left untouched for whoever is more urgent.
-   */
-  take(pace: Pace, spare: number): Promise<number>;
-  /** After a refusal by the other side: no turn before `waitMs` have passed. */
-  hold(pace: Pace, waitMs: number): Promise<void>;
+/** Somebody who wants a turn. Those who wait stand in line: the lower `rank` first, then the earlier `sinceMs`. */
+export interface Turn {
+  /** Names who asks, so that asking again keeps the place in the line. */
+  of: string;
+  /** A small whole number; 0 is the most urgent. */
+  rank: number;
+  sinceMs: number;
 }
 
-// The generic cell rate algorithm: the one number kept is when the bucket will be full again.
+export interface PaceStore {
+  /**
+   * Takes a turn and answers 0, or takes a place in the line and answers in how many milliseconds to ask again.
+   * Whoever does not ask again by then loses the place, and nobody waits for them.
+   */
+  take(pace: Pace, turn: Turn): Promise<number>;
+  /** After a refusal by the other side: no turn before `waitMs` have passed. */
+  hold(pace: Pace, waitMs: number): Promise<void>;
+  /** How much of it is in use; changes nothing. */
+  use(pace: Pace): Promise<PaceUse>;
+}
+
+/** `free` turns can be taken at once, `waiting` stand in line, and the next turn is free in `nextMs`. */
+export interface PaceUse {
+  free: number;
+  waiting: number;
+  nextMs: number;
+}
+
+/** Nobody is sent away for longer: meanwhile they may have become more urgent. */
+const LONGEST_MS = 5000;
+
+/** Somebody who asks again later than they were told, by no more than this, still has the place. */
+const LATE_MS = 1000;
+
+/** Gaps are fractions of milliseconds; a turn is free when all but this much of it is. */
+const ROUNDING = 0.001;
+
+/** Above every time in milliseconds, so that a rank outweighs all waiting. */
+const RANK = 1e14;
+
+// The generic cell rate algorithm: the one number kept is when the bucket will be full again. The turns that are
+// free belong to the first in the line; everybody else is told when those ahead will have had theirs.
 const takeScript = luaScript(`${LUA_NOW}
-local gap, room = tonumber(ARGV[1]), tonumber(ARGV[2])
-local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
-local wait = (full - now) + (gap - room)
-if wait > 0.01 then return math.ceil(wait) end
-redis.call('SET', KEYS[1], full + gap, 'PX', math.ceil(full + gap - now))
+local bucket, line, gone = KEYS[1], KEYS[2], KEYS[3]
+local gap, burst, of, place = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local longest, late = tonumber(ARGV[5]), tonumber(ARGV[6])
+for _, left in ipairs(redis.call('ZRANGEBYSCORE', gone, '-inf', now)) do
+  redis.call('ZREM', line, left)
+  redis.call('ZREM', gone, left)
+end
+redis.call('ZADD', line, 'LT', place, of)
+local full = math.max(now, tonumber(redis.call('GET', bucket) or 0))
+local wait = full - now + (redis.call('ZRANK', line, of) + 1 - burst) * gap
+if wait > 0.01 then
+  wait = math.min(math.ceil(wait), longest)
+  redis.call('ZADD', gone, now + wait + late, of)
+  redis.call('PEXPIRE', line, longest + late)
+  redis.call('PEXPIRE', gone, longest + late)
+  return wait
+end
+redis.call('ZREM', line, of)
+redis.call('ZREM', gone, of)
+redis.call('SET', bucket, full + gap, 'PX', math.ceil(full + gap - now))
 return 0
 `);
 
@@ -38,12 +84,30 @@ end
 return 0
 `);
 
+const useScript = luaScript(`${LUA_NOW}
+local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
+local left = redis.call('ZCOUNT', KEYS[3], '-inf', now)
+return {tostring(full - now), redis.call('ZCARD', KEYS[2]) - left}
+`);
+
 export function createPaceStore(redis: Redis): PaceStore {
   const gapMs = (pace: Pace) => 60_000 / pace.perMinute;
   return {
-    async take(pace, spare) {
-      const room = (pace.burst - spare) * gapMs(pace);
-      return Number(await takeScript(redis, [keys.pace(pace.bucket)], [gapMs(pace), room]));
+    async take(pace, { of, rank, sinceMs }) {
+      const { bucket, burst } = pace;
+      const names = [bucket, `${bucket}:line`, `${bucket}:gone`].map(keys.pace);
+      const place = rank * RANK + Math.round(sinceMs);
+      return Number(await takeScript(redis, names, [gapMs(pace), burst, of, place, LONGEST_MS, LATE_MS]));
+    },
+    async use(pace) {
+      const names = [pace.bucket, `${pace.bucket}:line`, `${pace.bucket}:gone`].map(keys.pace);
+      const [untilFullMs, waiting] = (await useScript(redis, names, [])) as [string, number];
+      const taken = Number(untilFullMs) / gapMs(pace);
+      return {
+        free: Math.max(0, Math.floor(pace.burst - taken + ROUNDING)),
+        waiting: Math.max(0, waiting),
+        nextMs: Math.max(0, Math.ceil((taken + 1 - pace.burst - ROUNDING) * gapMs(pace))),
+      };
     },
     async hold(pace, waitMs) {
       await holdScript(redis, [keys.pace(pace.bucket)], [gapMs(pace), pace.burst * gapMs(pace), waitMs]);

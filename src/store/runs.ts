@@ -15,6 +15,8 @@ export const runBase = z.object({
   rev: z.number().int(),
   /** While the run lives, no other run holds this name. */
   claim: z.string().optional(),
+  /** Ids of the people whose Home shows it. */
+  people: z.array(z.string()).default([]),
 });
 export type RunBase = z.infer<typeof runBase>;
 
@@ -38,7 +40,12 @@ export interface RunStore {
   /** The clock of Redis, in epoch milliseconds. */
   timeMs(): Promise<number>;
   /** Writes a new run. `responseUrl` is a secret, kept apart from the run and only while Slack honours it. */
-  accept(run: RunBase, deadlineMs: number, claimMs: number, responseUrl: string): Promise<Acceptance>;
+  accept(
+    run: RunBase,
+    deadlineMs: number,
+    claimMs: number,
+    responseUrl: string | undefined,
+  ): Promise<Acceptance>;
   /**
    * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
    * of 0 it neither needs its claim nor takes it.
@@ -52,20 +59,30 @@ export interface RunStore {
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
+  /** The runs that concern a person, newest first. */
+  ofPerson(teamId: string, userId: string): Promise<string[]>;
+  /** Gives a run one more name, by which it is found for as long as it is kept. */
+  alias(name: string, runId: string): Promise<void>;
+  byAlias(name: string): Promise<string | undefined>;
   /** Nobody needs to look at a run whose record is gone. */
   forget(job: string, runId: string): Promise<void>;
+  /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
+  activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
   /** The runs that a worker has to look at, oldest first. */
   active(): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
 
+/** Runs that a person's Home can show; older ones are forgotten there. */
+const PERSON_RUNS = 50;
+
 const acceptScript = luaScript(`${LUA_NOW}
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl = unpack(ARGV)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept = unpack(ARGV)
 if now > tonumber(deadline) then return {'late'} end
 local stored = redis.call('HGET', KEYS[1], 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
-if KEYS[4] then
+if claims == '1' then
   local holder = redis.call('GET', KEYS[4])
   if holder and holder ~= id then return {'claimed', holder} end
 end
@@ -73,7 +90,12 @@ redis.call('HSET', KEYS[1], 'json', json, 'rev', rev)
 redis.call('PEXPIRE', KEYS[1], ttl)
 redis.call('ZADD', KEYS[2], now, member)
 if url ~= '' then redis.call('SET', KEYS[3], url, 'PX', urlTtl) end
-if KEYS[4] then redis.call('SET', KEYS[4], id, 'PX', claimTtl) end
+if claims == '1' then redis.call('SET', KEYS[4], id, 'PX', claimTtl) end
+for i = 5, #KEYS do
+  redis.call('ZADD', KEYS[i], now, id)
+  redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
+  redis.call('PEXPIRE', KEYS[i], ttl)
+end
 return {'accepted'}
 `);
 
@@ -105,9 +127,15 @@ export function createRunStore(redis: Redis): RunStore {
     expected: string,
     deadlineMs: number,
     claimMs: number,
-    responseUrl: string,
+    responseUrl: string | undefined,
   ) {
-    const [kind, by] = (await acceptScript(redis, keysOf(run, claimMs > 0), [
+    const claims = claimMs > 0 && run.claim !== undefined;
+    const touched = [
+      ...keysOf(run, false),
+      keys.claim(run.claim ?? ''),
+      ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
+    ];
+    const [kind, by] = (await acceptScript(redis, touched, [
       deadlineMs,
       run.id,
       JSON.stringify(run),
@@ -116,10 +144,20 @@ export function createRunStore(redis: Redis): RunStore {
       keep.runMs,
       memberOf(run),
       claimMs,
-      responseUrl,
+      responseUrl ?? '',
       keep.responseUrlMs,
+      claims ? '1' : '0',
+      PERSON_RUNS,
     ])) as [Acceptance['kind'], string | undefined];
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
+  }
+
+  async function active() {
+    const members = await redis.zrange(keys.activeRuns(), '0', '-1');
+    return members.map((member) => {
+      const [job = '', id = ''] = member.split(' ');
+      return { job, id };
+    });
   }
 
   return {
@@ -130,7 +168,7 @@ export function createRunStore(redis: Redis): RunStore {
     accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
     // Whoever clicked is answered with the click; the address of the first request stays.
     resume: (run, deadlineMs, claimMs) =>
-      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, ''),
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined),
     async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
       const args = [run.rev, JSON.stringify(next), next.rev, run.id];
@@ -147,15 +185,32 @@ export function createRunStore(redis: Redis): RunStore {
       const json = await redis.hget(keys.run(runId), 'json');
       return json === null ? undefined : schema.parse(JSON.parse(json));
     },
-    async active() {
-      const members = await redis.zrange(keys.activeRuns(), '0', '-1');
-      return members.map((member) => {
-        const [job = '', id = ''] = member.split(' ');
-        return { job, id };
+    ofPerson: (teamId, userId) => redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
+    async alias(name, runId) {
+      await redis.set(keys.alias(name), runId, 'PX', keep.runMs);
+    },
+    async byAlias(name) {
+      return (await redis.get(keys.alias(name))) ?? undefined;
+    },
+    active,
+    async activeOf(schema, job) {
+      const ids = (await active()).filter((run) => run.job === job).map(({ id }) => id);
+      const records = await Promise.all(ids.map((id) => redis.hget(keys.run(id), 'json')));
+      return records.flatMap((json) => {
+        const read = schema.safeParse(parseJson(json));
+        return read.success ? [read.data] : [];
       });
     },
     async responseUrl(runId) {
       return (await redis.get(keys.responseUrl(runId))) ?? undefined;
     },
   };
+}
+
+function parseJson(json: string | null): unknown {
+  try {
+    return JSON.parse(json ?? '');
+  } catch {
+    return undefined;
+  }
 }

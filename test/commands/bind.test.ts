@@ -1,119 +1,38 @@
-import type { App } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
-import { type BindParts, bind } from '../../src/commands/bind.ts';
-import { type Caller, defineButton, type SlashCommand } from '../../src/commands/command.ts';
+import { checkView } from '../../demo/slack/block-kit/view.ts';
+import type { BindParts } from '../../src/commands/bind.ts';
+import type { Caller, CommandTools, SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export.ts';
-import { buttons, linkActions, slashCommands } from '../../src/commands/index.ts';
-import { createIntake } from '../../src/commands/intake.ts';
-import { createLog } from '../../src/log.ts';
-import type { Verdict } from '../../src/policy.ts';
-import { type Message, message } from '../../src/slack/blocks.ts';
-import type { RunStore } from '../../src/store/runs.ts';
-
-type Heard = Record<string, unknown>;
-type Listener = (heard: Heard) => Promise<void>;
-
-/** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
-function fakeBolt() {
-  const commands = new Map<string, Listener>();
-  const actions: [string | RegExp, Listener][] = [];
-  const app = {
-    command: (name: string, listener: Listener) => void commands.set(name, listener),
-    action: (id: string | RegExp, listener: Listener) => void actions.push([id, listener]),
-  };
-  const listening = (id: string) =>
-    actions.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
-
-  async function types(name: string, text: string, body: Heard = {}) {
-    const acknowledged: unknown[] = [];
-    await commands.get(name)?.({
-      ack: async (answer?: unknown) => void acknowledged.push(answer),
-      body: { ...from, text, ...body },
-    });
-    return acknowledged;
-  }
-  async function clicks(id: string, value?: string, body: Heard = {}) {
-    let acknowledged = 0;
-    const heard = {
-      ack: async () => void acknowledged++,
-      body: { ...fromClick, ...body },
-      action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
-    };
-    for (const [, listener] of listening(id)) await listener(heard);
-    return acknowledged;
-  }
-  return { app: app as unknown as App, types, clicks, listening };
-}
-
-const from = {
-  team_id: 'T0ACME',
-  user_id: 'U0ANA',
-  user_name: 'ana.typed',
-  channel_id: 'C0DOCS',
-  channel_name: 'docs',
-  trigger_id: 'trigger.1',
-  response_url: 'https://hooks.example/1',
-};
-const fromClick = {
-  team: { id: 'T0ACME' },
-  user: { id: 'U0ANA', username: 'ana.clicked' },
-  channel: { id: 'C0DOCS', name: 'docs' },
-  trigger_id: 'trigger.2',
-  response_url: 'https://hooks.example/2',
-};
-const ana = { id: 'U0ANA', name: 'Ana', fullMember: true };
-const done = message([['Done']]);
-
-const aCommand = (changes: Partial<SlashCommand> = {}): SlashCommand => ({
-  name: '/docs-test',
-  usage: '[domain]',
-  summary: 'Tests.',
-  examples: ['/docs-test docs.acme.com'],
-  may: 'export',
-  run: async () => done,
-  ...changes,
-});
-const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
-  defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
-
-function bound(changes: Partial<BindParts> = {}) {
-  const bolt = fakeBolt();
-  const answers: { responseUrl: string; text: string }[] = [];
-  const lines: string[] = [];
-  bind(bolt.app, {
-    commands: [aCommand()],
-    buttons: [],
-    linkActions: [],
-    tools: {} as BindParts['tools'],
-    policy: { check: async () => ({ kind: 'allowed', person: ana }) },
-    identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
-    async answerPrivately(responseUrl, { text }) {
-      answers.push({ responseUrl, text });
-      return true;
-    },
-    answerMs: 100,
-    monotonicMs: () => 5000,
-    newRef: () => '7f3c1d',
-    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
-    ...changes,
-  });
-  return { ...bolt, answers, log: () => lines.join('') };
-}
+import { buttons, dialogs, linkActions, slashCommands } from '../../src/commands/index.ts';
+import type { Message } from '../../src/slack/blocks.ts';
+import {
+  aButton,
+  aCommand,
+  aDialog,
+  ana,
+  answersWith,
+  type Bound,
+  bound,
+  done,
+  type Heard,
+} from './bound.ts';
+import { aProject } from './command-world.ts';
 
 describe('a name that two entries have', () => {
   test.each<[string, Partial<BindParts>]>([
     ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
     ['two buttons', { buttons: [aButton('a.b'), aButton('a.b')] }],
     ['two links', { linkActions: ['a.b', 'a.b'] }],
+    ['two dialogs', { dialogs: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
+    ['a dialog and a button', { dialogs: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
     ['a button and a link', { buttons: [aButton('a.b')], linkActions: ['a.b'] }],
   ])('stops the start: %s', (_, entries) => {
     expect(() => bound(entries)).toThrow(/^Two entries of the registry are called (?:\/docs-test|a\.b)$/);
   });
 
   test('is not in the registry of today', () => {
-    expect(() => bound({ commands: slashCommands, buttons, linkActions })).not.toThrow();
+    expect(() => bound({ commands: slashCommands, buttons, dialogs, linkActions })).not.toThrow();
   });
 });
 
@@ -168,9 +87,10 @@ describe('a command', () => {
         'docs.acme.com',
         {
           teamId: 'T0ACME',
-          user: { id: 'U0ANA', name: 'Ana' },
+          user: { id: 'U0ANA', name: 'Ana', fullMember: true },
           channel: { id: 'C0DOCS', name: 'docs' },
           requestId: 'trigger.1',
+          triggerId: 'trigger.1',
           responseUrl: 'https://hooks.example/1',
           receivedAtMs: 5000,
         },
@@ -196,22 +116,35 @@ describe('a command', () => {
   test.each(['""', '“”', '\u202E', '<>', '\u0000', '<!channel>', `${'x'.repeat(5000)}`, '\uD83D'])(
     'is answered with something that Slack takes, whatever was typed: %j',
     async (typed) => {
-      const [answer] = (await bound({ commands: [exportCommand] }).types('/docs-export', typed)) as [Message];
+      const opened: unknown[] = [];
+      const tools = {
+        projects: [aProject()],
+        links: 'thread',
+        openDialog: async (_caller: Caller, view: unknown) => void opened.push(view),
+      } as unknown as CommandTools;
+      const [answer] = (await bound({ commands: [exportCommand], tools }).types('/docs-export', typed)) as [
+        Message | undefined,
+      ];
+      if (answer === undefined) {
+        expect(opened).toHaveLength(1);
+        expect(() => checkView(opened[0], 'modal', (prefix) => prefix)).not.toThrow();
+        return;
+      }
       expect(mistakesIn(answer.blocks, 'message')).toEqual([]);
-      expect(answer.text).toMatch(/isn't a host name|^Which site/);
+      expect(answer.text).toContain("isn't a host name");
     },
   );
 
-  test.each<[string, Partial<BindParts>, Heard, string]>([
+  test.each<[string, Bound, Heard, string]>([
     [
       'nobody who may',
-      { policy: { check: async (): Promise<Verdict> => ({ kind: 'refused', person: ana }) } },
+      { policy: answersWith({ kind: 'refused', person: ana, ask: [] }) },
       {},
       "You can't start exports here, so nothing was started. Ask a full member of this workspace.",
     ],
     [
       'unknown to Slack in time',
-      { policy: { check: async (): Promise<Verdict> => ({ kind: 'unknown' }) } },
+      { policy: answersWith({ kind: 'unknown' }) },
       {},
       "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
     ],
@@ -248,26 +181,6 @@ describe('a command', () => {
     expect(answer.text).toBe('Something broke on my side. ref 7f3c1d');
     expect(log()).toContain('"ref":"7f3c1d"');
     expect(log()).toContain('s3cret trouble');
-  });
-
-  test('that Redis does not take tells the person so, without a reference', async () => {
-    const away = new Error('Redis is away');
-    const intake = createIntake({
-      runs: { timeMs: () => Promise.reject(away) } as unknown as RunStore,
-      wake: async () => {},
-      limitMs: 1000,
-      claimMs: 1000,
-      monotonicMs: () => 5000,
-      log: createLog('silent', []),
-    });
-    const run: SlashCommand['run'] = async (_, caller) => {
-      await intake.start({ v: 1, id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1 }, caller);
-      return done;
-    };
-    const [answer] = (await bound({ commands: [aCommand({ run })] }).types('/docs-test', 'x')) as [Message];
-    expect(answer.text).toBe(
-      "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
-    );
   });
 });
 
@@ -308,10 +221,25 @@ describe('a button', () => {
       ran += 1;
       return done;
     };
-    const policy = { check: async (): Promise<Verdict> => ({ kind: 'refused', person: ana }) };
+    const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
     const { clicks, answers } = bound({ buttons: [aButton('test.go', run)], policy });
     await clicks('test.go', '{"v":1}');
     expect(ran).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't start exports here/);
+  });
+});
+
+describe('Home', () => {
+  test('is brought up to date when somebody opens it, and not for its other tabs', async () => {
+    const opened: string[] = [];
+    const { happens } = bound({ homeOpened: async (...who) => void opened.push(who.join(' ')) });
+    await happens('app_home_opened', { tab: 'home', user: 'U0ANA' });
+    await happens('app_home_opened', { tab: 'messages', user: 'U0BEN' });
+    expect(opened).toEqual(['T0ACME U0ANA']);
+  });
+
+  test('that cannot be brought up to date is told to Slack, which tells us again', async () => {
+    const { happens } = bound({ homeOpened: () => Promise.reject(new Error('away')) });
+    await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
   });
 });

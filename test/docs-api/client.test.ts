@@ -252,3 +252,12 @@ describe('faults on the wire', () => {
     });
   });
 });
+
+test('the name of a key is the same for clients that share it, and does not give it away', () => {
+  const [one, same, other] = ['adm_one', 'adm_one', 'adm_two'].map(
+    (apiKey) => clientOf('http://127.0.0.1:1', { apiKey }).keyId,
+  );
+  expect(one).toBe(same);
+  expect(one).not.toBe(other);
+  expect(one).not.toContain('one');
+});

@@ -32,19 +32,23 @@ afterEach(async () => {
   await redis.close();
 });
 
-function work(run: Job<{ id: string }, Seen>['run']) {
-  const job = defineJob<{ id: string }, Seen>({
-    name: 'export',
+const aJob = (name: string, run: Job<{ id: string }, Seen>['run'], concurrency = 5) =>
+  defineJob<{ id: string }, Seen>({
+    name,
     queue: 'docs-export',
-    concurrency: 5,
+    concurrency,
     data: z.object({ id: z.string() }),
     run,
     async giveUp({ id }, context, ref) {
       context.gaveUp.push(`${id} ${ref}`);
     },
   });
+
+const work = (run: Job<{ id: string }, Seen>['run']) => workAt([aJob('export', run)]);
+
+function workAt(jobs: Job<{ id: string }, Seen>[]) {
   workers = createWorkers({
-    jobs: [job],
+    jobs,
     context: seen,
     connection,
     newRef: () => 'ref1',
@@ -54,7 +58,8 @@ function work(run: Job<{ id: string }, Seen>['run']) {
   });
 }
 
-const ensure = (id: string, now = false) => queues.ensure('docs-export', 'export', id, { id }, { now });
+const ensure = (id: string, now = false, job = 'export') =>
+  queues.ensure('docs-export', job, id, { id }, { now });
 
 test('a job that always breaks is given up with a reference, and looked at no more', async () => {
   work(async ({ id }, { looks }) => {
@@ -111,4 +116,63 @@ test('a job that waits for its time is looked at at once when asked', async () =
   expect(await connection.zcard('{docket}:docs-export:delayed')).toBe(1);
   await ensure('late', true);
   await expect.poll(() => seen.looks.length).toBe(2);
+});
+
+const looksAs =
+  (name: string): Job<{ id: string }, Seen>['run'] =>
+  async ({ id }, { looks }) => {
+    looks.push(`${name} ${id}`);
+    return done;
+  };
+
+test('two kinds of jobs share a queue, also for one subject', async () => {
+  workAt([aJob('export', looksAs('export')), aJob('link', looksAs('link'))]);
+  await Promise.all([ensure('one'), ensure('one', false, 'link'), ensure('two', false, 'link')]);
+  await expect.poll(() => seen.looks.toSorted()).toEqual(['export one', 'link one', 'link two']);
+});
+
+test('jobs that share a queue share the largest number that is worked on at once', async () => {
+  const mayEnd = Promise.withResolvers<void>();
+  const waits: Job<{ id: string }, Seen>['run'] = async ({ id }, { looks }) => {
+    looks.push(id);
+    await mayEnd.promise;
+    return done;
+  };
+  workAt([aJob('export', waits, 1), aJob('link', waits, 3)]);
+  await Promise.all(['a', 'b', 'c', 'd'].map((id) => ensure(id, false, 'link')));
+  await expect.poll(() => seen.looks).toHaveLength(3);
+  expect(await connection.llen('{docket}:docs-export:wait')).toBe(1);
+  mayEnd.resolve();
+  await expect.poll(() => seen.looks).toHaveLength(4);
+});
+
+test('one kind that breaks leaves the errors of the other kind alone', async () => {
+  workAt([
+    aJob('link', async () => {
+      throw new Error('a defect of ours');
+    }),
+    aJob('export', async ({ id }, { looks }) => {
+      looks.push(id);
+      if (looks.length < 8) throw new Error('now and then');
+      return done;
+    }),
+  ]);
+  await Promise.all([ensure('one'), ensure('one', false, 'link')]);
+  await expect.poll(() => seen.gaveUp).toEqual(['one ref1']);
+  await expect.poll(() => seen.looks).toHaveLength(8);
+  expect(seen.gaveUp).toEqual(['one ref1']);
+});
+
+test('a job of a newer version is left to that one: neither failed nor lost, and it holds up nobody', async () => {
+  work(looksAs('export'));
+  await ensure('new', false, 'digest');
+  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
+  await ensure('other');
+  await expect.poll(() => seen.looks).toEqual(['export other']);
+  expect(await connection.zcard('{docket}:docs-export:failed')).toBe(0);
+  expect(seen.gaveUp).toEqual([]);
+  await workers?.close(1000);
+  workAt([aJob('export', looksAs('export')), aJob('digest', looksAs('digest'))]);
+  await ensure('new', true, 'digest');
+  await expect.poll(() => seen.looks).toEqual(['export other', 'digest new']);
 });

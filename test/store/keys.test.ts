@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAlertStore } from '../../src/store/alerts.ts';
+import { createAuditStore } from '../../src/store/audit.ts';
+import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
+import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createStepStore } from '../../src/store/steps.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
@@ -40,7 +44,7 @@ test('whatever the stores write ends some day, except for the lists of open work
   const messages = createMessageStore(client);
   const steps = createStepStore(client);
   const pace = createPaceStore(client);
-  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1' };
+  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
 
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1');
@@ -52,26 +56,43 @@ test('whatever the stores write ends some day, except for the lists of open work
   await steps.finish('r1', 'start', { jobId: 'se_1' });
   await steps.finish('r1', 'never-begun', 1);
   await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
-  await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, 0);
+  // The third has to wait in line.
+  for (const of of ['a', 'b', 'c'])
+    await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, { of, rank: 0, sinceMs: 1000 });
   await pace.hold({ bucket: 'edit:T1', perMinute: 60, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
+  await createHealthStore(client).tell('docs', { answered: true, atMs: 1000 });
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
+  await runs.alias('export T1 acme se_1', 'r1');
+  await createAlertStore(client).begin('key:T1:acme', 1000);
+  await createResponseUrlStore(client).put('1.2.a', 'https://hooks.example/1');
+  const user = { id: 'U1', name: 'ana' };
+  const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
+  await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });
 
   const found = await everyKey();
   expect(found.map(({ key }) => key).sort()).toEqual(
     [
       keys.run('r1'),
       keys.activeRuns(),
+      keys.runsOf('T1', 'U1'),
+      keys.alias('export T1 acme se_1'),
       keys.claim('c1'),
       keys.responseUrl('r1'),
+      keys.responseUrl('1.2.a'),
+      keys.alert('key:T1:acme'),
+      keys.audit('T1'),
       keys.step('r1', 'start'),
       keys.step('r1', 'never-begun'),
       keys.message('m1'),
       keys.undelivered(),
       keys.link('l1'),
       keys.pace('post:C1'),
+      keys.pace('post:C1:line'),
+      keys.pace('post:C1:gone'),
       keys.pace('edit:T1'),
       keys.jobErrors('export:1'),
+      keys.health('docs'),
       keys.directMessage('T1', 'U1'),
     ].sort(),
   );

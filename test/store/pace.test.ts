@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
-import { createPaceStore, type Pace, type PaceStore } from '../../src/store/pace.ts';
+import { createPaceStore, type Pace, type PaceStore, type Turn } from '../../src/store/pace.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 
 let redis: TestRedis;
@@ -17,38 +17,55 @@ afterAll(() => redis.close());
 const slow: Pace = { bucket: 'b', perMinute: 1 / 60, burst: 5 };
 const HOUR = 3_600_000;
 
+/** Longer waits are told in parts. */
+const LONGEST = 5000;
+
 /** Lets time pass for a bucket: what is kept is the moment when it will be full again. */
 async function passes(bucket: string, ms: number) {
   await redis.client.incrbyfloat(keys.pace(bucket), -ms);
 }
 
-async function takeMany(of: Pace, times: number, spare = 0) {
+/** When the next turn is free, in milliseconds from now, for somebody who is first in the line. */
+async function freeIn(of: Pace): Promise<number> {
+  const full = Number(await redis.client.get(keys.pace(of.bucket)));
+  return full - (await time()) + (1 - of.burst) * (60_000 / of.perMinute);
+}
+
+/** Somebody new, unless they are named. */
+let askers = 0;
+const somebody = (more: Partial<Turn> = {}): Turn => ({
+  of: `asker ${askers++}`,
+  rank: 0,
+  sinceMs: 0,
+  ...more,
+});
+const take = (of: Pace, more: Partial<Turn> = {}) => pace.take(of, somebody(more));
+
+/** The same one asks again and again. */
+async function takeMany(of: Pace, times: number) {
   const waits: number[] = [];
-  for (let time = 0; time < times; time++) waits.push(await pace.take(of, spare));
+  for (let time = 0; time < times; time++) waits.push(await take(of, { of: 'the same' }));
   return waits;
 }
 
 test('as many turns at once as the burst, then how long to wait', async () => {
-  const waits = await takeMany(slow, 7);
-  expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
-  for (const wait of waits.slice(5)) {
-    expect(wait).toBeGreaterThan(HOUR - 60_000);
-    expect(wait).toBeLessThanOrEqual(HOUR);
-  }
+  expect(await takeMany(slow, 7)).toEqual([0, 0, 0, 0, 0, LONGEST, LONGEST]);
+  expect(await freeIn(slow)).toBeGreaterThan(HOUR - 60_000);
+  expect(await freeIn(slow)).toBeLessThanOrEqual(HOUR);
 });
 
 test('a turn that was not given costs nothing: the wait does not grow', async () => {
-  const waits = await takeMany(slow, 50);
-  expect(waits.at(-1)).toBeLessThanOrEqual(waits[5] ?? 0);
+  await takeMany(slow, 50);
+  expect(await freeIn(slow)).toBeLessThanOrEqual(HOUR);
 });
 
 test('after the wait there is one turn, and not two', async () => {
-  const wait = (await takeMany(slow, 6)).at(-1) ?? 0;
-  await passes('b', wait - 60_000);
-  expect(await pace.take(slow, 0)).toBeGreaterThan(0);
+  await takeMany(slow, 6);
+  await passes('b', (await freeIn(slow)) - 60_000);
+  expect(await take(slow, { of: 'the same' })).toBe(LONGEST);
   await passes('b', 60_000);
-  expect(await pace.take(slow, 0)).toBe(0);
-  expect(await pace.take(slow, 0)).toBeGreaterThan(HOUR - 60_000);
+  expect(await take(slow, { of: 'the same' })).toBe(0);
+  expect(await take(slow, { of: 'the same' })).toBe(LONGEST);
 });
 
 test('a bucket that was left alone is full, and not more than full', async () => {
@@ -68,12 +85,12 @@ test('never more turns than the burst and what the rate has given back since, ho
     fc.asyncProperty(some, async ({ perMinute, burst, asked }) => {
       const of: Pace = { bucket: `p${buckets++}`, perMinute, burst };
       const from = await time();
-      const waits = await Promise.all(Array.from({ length: asked }, () => pace.take(of, 0)));
+      const waits = await Promise.all(Array.from({ length: asked }, () => take(of)));
       const tookMs = (await time()) - from;
       const given = waits.filter((wait) => wait === 0).length;
       expect(given).toBeLessThanOrEqual(burst + Math.floor((tookMs * perMinute) / 60_000) + 1);
       expect(given).toBeGreaterThanOrEqual(Math.min(asked, burst));
-      for (const wait of waits) expect(wait).toBeLessThanOrEqual(Math.ceil(60_000 / perMinute));
+      for (const wait of waits) expect(wait).toBeLessThanOrEqual(LONGEST);
     }),
     { numRuns: 60 },
   );
@@ -87,58 +104,175 @@ async function time(): Promise<number> {
 test('an untouched bucket gives a turn at every rate, also where the gap is no whole number', async () => {
   const rates = Array.from({ length: 600 }, (_, index) => index + 1);
   const waits = await Promise.all(
-    rates.map((perMinute) => pace.take({ bucket: `rate${perMinute}`, perMinute, burst: 1 }, 0)),
+    rates.map((perMinute) => take({ bucket: `rate${perMinute}`, perMinute, burst: 1 })),
   );
   expect(waits.filter((wait) => wait !== 0)).toHaveLength(0);
 });
 
-describe('spare turns', () => {
-  test('are left for whoever is more urgent', async () => {
-    expect((await takeMany(slow, 5, 3)).filter((wait) => wait === 0)).toHaveLength(2);
-    expect((await takeMany(slow, 5, 1)).filter((wait) => wait === 0)).toHaveLength(2);
-    expect((await takeMany(slow, 5, 0)).filter((wait) => wait === 0)).toHaveLength(1);
+describe('those who wait', () => {
+  /** One turn an hour, and the first is gone. */
+  const hourly: Pace = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+  beforeEach(() => take(hourly));
+
+  /** Lets so many turns come back. */
+  const turns = (count: number) => passes('h', count * HOUR);
+
+  async function served(line: Turn[], of = hourly): Promise<string[]> {
+    const order: string[] = [];
+    for (const turn of line) if ((await pace.take(of, turn)) === 0) order.push(turn.of);
+    return order;
+  }
+
+  test('are told to come one after the other', async () => {
+    const quick: Pace = { bucket: 'q', perMinute: 30, burst: 1 };
+    for (const of of ['first', 'a', 'b']) await take(quick, { of, sinceMs: 1 });
+    const [a = 0, b = 0] = (await redis.client.zmscore(keys.pace('q:gone'), 'a', 'b')).map(Number);
+    expect(Math.abs(b - a - 2000)).toBeLessThanOrEqual(1);
   });
 
-  test('come back for the most urgent first', async () => {
-    await takeMany(slow, 5);
-    const [urgent = 0] = await takeMany(slow, 1, 0);
-    const [patient = 0] = await takeMany(slow, 1, 2);
-    expect(Math.round((patient - urgent) / HOUR)).toBe(2);
+  test('have their turns in order of rank, then of the time since when they wait, whoever asks first', async () => {
+    const line: Turn[] = [
+      { of: 'urgent', rank: 0, sinceMs: 9000 },
+      { of: 'early', rank: 1, sinceMs: 1000 },
+      { of: 'late', rank: 1, sinceMs: 2000 },
+      { of: 'patient', rank: 2, sinceMs: 1 },
+    ];
+    await served(line.toReversed());
+    for (const [index, { of }] of line.entries()) {
+      await turns(1);
+      expect(await served(line.slice(index).toReversed())).toEqual([of]);
+    }
+  });
+
+  test('share the turns that are free at once', async () => {
+    const line = ['a', 'b', 'c'].map((of, sinceMs) => somebody({ of, sinceMs }));
+    await served(line);
+    await turns(3);
+    const wide = { ...hourly, burst: 2 };
+    expect(await served(line.toReversed(), wide)).toEqual(['b', 'a']);
+  });
+
+  test('keep the place of their first question', async () => {
+    await served([somebody({ of: 'a', sinceMs: 1 }), somebody({ of: 'b', sinceMs: 2 })]);
+    await pace.take(hourly, somebody({ of: 'a', sinceMs: 3 }));
+    await turns(1);
+    expect(await served([somebody({ of: 'b', sinceMs: 2 }), somebody({ of: 'a', sinceMs: 4 })])).toEqual([
+      'a',
+    ]);
+  });
+
+  test('move up when they become more urgent', async () => {
+    const [a, b] = [somebody({ of: 'a', rank: 1 }), somebody({ of: 'b', rank: 1, sinceMs: 1 })];
+    await served([a, b, { ...b, rank: 0 }]);
+    await turns(1);
+    expect(await served([a, b])).toEqual(['b']);
+  });
+
+  test('and had a turn stand at the end of the line', async () => {
+    const [a, b] = [somebody({ of: 'a', sinceMs: 1 }), somebody({ of: 'b', sinceMs: 2 })];
+    await served([a, b]);
+    await turns(1);
+    expect(await served([a])).toEqual(['a']);
+    await turns(1);
+    expect(await served([{ ...a, sinceMs: 3 }, b])).toEqual(['b']);
+  });
+
+  test('and do not come when they were told to are not waited for', async () => {
+    const [dead, alive] = [somebody({ of: 'dead', sinceMs: 1 }), somebody({ of: 'alive', sinceMs: 2 })];
+    await served([dead, alive]);
+    await turns(1);
+    expect(await served([alive])).toEqual([]);
+    const keptMs = Number(await redis.client.zscore(keys.pace('h:gone'), 'dead')) - (await time());
+    expect(keptMs).toBeLessThanOrEqual(LONGEST + 1000);
+    await redis.client.zincrby(keys.pace('h:gone'), -LONGEST - 1000, 'dead');
+    expect(await served([alive])).toEqual(['alive']);
+  });
+
+  test('leave nothing behind, whether they come back or not', async () => {
+    const [a, b] = [somebody(), somebody()];
+    await served([a, b]);
+    for (const name of ['h:line', 'h:gone']) {
+      const livesMs = await redis.client.pttl(keys.pace(name));
+      expect(livesMs).toBeGreaterThan(0);
+      expect(livesMs).toBeLessThanOrEqual(LONGEST + 1000);
+    }
+    await turns(1);
+    await served([a]);
+    await turns(1);
+    await served([b]);
+    expect(await redis.client.keys('*:line')).toEqual([]);
+    expect(await redis.client.keys('*:gone')).toEqual([]);
   });
 });
 
 describe('after a refusal by the other side', () => {
   test('no turn is given before the wait is over, and one is given after it', async () => {
     await pace.hold(slow, 10 * HOUR);
-    const wait = await pace.take(slow, 0);
-    expect(wait).toBeGreaterThan(10 * HOUR - 60_000);
-    expect(wait).toBeLessThanOrEqual(10 * HOUR);
-    await passes('b', wait);
-    expect(await pace.take(slow, 0)).toBe(0);
-    expect(await pace.take(slow, 0)).toBeGreaterThan(0);
+    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
+    expect(await freeIn(slow)).toBeGreaterThan(10 * HOUR - 60_000);
+    expect(await freeIn(slow)).toBeLessThanOrEqual(10 * HOUR);
+    await passes('b', (await freeIn(slow)) + 1);
+    expect(await take(slow, { of: 'a' })).toBe(0);
+    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
   });
 
   test('a shorter hold does not undo a longer one', async () => {
     await pace.hold(slow, 10 * HOUR);
     await pace.hold(slow, HOUR);
-    expect(await pace.take(slow, 0)).toBeGreaterThan(9 * HOUR);
+    expect(await freeIn(slow)).toBeGreaterThan(9 * HOUR);
   });
 
   test('a hold that is shorter than the wait anyway changes nothing', async () => {
     await takeMany(slow, 5);
     await pace.hold(slow, 1000);
-    expect(await pace.take(slow, 0)).toBeGreaterThan(HOUR - 60_000);
+    expect(await freeIn(slow)).toBeGreaterThan(HOUR - 60_000);
   });
 });
 
 test('one bucket does not know of another', async () => {
-  await takeMany(slow, 5);
-  expect(await pace.take({ ...slow, bucket: 'other' }, 0)).toBe(0);
+  await takeMany(slow, 6);
+  expect(await take({ ...slow, bucket: 'other' })).toBe(0);
 });
 
 test('a bucket is forgotten once it is full again', async () => {
-  await pace.take(slow, 0);
+  await take(slow);
   const livesMs = await redis.client.pttl(keys.pace('b'));
   expect(livesMs).toBeLessThanOrEqual(HOUR);
   expect(livesMs).toBeGreaterThan(HOUR - 60_000);
+});
+
+describe('how much is in use', () => {
+  test('nothing before the first turn, then the turns that were taken', async () => {
+    expect(await pace.use(slow)).toEqual({ free: 5, waiting: 0, nextMs: 0 });
+    await takeMany(slow, 2);
+    expect(await pace.use(slow)).toEqual({ free: 3, waiting: 0, nextMs: 0 });
+    await passes('b', HOUR);
+    expect(await pace.use(slow)).toMatchObject({ free: 4 });
+  });
+
+  test('who waits in line, as long as they ask again, and when the next turn is free', async () => {
+    await takeMany(slow, 5);
+    await take(slow);
+    await take(slow);
+    const { free, waiting, nextMs } = await pace.use(slow);
+    expect([free, waiting]).toEqual([0, 2]);
+    expect(nextMs).toBeGreaterThan(HOUR - 60_000);
+    expect(nextMs).toBeLessThanOrEqual(HOUR);
+    for (const gone of await redis.client.zrange(keys.pace('b:gone'), '0', '0'))
+      await redis.client.zadd(keys.pace('b:gone'), 1, gone);
+    expect(await pace.use(slow)).toMatchObject({ waiting: 1 });
+  });
+
+  test('asking for it takes no turn', async () => {
+    for (let time = 0; time < 20; time += 1) await pace.use(slow);
+    expect(await takeMany(slow, 6)).toEqual([0, 0, 0, 0, 0, LONGEST]);
+  });
+
+  test('none is free while the other side wants to be left alone', async () => {
+    await pace.hold(slow, 60_000);
+    const { free, nextMs } = await pace.use(slow);
+    expect(free).toBe(0);
+    expect(nextMs).toBeGreaterThan(30_000);
+    expect(nextMs).toBeLessThanOrEqual(60_000);
+  });
 });

@@ -1,6 +1,6 @@
-import { linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
-import { duration, oneLine, size } from '../../slack/text.ts';
-import { pages, percent, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
+import { type ButtonParts, linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
+import { cut, duration, oneLine, size } from '../../slack/text.ts';
+import { pages, percent, person, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
 import { type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
 
 const WHEN = '{date_short_pretty} {time}';
@@ -33,21 +33,27 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
           [platformSaid(ending.reason)],
           [`Your live site is not affected. ref ${refOf(run.id)}`],
         ],
-        [tryAgain],
+        run.domain === '' ? [] : [tryAgain],
       );
     }
     case 'notStarted':
       return message(
         [
-          ['❌ ', ...to, ` ${notStarted(run, ending.why)}`],
+          ['❌ ', ...to, ` ${notStarted(run, ending)}`],
           ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
         ],
-        ['plan', 'domain'].includes(ending.why) ? [] : [tryAgain],
+        ['plan', 'domain', 'project'].includes(ending.why) ? [] : [tryAgain],
       );
     case 'lost':
       return message(
-        [['❌ ', ...to, ` The platform no longer knows the export of ${site(run)} (404).`]],
-        [runButtonOf(run, 'Start another', exportActions.tryAgain)],
+        [
+          [
+            '❌ ',
+            ...to,
+            ` The platform ${run.joined ? 'does not know' : 'no longer knows'} the export of ${site(run)} (404).`,
+          ],
+        ],
+        run.domain === '' || run.joined ? [] : [runButtonOf(run, 'Start another', exportActions.tryAgain)],
       );
     case 'gaveUp':
       return message(
@@ -94,8 +100,9 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
   }
 }
 
-function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): Message {
-  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
+type Done = Extract<Ending, { kind: 'done' }>;
+
+function doneMessage(run: ExportRun, done: Done): Message {
   const took = tookMs(run);
   const facts = [
     run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
@@ -103,40 +110,63 @@ function doneMessage(run: ExportRun, done: Extract<Ending, { kind: 'done' }>): M
     took === undefined ? '' : ` · took ${duration(took)}`,
   ].join('');
   const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
+  if (done.privately) {
+    const whom = run.watchers.length === 0 ? 'you' : `@${person(run.requester.name)}`;
+    return message(
+      [ready, [`I sent ${whom} the link privately.`]],
+      [runButtonOf(run, 'Get my own link', exportActions.ownLink)],
+    );
+  }
+  const { lines, buttons } = linkPart(run, done);
+  return message([ready, ...lines], buttons);
+}
+
+/** To whoever asked, by direct message, where the thread must not have the link. */
+export function privateLinkMessage(run: ExportRun, done: Done): Message {
+  const { lines, buttons } = linkPart(run, done);
+  return message([[`📦 The export of ${site(run)} is ready`], ...lines], buttons);
+}
+
+/** The link as long as it works, then the word that it has ended. */
+function linkPart(run: ExportRun, done: Done): { lines: Part[][]; buttons: ButtonParts[] } {
+  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
   if (done.over && done.linkEndsAtMs !== undefined) {
     const at: Part = { time: done.linkEndsAtMs, format: WHEN };
-    return message([ready, ['🔒 The link ended ', at, '. The export is still there.']], [newLink]);
+    return { lines: [['🔒 The link ended ', at, '. The export is still there.']], buttons: [newLink] };
   }
   const until: Part[] =
     done.linkEndsAtMs === undefined
       ? ["The platform didn't say how long the link works. "]
       : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
-  return message(
-    [ready, [...until, 'Anyone who has it can download the bundle.']],
-    [
-      {
-        label: 'Download bundle',
-        action: exportActions.download,
-        url: linkPlaceholder(done.link),
-        style: 'primary',
-      },
-      newLink,
-    ],
-  );
+  const download: ButtonParts = {
+    label: 'Download bundle',
+    action: exportActions.download,
+    url: linkPlaceholder(done.link),
+    style: 'primary',
+  };
+  const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
+  return {
+    lines: [[...until, 'Anyone who has it can download the bundle.']],
+    buttons: [download, newLink, settings],
+  };
 }
 
-function notStarted(run: ExportRun, why: Extract<Ending, { kind: 'notStarted' }>['why']): string {
+function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'notStarted' }>): string {
   switch (why) {
     case 'domain':
       return `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`;
     case 'plan':
       return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
     case 'key':
-      return 'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.';
+      return `My platform key was rejected, so nothing was started. ${
+        adminsTold ? 'The admins have been told.' : 'Whoever runs Docket has to renew it.'
+      }`;
     case 'limit':
       return "The platform's limit is reached, so nothing was started. Try again later.";
     case 'down':
       return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
+    case 'project':
+      return `My settings no longer have the project ${cut(oneLine(run.project), 60)}, so nothing was started. Ask whoever runs Docket.`;
     case 'other':
       return 'The platform refused the export. Nothing was started.';
   }

@@ -8,17 +8,31 @@ export function platformSaid(reason: string | undefined): string {
   return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
 }
 
+/** Slack's limit for the value of a button. */
+const BUTTON_VALUE = 2000;
+
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
-  const value: RunButton = {
+  const needed: RunButton = {
     v: 1,
     run: run.id,
     attempt: run.attempt,
     resumed: run.resumed,
-    domain: site(run),
+    domain: bareDomain(run),
   };
-  return { label, action, value: JSON.stringify(value) };
+  const whole: RunButton = {
+    ...needed,
+    project: run.project,
+    ...(run.jobId !== undefined && { job: run.jobId }),
+    ...((run.version ?? run.paths) !== undefined && { special: true }),
+  };
+  const value = JSON.stringify(whole);
+  // The rest is for when the record is gone: where it does not fit, the button works for as long as the record does.
+  return { label, action, value: value.length <= BUTTON_VALUE ? value : JSON.stringify(needed) };
 }
+
+/** The domain as buttons carry it; empty when only the job is known. */
+export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
 
 /** How long the export itself took, in milliseconds, when both ends of it were seen. */
 export function tookMs(run: ExportRun): number | undefined {
@@ -29,8 +43,12 @@ export function tookMs(run: ExportRun): number | undefined {
 /** Never more than there is: 0.29 is 29%, though 0.29 * 100 is a little less. */
 export const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
 
-/** The domain is checked before it becomes a run; a record may be older than the check. */
-export const site = (run: ExportRun) => cut(oneLine(run.domain), 253);
+/** What is exported, with its label; the job's id when that is all that is known. A record may be older than our checks. */
+export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
+  if (domain === '') return `job ${shortId(jobId ?? '')}`;
+  const label = oneLine(version ?? '');
+  return label === '' ? bareDomain({ domain }) : `${bareDomain({ domain })} (${cut(label, 100)})`;
+}
 
 /** "1 page", "412 pages". */
 export const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;

@@ -7,6 +7,15 @@ export const LOOKS_KEPT = 8;
 const NEAR_END = 0.97;
 const NEAR_END_MAX_MS = 5_000;
 
+/** The end is near from so long before it is expected until so long after. */
+const ABOUT_NOW_MS = 10_000;
+
+/** The shortest and the longest pause between two looks. */
+export interface LookBounds {
+  minMs: number;
+  maxMs: number;
+}
+
 /**
  * When to look at an export job next, in milliseconds from now.
  *
@@ -18,7 +27,7 @@ export function nextLookMs(
   looks: readonly Look[],
   startedAtMs: number,
   nowMs: number,
-  bounds: { minMs: number; maxMs: number },
+  bounds: LookBounds,
   jitter: number,
 ): number {
   const endMs = expectedEndMs(looks);
@@ -28,6 +37,12 @@ export function nextLookMs(
   const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, bounds.maxMs) : bounds.maxMs;
   const spread = 0.9 + jitter * 0.2;
   return Math.round(Math.max(Math.min(pause * spread, maxMs), bounds.minMs));
+}
+
+/** Whether the end is expected about now: somebody waits for it, so a look is worth more than at another time. */
+export function isNearEnd(looks: readonly Look[], nowMs: number): boolean {
+  const endMs = expectedEndMs(looks);
+  return endMs !== undefined && Math.abs(endMs - nowMs) <= ABOUT_NOW_MS;
 }
 
 /** When the job would end at the rate seen between the looks; nothing while none was seen. */

@@ -11,13 +11,17 @@ const ending = z.discriminatedUnion('kind', [
     sizeBytes: z.number().optional(),
     /** The link has ended, and its message says so. */
     over: z.boolean().optional(),
+    /** The link went to the requester's direct messages; the thread has none. */
+    privately: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
   /** The platform certainly did not start it; `reason` is what it said. */
   z.object({
     kind: z.literal('notStarted'),
-    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'other']),
+    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'other']),
     reason: z.string().optional(),
+    /** The admins were told of the rejected key. */
+    adminsTold: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('lost') }),
   z.object({ kind: z.literal('gaveUp'), afterMs: z.number() }),
@@ -32,8 +36,10 @@ export type Ending = z.infer<typeof ending>;
 
 /** Why a look at the platform gave nothing, while it lasts. */
 const trouble = z.object({
-  kind: z.enum(['down', 'limit', 'key', 'lost']),
+  kind: z.enum(['down', 'limit', 'key', 'project', 'lost']),
   inARow: z.number().int(),
+  /** Admins were told of it. */
+  adminsTold: z.boolean().optional(),
   /** When it is tried again. */
   nextMs: z.number(),
 });
@@ -51,7 +57,15 @@ export type Look = z.infer<typeof look>;
 export const exportRun = runBase.extend({
   job: z.literal('export'),
   project: z.string(),
+  /** Empty for an export that was not started from here and whose job alone is known. */
   domain: z.string(),
+  /** The label of this export, and the pages of it; every page when missing. */
+  version: z.string().optional(),
+  paths: z.array(z.string()).optional(),
+  /** The link is for the requester alone. */
+  privately: z.boolean().default(false),
+  /** Watches an export job that exists; it starts none. */
+  joined: z.boolean().default(false),
   requester: z.object({ id: z.string(), name: z.string() }),
   /** Who wants to be mentioned in the ending as well. */
   watchers: z.array(z.object({ id: z.string(), name: z.string() })),
@@ -82,9 +96,17 @@ export const exportRun = runBase.extend({
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
   looks: z.array(look),
+  /** A person waits for the next look. */
+  lookWanted: z.boolean().optional(),
+  /** When the platform last told of any progress. */
+  movedAtMs: z.number().optional(),
+  /** There has been no progress for long, and people are told. */
+  stalled: z.boolean().optional(),
   trouble: trouble.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
+  /** The ending has its line in the audit log. */
+  audited: z.boolean().optional(),
   /** The question of an earlier attempt, and who answered it how. */
   answer: z
     .object({
@@ -100,8 +122,18 @@ export type ExportRun = z.infer<typeof exportRun>;
 /** Short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);
 
+/** The name by which the run of an export job is found. */
+export const jobAlias = (teamId: string, project: string, jobId: string) =>
+  ['export', teamId, project, jobId].join(' ');
+
+/** The export job of a run in a state that has one. */
+export function jobIdOf(run: ExportRun): string {
+  if (run.jobId === undefined) throw new Error('a run in this state has an export job');
+  return run.jobId;
+}
+
 /** How far the export was when the platform last said so, 0 to 1. */
-export const fractionOf = (run: ExportRun) =>
+export const fractionOf = (run: Pick<ExportRun, 'looks'>) =>
   run.looks.findLast(({ fraction }) => fraction !== undefined)?.fraction;
 
 /** What a button may do to a run; nothing when the run has moved on since the button was shown. */
@@ -111,10 +143,14 @@ export type Transition = (
   nowMs: number,
 ) => ExportRun | undefined;
 
-/** The same request, started once more. */
+/** What no run carries into a further attempt, watch or link. */
+const onceMore = { trouble: undefined, stalled: undefined, ending: undefined, audited: undefined };
+
+/** The same request, started once more; one that was only watched until now is started from here. */
 function anew(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
+    joined: false,
     attempt: run.attempt + 1,
     relinked: 0,
     state: 'carding',
@@ -127,27 +163,22 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
     status: undefined,
     progressText: undefined,
     pageCount: undefined,
-    trouble: undefined,
+    movedAtMs: undefined,
     completedAtMs: undefined,
-    ending: undefined,
+    ...onceMore,
   };
 }
 
 /** The same export job, looked at once more. */
 function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
-  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, trouble: undefined, ending: undefined };
-  return { ...run, ...fresh, resumed: run.resumed + 1, state };
+  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
+  return { ...run, ...onceMore, ...fresh, resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
-  const fresh = {
-    sinceMs: nowMs,
-    nextLookAtMs: nowMs,
-    trouble: undefined,
-    ending: undefined,
-  };
-  return { ...run, ...fresh, relinked: run.relinked + 1, state: 'bundling' };
+  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs };
+  return { ...run, ...onceMore, ...fresh, relinked: run.relinked + 1, state: 'bundling' };
 }
 
 /** The run with its ending. */
@@ -160,6 +191,12 @@ export const WATCHERS = 20;
 
 /** A look this young answers a click on [Refresh] as well. */
 const JUST_NOW_MS = 2000;
+
+/** Whether the messages of a run are where this person can read them, who looks from `channel`. */
+export function maySee(run: ExportRun, { user, channel }: { user: string; channel: string }): boolean {
+  if (run.requester.id === user) return true;
+  return !run.inDirectMessage && (run.asked.isPublic || run.asked.channel === channel);
+}
 
 /** Whether the ending mentions this person. */
 export const isMentioned = (run: ExportRun, userId: string) =>
@@ -186,6 +223,7 @@ export const transitions = {
   /** It failed or did not start: start it once more. */
   tryAgain: (run, _by, nowMs) =>
     run.state === 'ended' &&
+    run.domain !== '' &&
     (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
       (run.ending?.kind === 'broken' && run.jobId === undefined))
       ? anew(run, nowMs)
@@ -204,12 +242,13 @@ export const transitions = {
   /** Mentions one more person in the ending. */
   notify: (run, by) => {
     if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= WATCHERS) return undefined;
-    return { ...run, watchers: [...run.watchers, { id: by.id, name: by.name }] };
+    const watchers = [...run.watchers, { id: by.id, name: by.name }];
+    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
   },
   /** Looks at the platform at once, unless it was looked at just now. */
   refresh: (run, _by, nowMs) =>
     run.state === 'watching' && nowMs - (run.looks.at(-1)?.atMs ?? 0) > JUST_NOW_MS
-      ? { ...run, nextLookAtMs: nowMs }
+      ? { ...run, nextLookAtMs: nowMs, lookWanted: true }
       : undefined,
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;
@@ -220,13 +259,23 @@ export const runButton = z.object({
   run: z.string(),
   attempt: z.number().int(),
   resumed: z.number().int(),
-  /** For when the record is gone. */
+  /** For when the record is gone: what was exported, in which project, and the platform's id of the job. */
   domain: z.string(),
+  project: z.string().optional(),
+  job: z.string().optional(),
+  /** It had a label or only some pages: its domain alone would not start the same. */
+  special: z.boolean().optional(),
 });
 export type RunButton = z.infer<typeof runButton>;
 
 /** What [Start another] carries: the request that was told of the other export. */
-export const startAnother = z.object({ v: z.literal(1), domain: z.string(), request: z.string() });
+export const startAnother = z.object({
+  v: z.literal(1),
+  /** The run that is busy with the same: the other one is like it. */
+  like: z.string(),
+  domain: z.string(),
+  request: z.string(),
+});
 export type StartAnother = z.infer<typeof startAnother>;
 
 /** Ids of the buttons' listeners. */
@@ -242,4 +291,6 @@ export const exportActions = {
   download: 'export.download',
   openThread: 'export.open_thread',
   useDomain: 'export.use_domain',
+  ownLink: 'export.own_link',
+  settings: 'export.settings',
 } as const;

@@ -1,8 +1,8 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, duration, oneLine } from '../../slack/text.ts';
-import { endingMessage } from './ending-view.ts';
-import { pages, percent, person, runButtonOf, shortId, site, tookMs } from './phrases.ts';
+import { endingMessage, privateLinkMessage } from './ending-view.ts';
+import { bareDomain, pages, percent, person, runButtonOf, shortId, site, tookMs } from './phrases.ts';
 import { type Ending, type ExportRun, exportActions, fractionOf, type StartAnother } from './run.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
@@ -21,7 +21,8 @@ export function exportMessages(run: ExportRun): Shown[] {
   const place = run.inDirectMessage ? { user: run.requester.id } : { channel: run.asked.channel };
   shown.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
 
-  if (run.startedAtMs !== undefined || run.trouble !== undefined) {
+  const isKnown = run.startedAtMs !== undefined || (run.joined && run.looks.length > 0);
+  if (isKnown || troubleLine(run).length > 0) {
     const kind = isOver(run) ? 'state' : 'progress';
     shown.push({ key: `${run.id}.progress`, place: under, kind, message: progressMessage(run) });
   }
@@ -40,6 +41,10 @@ export function exportMessages(run: ExportRun): Shown[] {
     // That a link has ended is not worth a new post where somebody deleted the message.
     const kind = run.ending.kind === 'done' && run.ending.over ? 'progress' : 'ending';
     shown.push({ key, place: under, kind, message: endingMessage(run, run.ending), otherwise });
+    if (run.ending.kind === 'done' && run.ending.privately) {
+      const own = { key: `${run.id}.private.${run.attempt}.${run.resumed}`, place: { user: otherwise } };
+      shown.push({ ...own, kind, message: privateLinkMessage(run, run.ending) });
+    }
   }
   return shown;
 }
@@ -52,8 +57,17 @@ export function cardMessage(run: ExportRun): Message {
   const job = run.jobId === undefined || state === 'Queued' ? '' : ` · job ${shortId(run.jobId)}`;
   return message([
     [{ bold: `📦 Static export · ${site(run)} — ${state}` }],
-    [`Asked for by @${person(run.requester.name)}${job} · details in the thread`],
+    [
+      `${run.joined ? 'Watched' : 'Asked for'} by @${person(run.requester.name)}${pathsPart(run)}${job} · details in the thread`,
+    ],
   ]);
+}
+
+/** Which pages were asked for, where it is not all of them. */
+function pathsPart({ paths }: ExportRun): string {
+  if (paths === undefined) return '';
+  const [first = ''] = paths;
+  return paths.length === 1 ? ` · only ${cut(oneLine(first), 60)}` : ` · only ${paths.length} pages`;
 }
 
 /** Whether the export itself has ended; another link may still be on its way. */
@@ -108,6 +122,10 @@ export function progressMessage(run: ExportRun): Message {
   }
   if (run.startedAtMs !== undefined) line.push(' · started ', { time: run.startedAtMs, format: '{ago}' });
   const trouble = troubleLine(run);
+  if (trouble.length === 0 && run.stalled && run.state === 'watching') {
+    const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
+    trouble.push('⚠️ No progress since ', since, '. Still checking.');
+  }
   const buttons =
     run.state === 'watching'
       ? [
@@ -147,13 +165,17 @@ function troubleLine(run: ExportRun): Part[] {
   switch (trouble.kind) {
     case 'limit':
       return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
-    case 'key':
+    case 'key': {
+      const told = trouble.adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
+      return [`⚠️ My platform key was rejected; ${told}. I go on when it works again.`];
+    }
+    case 'project':
       return [
-        'My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+        `⚠️ My settings no longer have the project ${cut(oneLine(run.project), 60)}. I go on when it is back.`,
       ];
     case 'down':
     case 'lost':
-      if (run.startedAtMs === undefined)
+      if (run.startedAtMs === undefined && !run.joined)
         return ["The docs platform isn't answering, so nothing is started yet. I keep trying."];
       if (trouble.inARow < TROUBLE_TOLD_AT) return [];
       return ["I can't reach the platform and keep trying; the job itself may be fine."];
@@ -184,6 +206,19 @@ function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Mess
     late: "The platform's answer came late: the export did start.",
   };
   return message([[said[action]]]);
+}
+
+/** One line for a list of exports. `thread` is the address of its card, for those who can open it. */
+export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
+  const measured = run.state === 'watching' ? measures(run).join('') : '';
+  const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
+  const asked: Part = { time: run.attemptAtMs, format: '{ago}' };
+  return [
+    { bold: site(run) },
+    ` — ${stateWordOf(run)}${measured} · asked for by @${person(run.requester.name)} `,
+    asked,
+    ...open,
+  ];
 }
 
 /** To whoever asked, when the card could not be posted where they asked. */
@@ -220,13 +255,20 @@ export function runningMessage(
   const fraction = fractionOf(run);
   const where = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
   const ago = duration(nowMs - run.attemptAtMs);
-  const value: StartAnother = { v: 1, domain: site(run), request };
+  const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
+  const another = {
+    label: 'Start another',
+    action: exportActions.startAnother,
+    value: JSON.stringify(value),
+  };
+  const notify = runButtonOf(run, 'Notify me too', exportActions.notify);
+  if (run.joined)
+    return message(
+      [[`@${person(run.requester.name)} watches the export of ${site(run)} already; it is ${where}.`]],
+      [...open, notify],
+    );
   return message(
     [[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]],
-    [
-      ...open,
-      runButtonOf(run, 'Notify me too', exportActions.notify),
-      { label: 'Start another', action: exportActions.startAnother, value: JSON.stringify(value) },
-    ],
+    [...open, notify, another],
   );
 }

@@ -15,7 +15,11 @@ const EVENTS = [
   'reaction_added',
   'app_home_opened',
 ];
-const subscribed = widerManifest({ events: EVENTS, scopes: ['app_mentions:read', 'reactions:read'] });
+const subscribed = widerManifest({
+  events: EVENTS,
+  scopes: ['app_mentions:read', 'reactions:read'],
+  homeTab: true,
+});
 
 async function setting(reply?: (received: Received) => Reply, options: StandInSlackOptions = {}) {
   const bot = await startTinyBot(reply);
@@ -160,6 +164,24 @@ test('opening Home, and events that nobody here can cause', async () => {
     { type: 'app_home_opened', tab: 'home', user: 'U0ANA' },
     { type: 'app_uninstalled' },
   ]);
+});
+
+test('the second time, the event of Home brings along what is there', async () => {
+  const { slack, events, ana } = await setting();
+  await ana.opensHome();
+  const blocks = [{ type: 'divider' }];
+  await clientOf(slack).apiCall('views.publish', { user_id: ana.id, view: { type: 'home', blocks } });
+  await ana.opensHome();
+  expect(events()[0]).not.toHaveProperty('view');
+  expect(events()[1]).toMatchObject({ view: { type: 'home', blocks, app_installed_team_id: 'T0ACME' } });
+});
+
+test('without a Home tab nobody opens it, and without a subscription the bot is not told', async () => {
+  const { ana } = await setting(undefined, { manifest: { ...subscribed, homeTab: false } });
+  await expect(ana.opensHome()).rejects.toThrow('The manifest enables no Home tab');
+  const untold = await setting(undefined, { manifest: { ...subscribed, events: [] } });
+  await untold.ana.opensHome();
+  expect(untold.bot.received).toEqual([]);
 });
 
 test('/invite brings the bot in', async () => {

@@ -400,3 +400,33 @@ test('the manifest decides how requests go', async () => {
   await slack.person('ana').types('#docs', '/docs-export');
   expect(envelopes()).toHaveLength(1);
 });
+
+test("a modal's submission is answered in the acknowledgement", async () => {
+  const plain = (text: string) => ({ type: 'plain_text', text });
+  const name = {
+    type: 'input',
+    block_id: 'name',
+    label: plain('Name'),
+    element: { type: 'plain_text_input', action_id: 'text' },
+  };
+  const view = { type: 'modal', title: plain('Form'), submit: plain('Save'), blocks: [name] };
+  const answers = [{ response_action: 'errors', errors: { name: 'Taken' } }, {}];
+  const { slack, ana } = await setting();
+  const bot = await connect(slack, ({ envelope_id, accepts_response_payload: accepts }) => ({
+    envelope_id,
+    payload: (bot.envelopes().length > 1 && accepts && answers.shift()) || {},
+  }));
+  await ana.types('#docs', '/docs-export');
+  const { trigger_id } = (bot.envelopes()[0]?.payload ?? {}) as { trigger_id?: string };
+  await clientOf(slack).apiCall('views.open', { trigger_id, view });
+  expect(await ana.submits({ Name: 'acme' })).toMatchObject({ ok: true, errors: { name: 'Taken' } });
+  expect(ana.fields()).toMatchObject([{ value: 'acme', error: 'Taken' }]);
+  expect(await ana.submits({ Name: 'other' })).toMatchObject({ ok: true });
+  expect(ana.modal()).toBeUndefined();
+  expect(bot.envelopes()[2]).toMatchObject({
+    type: 'interactive',
+    accepts_response_payload: true,
+    payload: { type: 'view_submission', view: { state: { values: { name: { text: { value: 'other' } } } } } },
+  });
+  expect(slack.violations).toEqual([]);
+});

@@ -86,9 +86,7 @@ test('a submission can be answered with errors, another view, or the end of all'
   );
   await opens(modal());
   expect(await ana.submits({ name: 'x' })).toMatchObject({ errors: { name: 'Too short' } });
-  expect(ana.reads(ana.modal() ?? (undefined as never))).toBe(
-    'Settings\nThe name\nThe day\n[The day]\nToo short\n[Save] [Cancel]',
-  );
+  expect(ana.reads(ana.modal())).toBe('Settings\nThe name\nThe day\n[The day]\nToo short\n[Save] [Cancel]');
   await ana.submits({ name: 'acme' });
   expect(ana.modal()?.definition.title?.text).toBe('Sure?');
   await ana.submits();
@@ -110,6 +108,13 @@ test.each([
     'answered with invalid_arguments',
   ],
   ['no action', { text: 'thanks' }, 'answered with invalid_json'],
+  ['no errors', { response_action: 'errors' }, 'answered with errors that are none'],
+  ['empty errors', { response_action: 'errors', errors: {} }, 'answered with errors that are none'],
+  [
+    'an empty error',
+    { response_action: 'errors', errors: { name: '' } },
+    'answered with errors that are none',
+  ],
 ])('a submission answered with %s is a violation', async (_, body, why) => {
   const { slack, ana, opens } = await setting(({ json }) =>
     json.type === 'view_submission' ? { body } : {},
@@ -117,6 +122,143 @@ test.each([
   await opens(modal());
   await ana.submits({ name: 'x' });
   expect(slack.violations).toEqual([`view_submission: ${why}`]);
+});
+
+const option = (text: string) => ({ text: plain(text), value: text.toLowerCase() });
+const several = modal({
+  blocks: [
+    input('name', { type: 'plain_text_input', max_length: 5, min_length: 2 }, { hint: plain('As you like') }),
+    input('note', { type: 'plain_text_input', multiline: true, initial_value: 'hi' }, { optional: true }),
+    input('day', { type: 'static_select', options: [option('Mon'), option('Tue')] }),
+    input('kind', {
+      type: 'radio_buttons',
+      options: [option('Fast'), option('Full')],
+      initial_option: option('Fast'),
+    }),
+    input('parts', { type: 'checkboxes', options: [option('Api'), option('Guides')] }),
+  ],
+});
+
+test('the fields of a modal are read, filled in and submitted; what is wrong stands beside them', async () => {
+  const answers: Reply[] = [{ body: { response_action: 'errors', errors: { name: 'Taken' } } }];
+  const { slack, bot, ana, opens } = await setting(({ json }) =>
+    json.type === 'view_submission' ? (answers.shift() ?? {}) : {},
+  );
+  await opens(several);
+  expect(ana.fields()).toMatchObject([
+    { label: 'The name', blockId: 'name', value: '', options: [], optional: false, hint: 'As you like' },
+    { label: 'The note', value: 'hi', optional: true },
+    { label: 'The day', type: 'static_select', value: '', options: ['Mon', 'Tue'] },
+    { label: 'The kind', value: 'Fast', options: ['Fast', 'Full'] },
+    { label: 'The parts', value: [], options: ['Api', 'Guides'] },
+  ]);
+  ana.fills({ 'The name': 'acme', 'The day': 'Tue', note: '' });
+  await expect(ana.submits()).rejects.toThrow('The parts has to be filled in');
+  const answer = await ana.submits({ 'The kind': 'Full', 'The parts': ['Guides', 'Api'] });
+  expect(answer).toMatchObject({ ok: true, errors: { name: 'Taken' } });
+  const [name, ...others] = ana.fields();
+  expect(name).toMatchObject({ value: 'acme', error: 'Taken' });
+  expect(others.map(({ value, error }) => [value, error])).toEqual([
+    ['', undefined],
+    ['Tue', undefined],
+    ['Full', undefined],
+    [['Guides', 'Api'], undefined],
+  ]);
+  await ana.submits({ name: 'other' });
+  expect(ana.modal()).toBeUndefined();
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    type: 'view_submission',
+    team: { id: 'T0ACME', domain: 'acme' },
+    user: { id: 'U0ANA', team_id: 'T0ACME' },
+    trigger_id: expect.any(String),
+    response_urls: [],
+    view: {
+      callback_id: 'settings',
+      private_metadata: 'p',
+      hash: expect.any(String),
+      app_installed_team_id: 'T0ACME',
+      state: {
+        values: {
+          name: { value: { type: 'plain_text_input', value: 'other' } },
+          note: { value: { type: 'plain_text_input', value: null } },
+          day: { value: { type: 'static_select', selected_option: option('Tue') } },
+          kind: { value: { type: 'radio_buttons', selected_option: option('Full') } },
+          parts: { value: { type: 'checkboxes', selected_options: [option('Guides'), option('Api')] } },
+        },
+      },
+    },
+  });
+  expect(slack.violations).toEqual([]);
+});
+
+test('a modal takes what a real client would let a person enter, and nothing else', async () => {
+  const { bot, ana, opens } = await setting();
+  await opens(several);
+  const before = bot.received.length;
+  expect(() => ana.fills({ name: 'x'.repeat(6) })).toThrow('The name takes at most 5 characters');
+  expect(() => ana.fills({ name: 'x' })).toThrow('The name wants at least 2 characters');
+  expect(() => ana.fills({ name: 'a\nb' })).toThrow('The name is one line');
+  expect(() => ana.fills({ day: 'Wed' })).toThrow('it has Mon, Tue');
+  expect(() => ana.fills({ name: 'ok', colour: 'red' })).toThrow('No input called colour');
+  expect(ana.fields()[0]?.value).toBe('');
+  ana.fills({ note: 'a\nb' });
+  const view = ana.modal();
+  if (!view) throw new Error('no modal');
+  await expect(ana.chooses(view, 'The day', 'Mon')).rejects.toThrow('sends nothing by itself');
+  expect(bot.received).toHaveLength(before);
+  await ana.closes();
+  expect(() => ana.fields()).toThrow('ana has no modal open');
+  await opens(modal({ submit: undefined, blocks: [{ type: 'divider' }] }));
+  await expect(ana.submits()).rejects.toThrow('nothing to submit');
+});
+
+test('an input that wants to says at once what was chosen', async () => {
+  const { bot, ana, opens } = await setting();
+  const day = input(
+    'day',
+    { type: 'static_select', options: [option('Mon')], placeholder: plain('Day') },
+    { dispatch_action: true },
+  );
+  await opens(modal({ blocks: [day] }));
+  const view = ana.modal();
+  if (!view) throw new Error('no modal');
+  await ana.chooses(view, 'The day', 'Mon');
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    type: 'block_actions',
+    container: { type: 'view', view_id: view.id },
+    actions: [{ block_id: 'day', selected_option: { value: 'mon' } }],
+  });
+  expect(bot.received.at(-1)?.json).not.toHaveProperty('response_url');
+  expect(ana.fields()[0]?.value).toBe('Mon');
+});
+
+test('somebody of another organization clicks as one of the workspace, but submits as one of theirs', async () => {
+  const { slack, bot, web } = await setting();
+  const eve = slack.person('eve');
+  const go = { type: 'button', action_id: 'go', text: plain('Go') };
+  const channel = slack.channel('#shared').id;
+  const blocks = [{ type: 'actions', elements: [go] }];
+  await web.apiCall('chat.postMessage', { channel, text: 'x', blocks });
+  const sent = slack.messages.at(-1);
+  if (!sent) throw new Error('nothing was sent');
+  expect(await eve.clicks(sent, 'Go')).toMatchObject({ ok: true });
+  const click = bot.received.at(-1)?.json;
+  expect(click).toMatchObject({
+    type: 'block_actions',
+    user: { id: 'U0EVE', team_id: 'T0OTHER' },
+    team: { id: 'T0ACME', domain: 'acme' },
+    channel: { id: channel },
+    response_url: expect.any(String),
+  });
+  await web.apiCall('views.open', { trigger_id: click?.trigger_id, view: modal() });
+  expect(slack.person('ana').modal()).toBeUndefined();
+  await eve.submits({ name: 'x' });
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    type: 'view_submission',
+    user: { id: 'U0EVE', team_id: 'T0OTHER' },
+    team: { id: 'T0OTHER' },
+    view: { app_installed_team_id: 'T0ACME' },
+  });
 });
 
 test('the app is told of a closed modal if it asked to be', async () => {
@@ -194,7 +336,7 @@ test('an open view can be updated, unless it changed meanwhile', async () => {
 });
 
 test('Home is published for one person, and its buttons work', async () => {
-  const { bot, web, ana } = await setting();
+  const { slack, bot, web, ana } = await setting();
   const refresh = { type: 'button', action_id: 'refresh', text: plain('Refresh') };
   const blocks = [
     { type: 'header', text: plain('Docket') },
@@ -204,6 +346,8 @@ test('Home is published for one person, and its buttons work', async () => {
   const home = ana.home();
   if (!home) throw new Error('no home');
   expect(ana.reads(home)).toBe('Docket\n[Refresh]');
+  expect(() => slack.person('ben').reads(home)).toThrow('ben does not see this view');
+  expect(() => ana.reads(undefined)).toThrow('ana does not see this view');
   await ana.clicks(home, 'Refresh');
   expect(bot.received[0]?.json).toMatchObject({
     container: { type: 'view', view_id: home.id },

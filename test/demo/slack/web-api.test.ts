@@ -55,9 +55,11 @@ test.each([
   ['auth.test', {}, '', 'not_authed'],
   ['auth.test', {}, 'xoxb-other', 'invalid_auth'],
   ['chat.nonsense', {}, undefined, 'unknown_method'],
-  ['conversations.info', { channel: '#docs' }, undefined, 'missing_scope'],
+  ['conversations.info', { channel: '#secret' }, undefined, 'channel_not_found'],
+  ['conversations.info', { channel: '@ana' }, undefined, 'missing_scope'],
   ['reactions.add', { channel: '#docs', timestamp: UNKNOWN_TS, name: 'eyes' }, undefined, 'missing_scope'],
-  ['usergroups.users.list', { usergroup: 'S0DOCS' }, undefined, 'missing_scope'],
+  ['usergroups.users.list', { usergroup: 'S0NONE' }, undefined, 'no_such_subteam'],
+  ['usergroups.users.list', {}, undefined, 'invalid_arguments'],
   ['conversations.open', { users: 'U0ANA,U0BEN' }, undefined, 'missing_scope'],
   ['conversations.open', {}, undefined, 'users_list_not_supplied'],
   ['conversations.open', { users: 'U0NOBODY' }, undefined, 'user_not_found'],
@@ -133,7 +135,7 @@ test.each([
   const slack = createStandInSlack();
   const web = clientOf(slack, token);
   // Conversations are written by name here; the real API takes ids.
-  const named = typeof args.channel === 'string' && /^[#a-z]/.test(args.channel);
+  const named = typeof args.channel === 'string' && /^[#@a-z]/.test(args.channel);
   const real = named ? { ...args, channel: slack.channel(String(args.channel)).id } : args;
   const call =
     token === '' ? new WebClient(undefined, { slackApiUrl: slack.apiUrl, fetch: slack.fetch }) : web;
@@ -179,18 +181,62 @@ test('direct messages are opened once, and a user id leads to them', async () =>
   expect(slack.channel('@ana').id).toBe(first.channel?.id);
 });
 
-test('wider rights: conversations.info, reactions, user groups', async () => {
-  const scopes = ['channels:read', 'reactions:write', 'usergroups:read'];
-  const slack = createStandInSlack({ manifest: widerManifest({ scopes }) });
+test.each<[string, string, object]>([
+  ['channels:read', '#docs', { name: 'docs', is_private: false, is_member: true, is_ext_shared: false }],
+  ['channels:read', '#elsewhere', { name: 'elsewhere', is_member: false }],
+  ['channels:read', '#archive', { is_archived: true }],
+  ['channels:read', '#shared', { is_shared: true, is_ext_shared: true, is_org_shared: false }],
+  ['groups:read', '#private', { name: 'private', is_private: true, is_pending_ext_shared: false }],
+  ['im:read', '@ana', { is_im: true, user: 'U0ANA' }],
+  ['mpim:read', 'ana+ben+docket', { is_mpim: true, is_private: true }],
+])('with %s, conversations.info tells of %s; with other rights it does not', async (scope, where, told) => {
+  const all = ['channels:read', 'groups:read', 'im:read', 'mpim:read'];
+  const info = (scopes: string[]) => {
+    const slack = createStandInSlack({ manifest: { ...widerManifest({}), scopes } });
+    return clientOf(slack).conversations.info({ channel: slack.channel(where).id });
+  };
+  expect((await info([scope])).channel).toMatchObject(told);
+  const others = all.filter((other) => other !== scope);
+  expect(await refusal(info(others))).toMatchObject({ error: 'missing_scope', needed: scope });
+});
+
+test('another organization that is invited can be seen before it comes', async () => {
+  const slack = createStandInSlack({ manifest: widerManifest({ scopes: ['channels:read'] }) });
+  const channel = slack.channel('#docs');
+  channel.pendingShared = true;
+  expect((await clientOf(slack).conversations.info({ channel: channel.id })).channel).toMatchObject({
+    is_ext_shared: false,
+    is_pending_ext_shared: true,
+  });
+});
+
+test('user groups and their members, with usergroups:read', async () => {
+  const slack = createStandInSlack({ manifest: { ...widerManifest({}), scopes: ['usergroups:read'] } });
+  const web = clientOf(slack);
+  expect((await web.usergroups.list({})).usergroups).toMatchObject([{ id: 'S0DOCS', handle: 'docs-admins' }]);
+  expect((await web.usergroups.list({})).usergroups?.[0]).not.toHaveProperty('users');
+  const counted = await web.usergroups.list({ include_users: true, include_count: true });
+  expect(counted.usergroups).toMatchObject([{ users: ['U0ANA'], user_count: 1 }]);
+  expect((await web.usergroups.users.list({ usergroup: 'S0DOCS' })).users).toEqual(['U0ANA']);
+
+  const blind = createStandInSlack({ manifest: { ...widerManifest({}), scopes: ['users:read'] } });
+  const refused = { error: 'missing_scope', needed: 'usergroups:read' };
+  const without = clientOf(blind);
+  expect(await refusal(without.usergroups.list({}))).toMatchObject(refused);
+  expect(await refusal(without.usergroups.users.list({ usergroup: 'S0DOCS' }))).toMatchObject(refused);
+});
+
+test('user groups are asked for at most 20 times a minute', async () => {
+  const slack = createStandInSlack({ manifest: widerManifest({ scopes: ['usergroups:read'] }) });
+  const web = clientOf(slack);
+  for (let n = 0; n < 20; n++) await web.usergroups.list({});
+  await expect(web.usergroups.list({})).rejects.toMatchObject({ code: 'slack_webapi_rate_limited_error' });
+});
+
+test('reactions, with reactions:write', async () => {
+  const slack = createStandInSlack({ manifest: widerManifest({ scopes: ['reactions:write'] }) });
   const web = clientOf(slack);
   const channel = slack.channel('#docs').id;
-  expect((await web.conversations.info({ channel })).channel).toMatchObject({
-    name: 'docs',
-    is_member: true,
-  });
-  expect((await web.usergroups.users.list({ usergroup: 'S0DOCS' })).users).toEqual(['U0ANA']);
-  expect((await refusal(web.usergroups.users.list({ usergroup: 'S0NONE' }))).error).toBe('no_such_subteam');
-
   const said = await slack.person('ana').says('#docs', 'hello');
   const reaction = { channel, timestamp: said.ts, name: 'eyes' };
   await web.reactions.add(reaction);

@@ -13,8 +13,11 @@ export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
     job: 'export',
     rev: 4,
     claim: 'c1a1',
+    people: ['U0ANA'],
     project: 'default',
     domain: 'docs.acme.com',
+    privately: false,
+    joined: false,
     requester: { id: 'U0ANA', name: 'ana' },
     watchers: [],
     asked: { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: NOW_MS - 180_000 },
@@ -35,7 +38,7 @@ export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
 }
 
 export const anEnding: Record<Ending['kind'], Ending> = {
-  done: { kind: 'done', link: 'run.1.0', linkEndsAtMs: NOW_MS + 1_800_000, sizeBytes: 18_400_000 },
+  done: { kind: 'done', link: 'run.1.0.0', linkEndsAtMs: NOW_MS + 1_800_000, sizeBytes: 18_400_000 },
   failed: { kind: 'failed', reason: 'Page guides/x failed to render' },
   notStarted: { kind: 'notStarted', why: 'domain', reason: 'Unknown domain' },
   lost: { kind: 'lost' },
@@ -56,7 +59,7 @@ export const STATES = [
   'ended',
 ] as const satisfies ExportRun['state'][];
 
-export const REASONS_NOT_TO_START = ['domain', 'plan', 'key', 'limit', 'down', 'other'] as const;
+export const REASONS_NOT_TO_START = ['domain', 'plan', 'key', 'limit', 'down', 'project', 'other'] as const;
 
 /** What people and platforms may write where we print a line of theirs. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -92,9 +95,11 @@ const ending: fc.Arbitrary<Ending> = fc.oneof(
   fc
     .record({
       kind: fc.constant('done' as const),
-      link: fc.stringMatching(/^[0-9a-f]{24}\.\d\.\d$/),
+      link: fc.stringMatching(/^[0-9a-f]{24}\.\d\.\d\.\d$/),
       linkEndsAtMs: maybe(time),
       sizeBytes: maybe(fc.maxSafeNat()),
+      over: maybe(fc.boolean()),
+      privately: maybe(fc.boolean()),
     })
     .map((done) => present(done) as Ending),
   fc
@@ -122,7 +127,12 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     job: fc.constant('export' as const),
     rev: fc.nat(),
     claim: maybe(fc.stringMatching(/^[0-9a-f]{24}$/)),
+    people: fc.array(slackId('U'), { maxLength: 3 }),
     project: hostileText,
+    version: maybe(hostileText),
+    paths: maybe(fc.array(hostileText, { maxLength: 3 })),
+    privately: fc.boolean(),
+    joined: fc.boolean(),
     domain: fc.oneof(fc.constantFrom('docs.acme.com', `${'a'.repeat(60)}.example.com`), hostileText),
     requester: fc.record({ id: slackId('U'), name: hostileText }),
     watchers: fc.array(fc.record({ id: slackId('U'), name: hostileText }), { maxLength: 20 }),
@@ -148,11 +158,15 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     ),
     trouble: maybe(
       fc.record({
-        kind: fc.constantFrom('down', 'limit', 'key', 'lost'),
+        kind: fc.constantFrom('down', 'limit', 'key', 'project', 'lost'),
         inARow: fc.integer({ min: 1, max: 100 }),
+        adminsTold: fc.boolean(),
         nextMs: time,
       }),
     ),
+    movedAtMs: maybe(time),
+    stalled: maybe(fc.boolean()),
+    audited: maybe(fc.boolean()),
     completedAtMs: maybe(time),
     ending: maybe(ending),
     answer: maybe(

@@ -1,193 +1,231 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DocsApi } from '../../../src/docs-api/client.ts';
-import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../src/docs-api/errors.ts';
-import { type ExportContext, exportJob } from '../../../src/jobs/export/job.ts';
-import { type ExportRun, exportRun } from '../../../src/jobs/export/run.ts';
-import { createLinkStore } from '../../../src/store/links.ts';
-import { createRunStore } from '../../../src/store/runs.ts';
-import { createStepStore } from '../../../src/store/steps.ts';
+import type { ExportJob } from '../../../src/docs-api/schemas.ts';
+import { exportJob } from '../../../src/jobs/export/job.ts';
+import type { ExportRun } from '../../../src/jobs/export/run.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { aRun, NOW_MS } from './any-run.ts';
-
-const HOUR_MS = 3_600_000;
+import { NOW_MS } from './any-run.ts';
+import { aJob, createJobWorld, failing, HOUR_MS } from './job-world.ts';
 
 let redis: TestRedis;
-let nowMs: number;
-let shown: Map<string, string>;
-let woken: string[];
+let world: ReturnType<typeof createJobWorld>;
 beforeAll(async () => {
   redis = await startTestRedis();
 });
 beforeEach(async () => {
   await redis.client.flushall();
-  nowMs = NOW_MS;
-  shown = new Map();
-  woken = [];
+  world = createJobWorld(redis);
 });
 afterAll(() => redis.close());
 
-/** The job's world: real stores, a clock that the test moves, and a platform that answers as told. */
-function contextWith(docs: Partial<DocsApi>): ExportContext {
-  return {
-    runs: createRunStore(redis.client),
-    links: createLinkStore(redis.client),
-    steps: createStepStore(redis.client),
-    docs: docs as DocsApi,
-    outbox: {
-      show: async (_team, { key, message }) => void shown.set(key, message.text),
-      state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
-    },
-    once: async (_run, _step, call) => ({ kind: 'done', value: await call() }),
-    wake: async (run) => void woken.push(run.id),
-    answerPrivately: async () => true,
-    stopping: new AbortController().signal,
-    now: () => nowMs,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: pino({ level: 'silent' }),
-  };
-}
-
-async function given(changes: Partial<ExportRun>): Promise<ExportRun> {
-  const run = aRun({ rev: 1, ...changes });
-  const runs = createRunStore(redis.client);
-  await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, '');
-  return run;
-}
-
-/** Looks until the job wants to wait or is done; answers how long it wants to wait. */
-async function look(run: ExportRun, context: ExportContext) {
-  for (;;) {
-    const outcome = await exportJob.run({ runId: run.id }, context);
-    if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;
-  }
-}
-
-const now = async (run: ExportRun) => createRunStore(redis.client).load(run.id, exportRun);
-
-function failing(
-  kind: DocsApiErrorKind,
-  happened: Happened,
-  more: { retryable?: boolean; retryAfterMs?: number } = {},
-) {
-  return async () => {
-    throw new DocsApiError('GET failed', {
-      operation: 'getExport',
-      kind,
-      happened,
-      retryable: false,
-      ...more,
-    });
-  };
-}
-
 describe('over long spans, by a moved clock', () => {
   test('a late answer to a start replaces the question', async () => {
-    const run = await given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
-    const context = contextWith({
-      getExport: async () => ({ jobId: 'se_late', status: 'running', rawStatus: 'running' }),
+    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const context = world.contextWith({
+      getExport: async () => aJob({ jobId: 'se_late' }),
     });
-    expect(await look(run, context)).toEqual({ kind: 'done' });
+    expect(await world.look(run, context)).toEqual({ kind: 'done' });
     await context.steps.finish(run.id, 'start.1', {
       jobId: 'se_late',
       status: 'queued',
       rawStatus: 'queued',
     });
-    expect(await look(run, context)).toMatchObject({ kind: 'again' });
-    expect(await now(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
-    expect(shown.get(`${run.id}.question.1`)).toBe("The platform's answer came late: the export did start.");
+    expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+    expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
+    expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
   });
 
   test('a platform that is away for the whole watch ends it at its deadline', async () => {
-    const run = await given({ state: 'watching', sinceMs: NOW_MS });
-    const context = contextWith({ getExport: failing('connection', 'unknown', { retryable: true }) });
+    const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
+    const context = world.contextWith({ getExport: failing('connection', 'unknown', { retryable: true }) });
     for (;;) {
-      const outcome = await look(run, context);
+      const outcome = await world.look(run, context);
       if (outcome.kind === 'done') break;
-      nowMs += outcome.inMs;
+      world.clock.nowMs += outcome.inMs;
     }
-    expect(nowMs).toBe(NOW_MS + defaultTiming.watchMs);
-    expect((await now(run))?.ending).toEqual({ kind: 'gaveUp', afterMs: defaultTiming.watchMs });
+    expect(world.clock.nowMs).toBe(NOW_MS + defaultTiming.watchMs);
+    expect((await world.stored(run))?.ending).toEqual({ kind: 'gaveUp', afterMs: defaultTiming.watchMs });
   });
 
   test('a wait that the platform asks for does not outlast the watch', async () => {
-    const run = await given({ state: 'watching', sinceMs: NOW_MS });
+    const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
     const more = { retryable: true, retryAfterMs: 365 * 24 * HOUR_MS };
-    const context = contextWith({ getExport: failing('rate_limited', 'no', more) });
-    expect(await look(run, context)).toEqual({ kind: 'again', inMs: defaultTiming.watchMs });
+    const context = world.contextWith({ getExport: failing('rate_limited', 'no', more) });
+    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: defaultTiming.watchMs });
   });
 
   test('a rejected key is waited out, and the watch goes on when it works again', async () => {
-    const run = await given({ state: 'watching', sinceMs: NOW_MS });
-    const refused = contextWith({ getExport: failing('key_rejected', 'no') });
-    expect(await look(run, refused)).toEqual({ kind: 'again', inMs: 60_000 });
-    expect(shown.get(`${run.id}.progress`)).toContain('My platform key was rejected');
-    nowMs += 60_000;
-    const works = contextWith({
-      getExport: async () => ({
-        jobId: 'x',
-        status: 'running',
-        rawStatus: 'running',
-        progress: { fraction: 0.9 },
-      }),
+    const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
+    const refused = world.contextWith({ getExport: failing('key_rejected') });
+    expect(await world.look(run, refused)).toEqual({ kind: 'again', inMs: 60_000 });
+    expect(world.text(run, 'progress')).toContain('My platform key was rejected; the admins have been told');
+    expect(world.adminsTold).toEqual(['default']);
+    world.clock.nowMs += 60_000;
+    const works = world.contextWith({
+      getExport: async () => aJob({ progress: { fraction: 0.9 } }),
     });
-    await look(run, works);
-    expect((await now(run))?.trouble).toBeUndefined();
-    expect(shown.get(`${run.id}.progress`)).toContain('90%');
+    await world.look(run, works);
+    expect((await world.stored(run))?.trouble).toBeUndefined();
+    expect(world.text(run, 'progress')).toContain('90%');
   });
 
   test('a job id that cannot be asked for ends the watch at once', async () => {
-    const run = await given({ state: 'watching', jobId: '..' });
-    expect(await look(run, contextWith({ getExport: failing('bad_request', 'no') }))).toEqual({
+    const run = await world.given({ state: 'watching', jobId: '..' });
+    expect(await world.look(run, world.contextWith({ getExport: failing('bad_request') }))).toEqual({
       kind: 'done',
     });
-    expect((await now(run))?.ending?.kind).toBe('gaveUp');
+    expect((await world.stored(run))?.ending?.kind).toBe('gaveUp');
   });
 
   test('the link of a finished export ends with its time, to the millisecond', async () => {
     const endsAtMs = Date.now() + 3 * HOUR_MS;
-    nowMs = Date.now();
-    const run = await given({ state: 'bundling', sinceMs: nowMs, nextLookAtMs: nowMs });
+    const nowMs = Date.now();
+    world.clock.nowMs = nowMs;
+    const run = await world.given({ state: 'bundling', sinceMs: nowMs, nextLookAtMs: nowMs });
     const createBundle = async () => ({
       bundleUrl: 'https://bundles.example/b?X-Signature=1',
       expiresAt: endsAtMs,
     });
-    const context = contextWith({ createBundle });
-    const waits = await look(run, context);
+    const context = world.contextWith({ createBundle });
+    const waits = await world.look(run, context);
     expect(waits).toEqual({ kind: 'again', inMs: endsAtMs - nowMs });
     expect(await redis.client.pexpiretime(`{docket}:link:${run.id}.1.0.0`)).toBe(endsAtMs);
-    nowMs = endsAtMs;
-    expect(await look(run, context)).toEqual({ kind: 'done' });
-    expect(shown.get(`${run.id}.end.1.0`)).toContain('🔒 The link ended');
+    world.clock.nowMs = endsAtMs;
+    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(world.text(run, 'end.1.0')).toContain('🔒 The link ended');
   });
 });
 
 test('a save that lost against a click has the run looked at again, and changes nothing', async () => {
-  const run = await given({ state: 'watching', sinceMs: NOW_MS });
-  const context = contextWith({
+  const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
+  const context = world.contextWith({
     async getExport() {
-      const read = await now(run);
+      const read = await world.stored(run);
       if (read) await context.runs.save({ ...read, watchers: [{ id: 'U0BEN', name: 'ben' }] });
-      return { jobId: 'x', status: 'completed', rawStatus: 'completed' };
+      return aJob({ status: 'completed' });
     },
   });
   expect(await exportJob.run({ runId: run.id }, context)).toEqual({ kind: 'done' });
-  expect(woken).toEqual([run.id]);
-  expect(await now(run)).toMatchObject({ state: 'watching', watchers: [{ id: 'U0BEN', name: 'ben' }] });
+  expect(world.woken).toEqual([run.id]);
+  expect(await world.stored(run)).toMatchObject({
+    state: 'watching',
+    watchers: [{ id: 'U0BEN', name: 'ben' }],
+  });
 });
 
 test('a run whose record is gone is looked at no more', async () => {
-  const run = await given({});
+  const run = await world.given({});
   await redis.client.del(`{docket}:run:${run.id}`);
-  expect(await exportJob.run({ runId: run.id }, contextWith({}))).toEqual({ kind: 'done' });
-  expect(await createRunStore(redis.client).active()).toEqual([]);
+  expect(await exportJob.run({ runId: run.id }, world.contextWith({}))).toEqual({ kind: 'done' });
+  expect(await world.runs.active()).toEqual([]);
 });
 
 test('a job that is given up tells the person, with the reference', async () => {
-  const run = await given({ state: 'watching' });
-  await exportJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
-  expect(shown.get(`${run.id}.end.1.0`)).toContain('It may still finish at the platform. ref 7f3c1d');
-  expect(await createRunStore(redis.client).active()).toEqual([]);
+  const run = await world.given({ state: 'watching' });
+  await exportJob.giveUp?.({ runId: run.id }, world.contextWith({}), '7f3c1d');
+  expect(world.text(run, 'end.1.0')).toContain('It may still finish at the platform. ref 7f3c1d');
+  expect(await world.runs.active()).toEqual([]);
+});
+
+describe('an export that shows no progress', () => {
+  const { stalledAfterMs } = defaultTiming;
+  /** What the progress says after a look at this time that finds the job like this. */
+  async function at(job: Partial<ExportJob>, atMs: number, run: ExportRun) {
+    world.clock.nowMs = atMs;
+    await world.runs.save({ ...((await world.stored(run)) as ExportRun), nextLookAtMs: atMs });
+    await world.look(run, world.contextWith({ getExport: async () => aJob(job) }));
+    return world.text(run, 'progress') ?? '';
+  }
+
+  test('for ten minutes is told of, and no longer once it moves', async () => {
+    const run = await world.given({ sinceMs: NOW_MS, looks: [] });
+    const slow = { progress: { fraction: 0.42 } };
+    await at(slow, NOW_MS, run);
+    expect(await at(slow, NOW_MS + stalledAfterMs - 1, run)).not.toContain('No progress');
+    expect(await at(slow, NOW_MS + stalledAfterMs, run)).toContain('⚠️ No progress since');
+    expect(await world.stored(run)).toMatchObject({ stalled: true, movedAtMs: NOW_MS });
+    expect(await at({ progress: { fraction: 0.43 } }, NOW_MS + stalledAfterMs + 60_000, run)).not.toContain(
+      'No progress',
+    );
+  });
+
+  test.each([
+    ['another page', { pageCount: 7 }, { pageCount: 8 }],
+    ['other words', { progress: { text: 'Rendering' } }, { progress: { text: 'Packing' } }],
+    ['another status', { pageCount: 7 }, { pageCount: 7, status: 'unknown', rawStatus: 'packaging' }],
+  ] as const)('has moved with %s', async (_, before, after) => {
+    const run = await world.given({ sinceMs: NOW_MS, looks: [] });
+    await at(before, NOW_MS, run);
+    await at(after, NOW_MS + stalledAfterMs - 60_000, run);
+    expect(await at(after, NOW_MS + stalledAfterMs + 60_000, run)).not.toContain('No progress');
+    expect(await at(after, NOW_MS + 2 * stalledAfterMs, run)).toContain('No progress');
+  });
+
+  test('in a queue has stalled as well', async () => {
+    const run = await world.given({ sinceMs: NOW_MS, looks: [], status: 'queued' });
+    await at({ status: 'queued' }, NOW_MS, run);
+    expect(await at({ status: 'queued' }, NOW_MS + stalledAfterMs, run)).toContain('No progress');
+  });
+
+  test('has not stalled as far as anybody knows where the platform tells none', async () => {
+    const run = await world.given({ sinceMs: NOW_MS, looks: [] });
+    await at({}, NOW_MS, run);
+    expect(await at({}, NOW_MS + 3 * stalledAfterMs, run)).not.toContain('No progress');
+  });
+});
+
+describe('a project that is gone from the settings', () => {
+  const gone = { docs: () => undefined };
+
+  test('starts nothing, and says why', async () => {
+    const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
+    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
+    expect((await world.stored(run))?.ending).toEqual({ kind: 'notStarted', why: 'project' });
+    expect(world.text(run, 'end.1.0')).toContain(
+      'My settings no longer have the project default, so nothing was started.',
+    );
+  });
+
+  test('is waited for while an export is watched, and people are told', async () => {
+    const run = await world.given({ sinceMs: NOW_MS });
+    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'again', inMs: 60_000 });
+    expect(world.text(run, 'progress')).toContain('My settings no longer have the project default.');
+    world.clock.nowMs += 60_000;
+    await world.look(run, world.contextWith({ getExport: async () => aJob() }));
+    expect(world.text(run, 'progress')).not.toContain('My settings');
+  });
+
+  test('is not waited for longer than the watch', async () => {
+    const run = await world.given({ sinceMs: NOW_MS - defaultTiming.watchMs + 1000 });
+    const context = world.contextWith({}, gone);
+    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: 1000 });
+    world.clock.nowMs += 1000;
+    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect((await world.stored(run))?.ending?.kind).toBe('gaveUp');
+  });
+
+  test('gives no link', async () => {
+    const run = await world.given({ state: 'bundling' });
+    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
+    expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink' });
+  });
+});
+
+test('a key that is rejected at the start is told to the admins, and the person reads so', async () => {
+  const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
+  const context = world.contextWith(
+    {},
+    {
+      once: async (_run, _step, call) => {
+        const error = await call().then(undefined, (thrown: unknown) => thrown);
+        return { kind: 'notHappened', error };
+      },
+      docs: () => ({ startExport: failing('key_rejected') }) as never,
+    },
+  );
+  await world.look(run, context);
+  expect(world.adminsTold).toEqual(['default']);
+  expect(world.text(run, 'end.1.0')).toContain(
+    'My platform key was rejected, so nothing was started. The admins have been told.',
+  );
 });

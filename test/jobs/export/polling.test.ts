@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LOOKS_KEPT, nextLookMs } from '../../../src/jobs/export/polling.ts';
+import { isNearEnd, LOOKS_KEPT, nextLookMs } from '../../../src/jobs/export/polling.ts';
 import type { Look } from '../../../src/jobs/export/run.ts';
-import { defaultTiming } from '../../../src/timing.ts';
+import { adaptive, around, bounds, fixed, numbers, type Shape, shapes, type Watch } from './watches.ts';
 
-const bounds = { minMs: defaultTiming.lookMinMs, maxMs: defaultTiming.lookMaxMs };
 const MINUTE = 60_000;
 
 describe('the next look', () => {
@@ -84,49 +83,26 @@ describe('the next look', () => {
   });
 });
 
+describe('the end of a job', () => {
+  // Ends at 100 s, at the rate seen.
+  const seen = [
+    { atMs: 0, fraction: 0 },
+    { atMs: 50_000, fraction: 0.5 },
+  ];
+
+  test('is near from 10 s before it is expected until 10 s after', () => {
+    const times = [89_999, 90_000, 100_000, 110_000, 110_001];
+    expect(times.map((nowMs) => isNearEnd(seen, nowMs))).toEqual([false, true, true, true, false]);
+  });
+
+  test('is never near without a rate to go by', () => {
+    expect(isNearEnd([{ atMs: 0, fraction: 0.99 }], 1000)).toBe(false);
+  });
+});
+
 describe('against a look every 10 s', () => {
-  interface Watch {
-    looks: number;
-    /** From the end of the job to the look that finds it ended. */
-    lagMs: number;
-  }
-
-  type Shape = (done: number) => number | undefined;
-  const shapes = {
-    linear: (done) => done,
-    percent: (done) => Math.floor(done * 100) / 100,
-    'ten steps': (done) => Math.floor(done * 10) / 10,
-    'four steps': (done) => Math.floor(done * 4) / 4,
-    none: () => undefined,
-  } satisfies Record<string, Shape>;
-
-  /** As the job does it: the start is answered with a first look, the next one comes at once. */
-  function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
-    const seen: Look[] = [];
-    const lookAt = (atMs: number) => {
-      const fraction = shape(Math.min(1, atMs / durationMs));
-      seen.push({ atMs, ...(fraction !== undefined && { fraction }) });
-    };
-    lookAt(0);
-    let looks = 0;
-    let nowMs = 0;
-    for (;;) {
-      looks += 1;
-      if (nowMs >= durationMs) return { looks, lagMs: nowMs - durationMs };
-      lookAt(nowMs);
-      nowMs += nextLookMs(seen.slice(-LOOKS_KEPT), 0, nowMs, bounds, random());
-    }
-  }
-
-  function fixed(durationMs: number): Watch {
-    const looks = Math.ceil(durationMs / 10_000);
-    return { looks, lagMs: looks * 10_000 - durationMs };
-  }
-
-  /** Durations around one, so that neither is lucky with the very instant of the end. */
   function mean(aboutMs: number, watch: (durationMs: number) => Watch): Watch {
-    const durations = Array.from({ length: 201 }, (_, index) => Math.round(aboutMs * (0.9 + index / 1000)));
-    const all = durations.map(watch);
+    const all = around(aboutMs).map(watch);
     const average = (of: (one: Watch) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
     return { looks: average(({ looks }) => looks), lagMs: average(({ lagMs }) => lagMs) };
   }
@@ -178,12 +154,3 @@ describe('against a look every 10 s', () => {
     expect(ours.looks).toBeLessThan(fixed.looks / 2);
   });
 });
-
-/** Numbers from 0 to 1 that look random and are the same in every run. */
-function numbers(): () => number {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}

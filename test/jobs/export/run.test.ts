@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Caller, CommandTools } from '../../../src/commands/command.ts';
 import { buttons } from '../../../src/commands/index.ts';
 import {
   type ExportRun,
   exportActions,
+  exportRun,
   type TransitionName,
   transitions,
 } from '../../../src/jobs/export/run.ts';
@@ -51,4 +52,106 @@ test('a mention is promised only to those who get one', async () => {
   expect(await told(many)).toBe(
     '20 more people are mentioned when it ends already; look into this thread then.',
   );
+});
+
+/** As the version before this one stored it, word for word. */
+const older = {
+  v: 1,
+  id: '3f9a1c2b4d5e6f708192a3b4',
+  teamId: 'T0ACME',
+  job: 'export',
+  rev: 7,
+  claim: 'c0ffee',
+  project: 'default',
+  domain: 'docs.acme.com',
+  requester: { id: 'U0ANA', name: 'ana' },
+  watchers: [{ id: 'U0BEN', name: 'ben' }],
+  asked: { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: NOW_MS },
+  inDirectMessage: false,
+  attempt: 1,
+  resumed: 0,
+  relinked: 0,
+  state: 'watching',
+  sinceMs: NOW_MS,
+  attemptAtMs: NOW_MS,
+  nextLookAtMs: NOW_MS,
+  jobId: 'se_3f9a77bd04c24a06',
+  startedAtMs: NOW_MS,
+  status: 'running',
+  looks: [{ atMs: NOW_MS, fraction: 0.2 }, { atMs: NOW_MS }],
+  trouble: { kind: 'down', inARow: 3, nextMs: NOW_MS },
+};
+
+describe('a run that the version before stored', () => {
+  test.each(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown'])(
+    'is read, in the state %s, as one for everybody that was started from here',
+    (state) => {
+      expect(exportRun.parse({ ...older, state })).toEqual({
+        ...older,
+        state,
+        people: [],
+        privately: false,
+        joined: false,
+      });
+    },
+  );
+
+  test.each([
+    { kind: 'done', link: 'x.1.0.0', linkEndsAtMs: NOW_MS, sizeBytes: 1, over: true },
+    { kind: 'failed', reason: 'no' },
+    { kind: 'notStarted', why: 'plan' },
+    { kind: 'lost' },
+    { kind: 'gaveUp', afterMs: 1 },
+    { kind: 'noLink' },
+    { kind: 'left' },
+    { kind: 'noPlace', code: 'not_in_channel' },
+    { kind: 'broken', ref: '7f3c1d' },
+  ])('is read with its ending: $kind', (ending) => {
+    expect(exportRun.parse({ ...older, state: 'ended', ending })).toMatchObject({ ending });
+  });
+
+  test('goes on by a click', () => {
+    const lost = exportRun.parse({ ...older, state: 'ended', ending: { kind: 'lost' } });
+    const again = transitions.tryAgain(lost, ben, NOW_MS);
+    expect(again).toMatchObject({ attempt: 2, joined: false, privately: false });
+    expect(exportRun.parse(JSON.parse(JSON.stringify(again)))).toBeDefined();
+  });
+});
+
+describe('what a further attempt, watch or link starts with', () => {
+  const left = { stalled: true, audited: true, trouble: { kind: 'down', inARow: 9, nextMs: 1 } } as const;
+
+  test.each([
+    ['tryAgain', { ...ended(anEnding.lost), ...left }],
+    ['checkNow', { ...ended(anEnding.gaveUp), ...left }],
+    ['newLink', { ...ended(anEnding.done), ...left }],
+  ] as const)('%s leaves trouble, the word of a stall, the ending and its audit line behind', (name, run) => {
+    expect(transitions[name](run, ben, NOW_MS)).toMatchObject({
+      trouble: undefined,
+      stalled: undefined,
+      ending: undefined,
+      audited: undefined,
+    });
+  });
+
+  test('it keeps what was asked for', () => {
+    const asked = { version: '1.2', paths: ['/guides'], privately: true };
+    expect(transitions.tryAgain({ ...ended(anEnding.lost), ...asked }, ben, NOW_MS)).toMatchObject(asked);
+  });
+
+  test('a stall is counted anew from a new watch on', () => {
+    const run = { ...ended(anEnding.gaveUp), movedAtMs: 1 };
+    expect(transitions.checkNow(run, ben, NOW_MS)).toMatchObject({ movedAtMs: NOW_MS });
+  });
+});
+
+test('an export that is known by its job alone cannot be started', () => {
+  for (const ending of [anEnding.failed, anEnding.lost, anEnding.notStarted])
+    expect(transitions.tryAgain({ ...ended(ending), domain: '' }, ben, NOW_MS)).toBeUndefined();
+});
+
+test('whoever wants to be told sees the export on their Home as well, once', () => {
+  const told = transitions.notify(aRun({ people: ['U0ANA'] }), ben);
+  expect(told).toMatchObject({ watchers: [ben], people: ['U0ANA', 'U0BEN'] });
+  expect(transitions.notify(aRun({ people: ['U0ANA', 'U0BEN'] }), ben)?.people).toHaveLength(2);
 });

@@ -1,198 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/check.ts';
-import { notifiedBy } from '../../../demo/slack/notifies.ts';
-import type { Block } from '../../../demo/slack/workspace.ts';
-import { readDomain } from '../../../src/commands/domain.ts';
-import {
-  type Ending,
-  type ExportRun,
-  exportActions,
-  exportRun,
-  runButton,
-  startAnother,
-} from '../../../src/jobs/export/run.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/run.ts';
 import {
   cardMessage,
+  exportLine,
   exportMessages,
   noPlaceMessage,
   progressMessage,
   runningMessage,
   stateWord,
 } from '../../../src/jobs/export/view.ts';
-import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
-import { anEnding, anyRun, aRun, NOW_MS, type REASONS_NOT_TO_START, STATES, slackCode } from './any-run.ts';
-
-const THREAD = 'https://acme.example/archives/C0DOCS/p1789914659000100';
-
-const REQUEST = '123.456.abcdef';
-
-/** What is shown, as a person reads it: mentions by name, times as TIME, buttons by their labels. */
-function reads({ text, blocks }: Message): string {
-  const words = text
-    .replaceAll('<@U0ANA>', '@Ana')
-    .replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-  const labels = buttonsIn(blocks).map((button) => `[${button.text.text}]`);
-  return labels.length === 0 ? words : `${words}\n${labels.join(' ')}`;
-}
-
-interface AButton {
-  text: { text: string };
-  action_id: string;
-  value?: string;
-  url?: string;
-}
-
-function buttonsIn(blocks: Message['blocks']): AButton[] {
-  return blocks.flatMap((block) => (block.type === 'actions' ? (block.elements as AButton[]) : []));
-}
-
-/** The message of a run whose key ends or goes on with `part`. */
-function messageOf(run: ExportRun, part: string): string | undefined {
-  const shown = exportMessages(run).find(({ key }) => key.startsWith(`${run.id}.${part}`));
-  return shown && reads(shown.message);
-}
-
-const ended = (ending: Ending, changes: Partial<ExportRun> = {}) =>
-  aRun({ state: 'ended', ending, completedAtMs: NOW_MS, ...changes });
-
-describe('whatever a record holds', () => {
-  const runButtons: string[] = [
-    exportActions.startAgain,
-    exportActions.leave,
-    exportActions.tryAgain,
-    exportActions.checkNow,
-    exportActions.newLink,
-    exportActions.notify,
-    exportActions.refresh,
-  ];
-  const everyMessage = (run: ExportRun, code: string) => [
-    ...exportMessages(run),
-    { kind: 'private' as const, message: runningMessage(run, NOW_MS, THREAD, REQUEST) },
-    { kind: 'private' as const, message: runningMessage(run, NOW_MS, undefined, REQUEST) },
-    { kind: 'private' as const, message: noPlaceMessage(run, code) },
-  ];
-  function always(claim: (shown: { kind: string; message: Message }, run: ExportRun) => void) {
-    fc.assert(
-      fc.property(anyRun, slackCode, (run, code) => {
-        for (const shown of everyMessage(run, code)) claim(shown, run);
-      }),
-      { numRuns: 400 },
-    );
-  }
-
-  test('the records that this is tried with are ones that the schema takes', () => {
-    fc.assert(fc.property(anyRun, (run) => exportRun.parse(run) !== undefined));
-  });
-
-  test.each(['https://bundles.example/b.zip?X-Signature=1', undefined])(
-    'Slack takes every message, with the link %s',
-    async (link) => {
-      await fc.assert(
-        fc.asyncProperty(anyRun, slackCode, async (run, code) => {
-          for (const { message } of everyMessage(run, code)) {
-            const { blocks } = await fillLinks(message, async () => link);
-            expect(mistakesIn(blocks, 'message')).toEqual([]);
-            expect(() => checkMessageBlocks(blocks, (prefix) => prefix)).not.toThrow();
-          }
-        }),
-        { numRuns: 400 },
-      );
-    },
-  );
-
-  test('nobody is mentioned but whoever asked or wanted to be told, in endings and questions', () => {
-    always(({ kind, message: { text, blocks } }, { requester, watchers }) => {
-      const allowed = kind === 'ending' ? [requester, ...watchers].map(({ id }) => id) : [];
-      expect(allowed).toEqual(expect.arrayContaining(notifiedBy(text, blocks as unknown as Block[])));
-      const mentions = [requester, ...watchers].map(({ id }) => `<@${id}>`);
-      const ours = mentions
-        .reduce((rest, mention) => rest.replaceAll(mention, ''), text)
-        .replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
-      expect(ours).not.toMatch(/<[!@#]/);
-    });
-  });
-
-  test('the words can be read aloud, fit, and hold no link', () => {
-    always(({ message: { text } }, run) => {
-      expect(text.trim()).not.toBe('');
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3800);
-      if (run.ending?.kind === 'done') expect(text).not.toContain(run.ending.link);
-      expect(text).not.toContain(THREAD);
-    });
-  });
-
-  test('one line of somebody else stays one line, and changes no direction', () => {
-    always(({ message: { text } }) => {
-      expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
-      expect(text.split('\n').length).toBeLessThanOrEqual(3);
-    });
-  });
-
-  test('every button of a run carries what its listener understands, and Slack takes it', () => {
-    always(({ message: { blocks } }, run) => {
-      for (const { action_id: action, value, url } of buttonsIn(blocks)) {
-        if (action === exportActions.startAnother) {
-          expect(startAnother.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
-          continue;
-        }
-        if (!runButtons.includes(action)) {
-          expect(value).toBeUndefined();
-          expect(url).toMatch(/^(?:docket-link:|https:)/);
-          continue;
-        }
-        expect(value?.length).toBeLessThanOrEqual(2000);
-        const { run: id, attempt, resumed } = runButton.parse(JSON.parse(value ?? ''));
-        expect({ id, attempt, resumed }).toEqual({ id: run.id, attempt: run.attempt, resumed: run.resumed });
-      }
-    });
-  });
-
-  test('no percentage is shown that the platform did not tell', () => {
-    const silent = anyRun.map((run) => ({
-      ...run,
-      looks: run.looks.map(({ atMs }) => ({ atMs })),
-      domain: 'docs.acme.com',
-      requester: { id: 'U0ANA', name: 'ana' },
-    }));
-    fc.assert(
-      fc.property(silent, (run) => {
-        const { progressText: _, status: __, answer: ___, ending, ...rest } = run;
-        rest.jobId = 'se_1';
-        const words = { ...rest, ...(ending && !('reason' in ending) && !('code' in ending) && { ending }) };
-        for (const { message } of [
-          ...exportMessages(words),
-          { message: runningMessage(words, NOW_MS, THREAD, REQUEST) },
-        ])
-          expect(message.text).not.toMatch(/%|[▓░]/);
-      }),
-    );
-  });
-
-  test('a record that was stored and read again shows the same', () => {
-    fc.assert(
-      fc.property(anyRun, (run) => {
-        const again = exportRun.parse(JSON.parse(JSON.stringify(run)));
-        expect(exportMessages(again)).toEqual(exportMessages(run));
-      }),
-    );
-  });
-});
-
-describe('a domain that a person may ask for', () => {
-  test('is written out in the card, the ending and the buttons, however long it is', () => {
-    const label = 'a'.repeat(63);
-    const domain = `${label}.${label}.${label}.${'b'.repeat(61)}`;
-    expect(readDomain(domain)).toEqual({ kind: 'domain', domain });
-    const run = ended({ kind: 'failed' }, { domain });
-    expect(messageOf(run, 'card')).toContain(domain);
-    expect(messageOf(run, 'end')).toContain(domain);
-    expect(exportMessages(run).flatMap(({ message }) => mistakesIn(message.blocks, 'message'))).toEqual([]);
-  });
-});
+import { message } from '../../../src/slack/blocks.ts';
+import { anEnding, aRun, NOW_MS, STATES } from './any-run.ts';
+import { ended, messageOf, REQUEST, reads, THREAD } from './reading.ts';
 
 describe('which messages there are', () => {
   const keysAndKinds = (run: ExportRun) =>
@@ -293,6 +113,21 @@ describe('the card', () => {
     ['se_\n<!channel>', 'se_ <!channel>'],
   ])('shows the job id %j as %s', (jobId, shown) => {
     expect(reads(cardMessage(aRun({ jobId })))).toContain(`· job ${shown} ·`);
+  });
+
+  test('says which label, and which pages where it is not all of them', () => {
+    const card = (changes: Partial<ExportRun>) => reads(cardMessage(aRun(changes)));
+    expect(card({ version: 'spring release', paths: ['/guides'] })).toBe(
+      '📦 Static export · docs.acme.com (spring release) — Running\nAsked for by @ana · only /guides · job se_3f9a…4a06 · details in the thread',
+    );
+    expect(card({ paths: ['/guides', '/api'] })).toContain('@ana · only 2 pages ·');
+    expect(card({ paths: [`/${'x'.repeat(499)}`] })).toContain(`· only /${'x'.repeat(58)}… ·`);
+  });
+
+  test('of an export that was not started from here, says so', () => {
+    expect(reads(cardMessage(aRun({ joined: true, domain: '' })))).toBe(
+      '📦 Static export · job se_3f9a…4a06 — Running\nWatched by @ana · job se_3f9a…4a06 · details in the thread',
+    );
   });
 
   test('cuts a very long name', () => {
@@ -414,7 +249,13 @@ describe('the progress', () => {
       'a rejected key',
       'key',
       1,
-      'Running · started TIME{ago}\nMy platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+      'Running · started TIME{ago}\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+    ],
+    [
+      'a project that is gone from the settings',
+      'project',
+      1,
+      'Running · started TIME{ago}\n⚠️ My settings no longer have the project default. I go on when it is back.',
     ],
     ['two failures', 'down', 2, 'Running · started TIME{ago}'],
     [
@@ -428,122 +269,38 @@ describe('the progress', () => {
     expect(shown({ trouble: { kind, inARow, nextMs: NOW_MS + 60_000 } })).toBe(expected);
   });
 
+  test('with a rejected key, the admins are named only when they were told', () => {
+    const trouble = { kind: 'key', inARow: 1, adminsTold: true, nextMs: NOW_MS } as const;
+    expect(shown({ trouble })).toBe(
+      'Running · started TIME{ago}\n⚠️ My platform key was rejected; the admins have been told. I go on when it works again.',
+    );
+  });
+
+  test('stalled: since when, and that it is still looked at', () => {
+    const stalled = { looks: at(0.42), stalled: true, movedAtMs: NOW_MS - 600_000 };
+    expect(whole(stalled)).toBe(
+      'Running · ▓▓▓▓░░░░░░ 42% · started TIME{ago}\n⚠️ No progress since TIME{time}. Still checking.\n[Refresh] [Notify me too]',
+    );
+    expect(whole({ ...stalled, state: 'bundling' })).not.toContain('No progress');
+    expect(whole({ ...stalled, trouble: { kind: 'down', inARow: 3, nextMs: NOW_MS } })).not.toContain(
+      'No progress',
+    );
+  });
+
+  test('of an export that was not started from here: no start that nobody told', () => {
+    const joined = aRun({ joined: true, startedAtMs: undefined });
+    expect(messageOf(joined, 'progress')).toBeUndefined();
+    expect(messageOf({ ...joined, looks: at(0.42) }, 'progress')).toBe(
+      'Running · ▓▓▓▓░░░░░░ 42%\n[Refresh] [Notify me too]',
+    );
+  });
+
   test('with trouble before the start: nothing is started yet', () => {
     const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'starting' });
     const trouble = { kind: 'down', inARow: 1, nextMs: NOW_MS } as const;
     expect(messageOf({ ...run, trouble }, 'progress')).toBe(
       "Queued\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
     );
-  });
-});
-
-describe('the ending', () => {
-  const looks = [{ atMs: NOW_MS, fraction: 0.61 }];
-  const said = (ending: Ending, changes: Partial<ExportRun> = {}) => messageOf(ended(ending, changes), 'end');
-
-  test.each<[string, string | undefined, string | undefined]>([
-    [
-      'done',
-      said(anEnding.done, { pageCount: 412 }),
-      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
-    ],
-    [
-      'done, with nothing else told',
-      said({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
-      "✅ @Ana The export of docs.acme.com is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link]",
-    ],
-    [
-      'done, one page and one byte',
-      said({ kind: 'done', link: 'x', linkEndsAtMs: NOW_MS, sizeBytes: 1 }, { pageCount: 1 }),
-      '✅ @Ana The export of docs.acme.com is ready · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
-    ],
-    [
-      'failed',
-      said(anEnding.failed, { looks }),
-      '❌ @Ana The export of docs.acme.com failed at 61% after 3 min.\nThe platform said: "Page guides/x failed to render"\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
-    ],
-    [
-      'failed, without a reason',
-      said({ kind: 'failed' }),
-      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
-    ],
-    [
-      'failed, with a reason that says nothing',
-      said({ kind: 'failed', reason: ' \u202E\n' }),
-      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
-    ],
-    [
-      'lost',
-      said(anEnding.lost),
-      '❌ @Ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
-    ],
-    [
-      'gave up',
-      said(anEnding.gaveUp),
-      '⌛ @Ana I stopped watching the export of docs.acme.com after 6 h. It may still finish.\n[Check now]',
-    ],
-    [
-      'no link',
-      said(anEnding.noLink),
-      "⚠️ @Ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
-    ],
-    [
-      'broken',
-      said(anEnding.broken),
-      '❌ @Ana Something broke on my side during the export of docs.acme.com. It may still finish at the platform. ref 7f3c1d\n[Check now]',
-    ],
-    [
-      'broken before anybody knows whether it started',
-      said(anEnding.broken, { jobId: undefined }),
-      "❌ @Ana Something broke on my side during the export of docs.acme.com. It may or may not have started: look in the platform's dashboard before you start it again. ref 7f3c1d\n[Start again]",
-    ],
-    ['left', said(anEnding.left), undefined],
-    ['no place', said(anEnding.noPlace), undefined],
-  ])('%s', (_, text, expected) => {
-    expect(text).toBe(expected);
-  });
-
-  test.each<[(typeof REASONS_NOT_TO_START)[number], string]>([
-    [
-      'domain',
-      "❌ @Ana The platform doesn't accept docs.acme.com, so nothing was started. Check the spelling and type the command again.",
-    ],
-    [
-      'plan',
-      "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
-    ],
-    [
-      'key',
-      '❌ @Ana My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
-    ],
-    [
-      'limit',
-      "❌ @Ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
-    ],
-    [
-      'down',
-      "❌ @Ana The docs platform isn't answering, so nothing was started. Try again in a little while.\n[Try again]",
-    ],
-    ['other', '❌ @Ana The platform refused the export. Nothing was started.\n[Try again]'],
-  ])('not started: %s', (why, expected) => {
-    expect(said({ kind: 'notStarted', why })).toBe(expected);
-  });
-
-  test('not started: the words of the platform are added', () => {
-    expect(said(anEnding.notStarted)).toBe(
-      '❌ @Ana The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
-    );
-  });
-
-  test('a long reason is cut', () => {
-    expect(said({ kind: 'failed', reason: '😀'.repeat(400) })).toContain(`said: "${'😀'.repeat(299)}…"`);
-  });
-
-  test('each way to end a run that is started has a state in words, not by an emoji alone', () => {
-    for (const ending of Object.values(anEnding)) {
-      const text = said(ending);
-      if (text !== undefined) expect(text).toMatch(/^(?:✅|❌|⚠️|⌛) @Ana [A-Z]/);
-    }
   });
 });
 
@@ -586,6 +343,12 @@ describe('told privately', () => {
       THREAD,
       "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
     ],
+    [
+      'watched, not started from here: there is nothing to start another of',
+      aRun({ joined: true, looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
+      THREAD,
+      '@ana watches the export of docs.acme.com already; it is at 37%.\n[Open thread] [Notify me too]',
+    ],
   ])('%s', (_, run, thread, expected) => {
     expect(reads(runningMessage(run, NOW_MS, thread, REQUEST))).toBe(expected);
   });
@@ -610,5 +373,22 @@ describe('told privately', () => {
   ])('no place: %s, joinable %s', (code, joinable, expected) => {
     const run = aRun({ asked: { channel: 'C0DOCS', joinable, isPublic: true, atMs: NOW_MS } });
     expect(reads(noPlaceMessage(run, code))).toBe(expected);
+  });
+});
+
+describe('a line of a list', () => {
+  const line = (run: ExportRun, thread?: string) => reads(message([exportLine(run, thread)]));
+
+  test('says what, how far, who and when, with the way to the thread for those who can open it', () => {
+    const run = aRun({ version: '1.2', looks: [{ atMs: NOW_MS, fraction: 0.37 }], pageCount: 12 });
+    const words =
+      'docs.acme.com (1.2) — Running · ▓▓▓░░░░░░░ 37% · 12 pages so far · asked for by @ana TIME{ago}';
+    expect(line(run)).toBe(words);
+    expect(line(run, THREAD)).toBe(`${words} · <${THREAD}|Open thread>`);
+  });
+
+  test('tells no progress that is over', () => {
+    const run = aRun({ state: 'bundling', looks: [{ atMs: NOW_MS, fraction: 1 }] });
+    expect(line(run)).toBe('docs.acme.com — Running · asked for by @ana TIME{ago}');
   });
 });

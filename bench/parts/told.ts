@@ -1,0 +1,32 @@
+import type { StandInSlack } from '../../demo/slack/slack.ts';
+import type { SentMessage } from '../../demo/slack/workspace.ts';
+
+/** What Slack was told of one export, and when; epoch milliseconds. */
+export interface Told {
+  /** The progress message's post and each of its edits. */
+  progressAtMs: number[];
+  endingAtMs: number | undefined;
+  /** When the card said that the export is done. */
+  cardDoneAtMs: number | undefined;
+}
+
+/** Reads it from the messages of the workspace. */
+export function toldOf(slack: StandInSlack, domain: string): Told {
+  const card = slack.messages.find(
+    (message) => keyOf(message).endsWith('.card') && slack.read(message).includes(domain),
+  );
+  const part = (name: string) =>
+    card && slack.messages.find((message) => keyOf(message).startsWith(`${runOf(card)}.${name}`));
+  const [progress, ending] = [part('progress'), part('end.')];
+  const done = card !== undefined && slack.read(card).includes('— Done');
+  return {
+    progressAtMs: progress === undefined ? [] : [postedAtMs(progress), ...editedAtMs(progress)],
+    endingAtMs: ending && postedAtMs(ending),
+    cardDoneAtMs: done ? editedAtMs(card).at(-1) : undefined,
+  };
+}
+
+const keyOf = ({ metadata }: SentMessage) => String(metadata?.event_payload.key ?? '');
+const runOf = (message: SentMessage) => keyOf(message).split('.')[0];
+const postedAtMs = ({ ts }: SentMessage) => Number(ts) * 1000;
+const editedAtMs = ({ edits }: SentMessage) => edits.map(({ atMs }) => atMs);

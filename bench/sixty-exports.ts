@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
+import { createStandInSlack } from '../demo/slack/slack.ts';
+import { startTestRedis } from '../test/flows/redis.ts';
+import { startBot } from './parts/bot.ts';
+import { longestPauseMs, median, peak, quantile } from './parts/figures.ts';
+import { printTable, seconds } from './parts/table.ts';
+import { toldOf } from './parts/told.ts';
+
+/** An ending is posted so soon after its export completed. */
+const ENDING_WITHIN_MS = 5000;
+/** `limits.exportStatusPerSecond` as it is by default; two may come at once, and one may have travelled slowly. */
+const LOOKS_PER_SECOND = 5;
+const LOOKS_BUNCHED = 3;
+/** Slack's tier 3, as strict as Slack may be. */
+const EDITS_PER_MINUTE = 50;
+
+const CHANNELS = 6;
+const ASK_EVERY_MS = 750;
+const SHORTEST_MS = 120_000;
+/** Between two completions. A channel takes one post a second: those of one instant could not all be told in 5 s. */
+const COMPLETE_EVERY_MS = 4000;
+/** Prime to the number of exports and of channels: neighbours in completing were not neighbours in asking. */
+const STRIDE = 13;
+/** How long the last messages may take. */
+const GRACE_MS = 120_000;
+
+const { values } = parseArgs({ options: { exports: { type: 'string', default: '60' } } });
+const count = Number(values.exports);
+
+/** When each export is asked for, where, and how long the platform works on it. */
+const exports = Array.from({ length: count }, (_, place) => {
+  const index = (place * STRIDE) % count;
+  const askAtMs = index * ASK_EVERY_MS;
+  const completeAtMs = count * ASK_EVERY_MS + SHORTEST_MS + place * COMPLETE_EVERY_MS;
+  return {
+    domain: `site-${String(index + 1).padStart(2, '0')}.acme.com`,
+    channel: `#bench-${(index % CHANNELS) + 1}`,
+    askAtMs,
+    durationMs: completeAtMs - askAtMs,
+  };
+}).sort((a, b) => a.askAtMs - b.askAtMs);
+
+const slack = createStandInSlack({ transport: 'http' });
+const people = ['docket', 'ana', 'ben'];
+for (let number = 1; number <= CHANNELS; number += 1) {
+  const members = slack.workspace.users.filter(({ name }) => people.includes(name)).map(({ id }) => id);
+  const name = `bench-${number}`;
+  const kind = { kind: 'public', archived: false, shared: false } as const;
+  slack.workspace.addChannel({ label: `#${name}`, name, members: new Set(members), ...kind });
+}
+const platform = createStandInPlatform({ domains: exports.map(({ domain }) => domain) });
+for (const { domain, durationMs } of exports) platform.plan({ domain, durationMs, pages: 200 });
+
+const redis = await startTestRedis();
+const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
+const bot = await startBot({
+  SLACK_BOT_TOKEN: slack.tokens.bot,
+  SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+  SLACK_API_URL: `${slackServer.url}/api/`,
+  DOCS_API_URL: platformServer.url,
+  DOCS_API_KEY: platform.apiKey,
+  REDIS_URL: redis.url,
+});
+slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+
+const lengths = exports.map(({ durationMs }) => durationMs);
+console.log(
+  `${count} exports of ${seconds(Math.min(...lengths))} to ${seconds(Math.max(...lengths))} in ${CHANNELS} channels, asked for within ${seconds(count * ASK_EVERY_MS)}.
+By design of the workload one completes every ${seconds(COMPLETE_EVERY_MS)}: a channel takes one post a second, so many endings
+of one instant could not all be told in 5 s. Three edits of each export are changes of state and go before progress.
+`,
+);
+const beganAtMs = Date.now();
+for (const [index, { domain, channel, askAtMs }] of exports.entries()) {
+  await pause(Math.max(0, beganAtMs + askAtMs - Date.now()));
+  const person = slack.person(index % 2 === 0 ? 'ana' : 'ben');
+  const { ok, ephemeral } = await person.types(channel, `/docs-export ${domain}`);
+  if (!ok || ephemeral) console.log(`${domain} was not accepted: ${ephemeral?.text}`);
+}
+const untilMs = beganAtMs + Math.max(...exports.map((one) => one.askAtMs + one.durationMs)) + GRACE_MS;
+const allDone = () => exports.every(({ domain }) => toldOf(slack, domain).cardDoneAtMs !== undefined);
+while (Date.now() < untilMs && !allDone()) await pause(1000);
+await bot.stop();
+
+const measured = exports.map(({ domain, durationMs }) => {
+  const startedAtMs = platform.starts.find((start) => start.domain === domain)?.atMs ?? Number.NaN;
+  const completedAtMs = startedAtMs + durationMs;
+  const { progressAtMs, endingAtMs = Number.NaN, cardDoneAtMs = Number.NaN } = toldOf(slack, domain);
+  const whileRunning = progressAtMs.filter((atMs) => atMs < completedAtMs);
+  const edits = Math.max(0, whileRunning.length - 1);
+  return {
+    endingLagMs: endingAtMs - completedAtMs,
+    cardLagMs: cardDoneAtMs - completedAtMs,
+    edits,
+    editsPerMinute: (edits / durationMs) * 60_000,
+    staleMs: longestPauseMs([startedAtMs, ...whileRunning, completedAtMs]),
+  };
+});
+const of = (field: keyof (typeof measured)[number]) => measured.map((one) => one[field]);
+const spread = (numbers: number[], spell: (number: number) => string) =>
+  [Math.min(...numbers), median(numbers), Math.max(...numbers)].map(spell).join(' / ');
+
+const calls = (name: string) => slack.wire.calls.filter((call) => call.name === name).map(({ atMs }) => atMs);
+const [posts, edits] = [calls('chat.postMessage'), calls('chat.update')];
+const looks = platform.wire.calls
+  .filter(({ name }) => name === 'GET /v1/static-export/jobs/{jobId}')
+  .map(({ atMs }) => atMs);
+const refused = slack.wire.calls.filter(({ outcome }) => outcome === '429').length;
+const ended = measured.filter(({ endingLagMs }) => endingLagMs >= 0).length;
+const moved = of('edits').filter((number) => number > 0).length;
+const done = measured.filter(({ cardLagMs }) => cardLagMs >= 0).length;
+const lags = of('endingLagMs');
+const looksPerSecond = (looks.length * 1000) / (Math.max(...looks) - Math.min(...looks));
+const [mostLooks, mostEdits] = [peak(looks, 1000), peak(edits, 60_000)];
+const progressEdits = of('edits').reduce((sum, one) => sum + one, 0);
+
+printTable([
+  { what: 'exports with an ending', figure: `${ended} of ${count}`, held: ended === count },
+  { what: 'completed → ending posted: median', figure: seconds(median(lags)) },
+  { what: 'completed → ending posted: 95 %', figure: seconds(quantile(lags, 0.95)) },
+  {
+    what: 'completed → ending posted: max (≤ 5 s)',
+    figure: seconds(Math.max(...lags)),
+    held: Math.max(...lags) <= ENDING_WITHIN_MS,
+  },
+  { what: 'cards that say so in the end', figure: `${done} of ${count}`, held: done === count },
+  { what: 'completed → card says so: min / median / max', figure: spread(of('cardLagMs'), seconds) },
+  { what: 'HTTP 429 from Slack (0)', figure: String(refused), held: refused === 0 },
+  { what: 'posts', figure: String(posts.length) },
+  { what: 'edits, of them progress', figure: `${edits.length}, ${progressEdits}` },
+  { what: 'edits in any 60 s (≤ 50)', figure: String(mostEdits), held: mostEdits <= EDITS_PER_MINUTE },
+  { what: 'looks at the platform', figure: `${looks.length}, ${looksPerSecond.toFixed(1)} a second` },
+  {
+    what: `looks in any 1 s (≤ ${LOOKS_PER_SECOND} + ${LOOKS_BUNCHED})`,
+    figure: String(mostLooks),
+    held: mostLooks <= LOOKS_PER_SECOND + LOOKS_BUNCHED,
+  },
+  { what: 'exports with a progress edit', figure: `${moved} of ${count}`, held: moved === count },
+  {
+    what: 'progress edits per running minute: min / median / max',
+    figure: spread(of('editsPerMinute'), (number) => number.toFixed(2)),
+  },
+  {
+    what: 'longest time without one while it moved: min / median / max',
+    figure: spread(of('staleMs'), seconds),
+  },
+  { what: 'warnings in the log', figure: String(bot.complaints().length) },
+]);
+for (const line of bot.complaints().slice(0, 3)) console.log(line);
+
+slack.stop();
+await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);

@@ -1,0 +1,49 @@
+import type { BlockAction, SlashCommand, ViewSubmitAction } from '@slack/bolt';
+import type { Caller, DialogOrigin } from './command.ts';
+
+/** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
+export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {
+  return {
+    teamId: body.team_id,
+    user: { id: body.user_id, name: body.user_name, fullMember: false },
+    channel: { id: body.channel_id, name: body.channel_name },
+    requestId: body.trigger_id,
+    triggerId: body.trigger_id,
+    responseUrl: body.response_url,
+    receivedAtMs,
+  };
+}
+
+/** From a click. In a dialog and on Home there is neither a channel nor an address for answers. */
+export function callerOfAction(body: BlockAction, receivedAtMs: number): Caller {
+  return {
+    teamId: body.team?.id ?? body.user.team_id ?? '',
+    user: { id: body.user.id, name: body.user.username ?? body.user.name ?? body.user.id, fullMember: false },
+    channel: { id: body.channel?.id ?? '', name: body.channel?.name ?? '' },
+    requestId: body.trigger_id,
+    triggerId: body.trigger_id,
+    responseUrl: body.response_url,
+    receivedAtMs,
+  };
+}
+
+/**
+ * From a submitted dialog: a repeat has the same view id. `responseUrl` is that of the request that opened it. For
+ * people of other organizations `team` is theirs, and only the view tells where the app is installed (bolt-js#1614).
+ */
+export function callerOfDialog(
+  body: ViewSubmitAction,
+  { channel }: DialogOrigin,
+  responseUrl: string | undefined,
+  receivedAtMs: number,
+): Caller {
+  return {
+    teamId: body.view.app_installed_team_id || (body.team?.id ?? body.user.team_id ?? ''),
+    user: { id: body.user.id, name: body.user.name, fullMember: false },
+    channel,
+    requestId: `view ${body.view.id}`,
+    triggerId: body.trigger_id,
+    responseUrl,
+    receivedAtMs,
+  };
+}

@@ -1,0 +1,31 @@
+import { type ExportRun, exportRun, maySee } from '../jobs/export/run.ts';
+import { exportLine } from '../jobs/export/view.ts';
+import { type Message, message, type Part } from '../slack/blocks.ts';
+import type { Caller, CommandTools } from './command.ts';
+import { threadOf } from './export-start.ts';
+
+/** More lines than this help nobody; the rest is counted. */
+const LINES = 15;
+
+/** What runs: the person's own exports, and those whose threads this person can read from here. */
+export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
+  const { lines, rest } = await runningExports(caller, tools, LINES);
+  if (lines.length === 0)
+    return message([['No export is running. Start one with ', { code: '/docs-export' }, '.']]);
+  return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
+}
+
+/** A line for each of them, `most` at most; `rest` counts the others. Rejects with `TellUser`. */
+export async function runningExports(
+  caller: Caller,
+  tools: CommandTools,
+  most: number,
+): Promise<{ lines: Part[][]; rest: number }> {
+  const active = await tools.intake.active(exportRun, 'export', caller);
+  const from = { user: caller.user.id, channel: caller.channel.id };
+  const seen = active.filter((run) => run.state !== 'ended' && maySee(run, from));
+  const lines = await Promise.all(
+    seen.slice(0, most).map(async (run: ExportRun) => exportLine(run, await threadOf(run, caller, tools))),
+  );
+  return { lines, rest: seen.length - lines.length };
+}

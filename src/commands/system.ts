@@ -1,0 +1,61 @@
+import type { QueueCounts } from '../jobs/queue.ts';
+import type { LimitState, SystemState } from '../jobs/status-view.ts';
+import { editPace } from '../slack/delivery.ts';
+import type { HealthStore, Outside, Seen } from '../store/health.ts';
+import type { PaceStore } from '../store/pace.ts';
+import { within } from '../within.ts';
+import type { CommandTools } from './command.ts';
+
+export interface SystemParts {
+  /** What this process saw itself. */
+  seen: () => Partial<Record<Outside, Seen>>;
+  store: HealthStore;
+  connected: () => boolean | undefined;
+  ping: () => Promise<unknown>;
+  counts: () => Promise<QueueCounts[]>;
+  limits: Pick<LimitState, 'exportStatusPerSecond'>;
+  pace: PaceStore;
+  about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
+  monotonicMs: () => number;
+}
+
+/** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
+export function createSystemLook(parts: SystemParts): CommandTools['system'] {
+  const { seen, store, connected, ping, counts, limits, pace, about, monotonicMs } = parts;
+
+  async function pinged(): Promise<number> {
+    const sentMs = monotonicMs();
+    await ping();
+    return monotonicMs() - sentMs;
+  }
+
+  return async (teamId, limitMs) => {
+    const edits = editPace(teamId);
+    const known = <T>(answer: Promise<T>) => within(limitMs, answer).catch(() => undefined);
+    const [redisMs, queues, told, use] = await Promise.all([
+      known(pinged()),
+      known(counts()),
+      known(store.told()),
+      known(pace.use(edits)),
+    ]);
+    const own = seen();
+    return {
+      docs: later(own.docs, told?.docs),
+      slack: later(own.slack, told?.slack),
+      connected: connected(),
+      redisMs,
+      queues,
+      limits: {
+        exportStatusPerSecond: limits.exportStatusPerSecond,
+        editsPerMinute: edits.perMinute,
+        edits: use,
+      },
+      ...about,
+    };
+  };
+}
+
+function later(one: Seen | undefined, other: Seen | undefined): Seen | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.atMs >= other.atMs ? one : other;
+}

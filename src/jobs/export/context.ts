@@ -1,0 +1,40 @@
+import type { DocsApi } from '../../docs-api/client.ts';
+import type { Log } from '../../log.ts';
+import type { SlackApi } from '../../slack/client.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import type { AnswerPrivately } from '../../slack/response-url.ts';
+import type { AuditStore } from '../../store/audit.ts';
+import type { LinkStore } from '../../store/links.ts';
+import type { PaceStore } from '../../store/pace.ts';
+import type { RunStore } from '../../store/runs.ts';
+import type { StepStore } from '../../store/steps.ts';
+import type { Timing } from '../../timing.ts';
+import type { Once } from '../once.ts';
+import type { ExportRun } from './run.ts';
+
+/** What the looks at an export need of the rest of the program. */
+export interface ExportContext {
+  runs: RunStore;
+  /** The API with the key of a project; nothing when the settings no longer have it. */
+  docs: (project: string) => DocsApi | undefined;
+  slack: Pick<SlackApi, 'channel'>;
+  /** Tells the admins that a project's key is rejected. Answers whether there are any. */
+  tellAdmins: (teamId: string, project: string) => Promise<boolean>;
+  audit: AuditStore;
+  links: LinkStore;
+  outbox: Outbox;
+  once: Once;
+  steps: StepStore;
+  pace: PaceStore;
+  /** What we allow ourselves, for each API key. */
+  limits: { exportStatusPerSecond: number };
+  /** Sees to it that the run is looked at soon. */
+  wake: (run: ExportRun) => Promise<void>;
+  answerPrivately: AnswerPrivately;
+  /** Aborted when the process is to stop: reads end early, starts never. */
+  stopping: AbortSignal;
+  now: () => number;
+  random: () => number;
+  timing: Timing;
+  log: Log;
+}

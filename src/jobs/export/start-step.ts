@@ -1,0 +1,82 @@
+import { DocsApiError } from '../../docs-api/errors.ts';
+import type { ExportJob } from '../../docs-api/schemas.ts';
+import { done, lookAgainIn, type Outcome } from '../job.ts';
+import { advance, note, troubleAfter, waitOut } from './advance.ts';
+import type { ExportContext } from './context.ts';
+import { type Ending, type ExportRun, ended, jobAlias } from './run.ts';
+import { seen } from './watch-step.ts';
+
+/** Starts the export at the platform, once. */
+export async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
+  const docs = context.docs(run.project);
+  if (docs === undefined)
+    return advance(run, ended(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
+  const { domain, version, paths } = run;
+  const outcome = await context.once(run.id, stepOf(run), () => docs.startExport({ domain, version, paths }));
+  switch (outcome.kind) {
+    case 'done':
+      await context.runs.alias(jobAlias(run.teamId, run.project, outcome.value.jobId), run.id);
+      return advance(run, started(run, outcome.value, context.now()), context);
+    case 'inFlight':
+      return lookAgainIn(outcome.forMs);
+    case 'unknown':
+      context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
+      await note(run, 'start unclear', context);
+      return advance(run, { state: 'unknown' }, context);
+    case 'notHappened':
+      return notStarted(run, outcome.error, context);
+  }
+}
+
+const stepOf = (run: ExportRun) => `start.${run.attempt}`;
+
+function started(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportRun> {
+  const times = { startedAtMs: nowMs, nextLookAtMs: nowMs };
+  return { state: 'watching', jobId: job.jobId, ...times, ...seen(run, job, nowMs) };
+}
+
+async function notStarted(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+  if (!(error instanceof DocsApiError)) throw error;
+  if (error.kind === 'aborted') return lookAgainIn(0);
+  const nowMs = context.now();
+  const why = whyNotStarted(error);
+  if (error.retryable) {
+    const trouble = troubleAfter(run, error, context);
+    const patienceMs =
+      error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
+    if (trouble.nextMs <= run.attemptAtMs + patienceMs) return waitOut(run, trouble, context);
+  }
+  const adminsTold = why === 'key' && (await context.tellAdmins(run.teamId, run.project));
+  const reason = error.platformMessage;
+  const said = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };
+  return advance(run, ended(run, { kind: 'notStarted', why, ...said }, nowMs), context);
+}
+
+function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted' }>['why'] {
+  switch (error.kind) {
+    case 'bad_request':
+      return 'domain';
+    case 'forbidden':
+      return 'plan';
+    case 'key_rejected':
+      return 'key';
+    case 'rate_limited':
+      return 'limit';
+    case 'refused':
+      return 'down';
+    default:
+      return 'other';
+  }
+}
+
+/** The question stands until a person answers it, or the answer of the platform comes late. */
+export async function ask(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const late = await context.steps.result(run.id, stepOf(run));
+  if (late === undefined) {
+    await context.runs.settle(run, false);
+    return done;
+  }
+  const answer = { attempt: run.attempt, by: '', byId: '', action: 'late' } as const;
+  return advance(run, { ...started(run, late.value as ExportJob, context.now()), answer }, context);
+}

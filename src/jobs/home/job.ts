@@ -1,0 +1,155 @@
+import { ZodError, z } from 'zod';
+import type { Log } from '../../log.ts';
+import type { Policy } from '../../policy.ts';
+import type { Part } from '../../slack/blocks.ts';
+import type { SlackApi } from '../../slack/client.ts';
+import { editPace } from '../../slack/delivery.ts';
+import { SlackApiError } from '../../slack/errors.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import { messageAddress } from '../../slack/text.ts';
+import type { Pace, PaceStore } from '../../store/pace.ts';
+import type { RunStore } from '../../store/runs.ts';
+import type { Timing } from '../../timing.ts';
+import { type ExportRun, exportRun, maySee } from '../export/run.ts';
+import { cardKey, exportLine } from '../export/view.ts';
+import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import { limitLines } from '../status-view.ts';
+import { homeView } from './view.ts';
+
+export interface HomeContext {
+  runs: RunStore;
+  policy: Policy;
+  slack: Pick<SlackApi, 'publishHome'>;
+  outbox: Pick<Outbox, 'state'>;
+  pace: PaceStore;
+  limits: { exportStatusPerSecond: number };
+  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  workspaceUrl: () => string | undefined;
+  now: () => number;
+  random: () => number;
+  timing: Timing;
+  log: Log;
+}
+
+const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
+type HomeData = z.output<typeof homeData>;
+
+/** More than these help nobody. */
+const RUNNING = 15;
+const ENDED = 10;
+
+/** Publishing for longer is not worth it: Home is brought up to date when it is opened again. */
+const GIVE_UP_MS = 3 * 60_000;
+
+/** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
+const homePace = (teamId: string): Pace => ({ bucket: `home:${teamId}`, perMinute: 90, burst: 5 });
+
+/** Brings the Home tab of one person up to date. Publishing twice does no harm. */
+export const homeJob = defineJob<HomeData, HomeContext>({
+  name: 'home',
+  queue: 'slack-outbox',
+  concurrency: 5,
+  data: homeData,
+
+  async run(data, context) {
+    const { teamId, userId, openedAtMs } = data;
+    const { slack, pace, now, log } = context;
+    const sinceMs = now() - openedAtMs;
+    if (sinceMs > GIVE_UP_MS) {
+      log.warn({ user: userId }, 'a Home tab was not brought up to date: Slack did not take it in time');
+      return done;
+    }
+    const pacer = homePace(teamId);
+    const waitMs = await pace.take(pacer, { of: userId, rank: 0, sinceMs: openedAtMs });
+    if (waitMs > 0) return lookAgainIn(waitMs);
+    const view = await viewOf(data, context);
+    try {
+      await slack.publishHome(userId, view);
+      return done;
+    } catch (error) {
+      if (!(error instanceof SlackApiError)) throw error;
+      if (error.kind === 'limited') await pace.hold(pacer, error.retryAfterMs ?? context.timing.retryMaxMs);
+      return afterFailure(error, sinceMs, data, context);
+    }
+  },
+});
+
+function afterFailure(
+  error: SlackApiError,
+  sinceMs: number,
+  { userId }: HomeData,
+  context: HomeContext,
+): Outcome {
+  const { kind, code, pointers } = error;
+  const { log, random } = context;
+  const { retryMinMs, retryMaxMs } = context.timing;
+  switch (kind) {
+    case 'limited':
+    case 'unreachable':
+    case 'unclear':
+    case 'token': {
+      log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
+      // As long again as it has taken so far: the pauses double without a count of them.
+      const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs);
+      return lookAgainIn(pauseMs * (0.75 + random() / 2));
+    }
+    case 'blocks':
+      log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');
+      return done;
+    case 'place':
+    case 'missing':
+    case 'refused':
+      log.warn({ user: userId, code }, 'Slack takes no Home tab for this person');
+      return done;
+  }
+}
+
+async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
+  const { runs, policy, pace } = context;
+  const edits = editPace(teamId);
+  const [ids, may, use] = await Promise.all([
+    runs.ofPerson(teamId, userId),
+    policy.mayList(userId),
+    pace.use(edits),
+  ]);
+  const found = (await Promise.all(ids.map((id) => exportOf(id, context)))).flatMap((run) => run ?? []);
+  const running = found.filter(({ state }) => state !== 'ended');
+  const ended = found
+    .filter(({ state }) => state === 'ended')
+    .toSorted((one, other) => other.sinceMs - one.sinceMs);
+  const lines = (some: ExportRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
+  const refused = may?.length === 0 ? await policy.check(userId, 'export') : undefined;
+  return homeView({
+    running: await lines(running.slice(0, RUNNING)),
+    more: Math.max(0, running.length - RUNNING),
+    ended: await lines(ended.slice(0, ENDED)),
+    may,
+    ask: refused?.kind === 'refused' ? refused.ask : [],
+    limits: limitLines({
+      exportStatusPerSecond: context.limits.exportStatusPerSecond,
+      editsPerMinute: edits.perMinute,
+      edits: use,
+    }),
+  });
+}
+
+/** Nothing for runs that are gone, are of another kind, or were written by a version that we cannot read. */
+async function exportOf(id: string, { runs }: HomeContext): Promise<ExportRun | undefined> {
+  try {
+    return await runs.load(id, exportRun);
+  } catch (error) {
+    if (error instanceof ZodError) return undefined;
+    throw error;
+  }
+}
+
+async function lineOf(
+  run: ExportRun,
+  userId: string,
+  { outbox, workspaceUrl }: HomeContext,
+): Promise<Part[]> {
+  const url = workspaceUrl();
+  if (url === undefined || !maySee(run, { user: userId, channel: '' })) return exportLine(run, undefined);
+  const card = await outbox.state(cardKey(run));
+  return exportLine(run, card.kind === 'shown' ? messageAddress(url, card) : undefined);
+}

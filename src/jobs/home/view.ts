@@ -1,0 +1,59 @@
+import type { HomeView, KnownBlock } from '@slack/types';
+import type { Permission } from '../../policy.ts';
+import { message, type Part } from '../../slack/blocks.ts';
+import { count, cut, oneLine } from '../../slack/text.ts';
+
+/** What somebody's Home says. Lines are made by the features that they are about. */
+export interface HomeParts {
+  /** What runs, and what ended, latest first; `more` counts running ones without a line. */
+  running: Part[][];
+  more: number;
+  ended: Part[][];
+  /** Nothing while Slack does not tell who this is. */
+  may: readonly Permission[] | undefined;
+  /** Names of people and groups who may start exports, for somebody who may do nothing. */
+  ask: readonly string[];
+  limits: readonly string[];
+}
+
+/** The Home tab of one person. It shows what runs for this person and nothing else; no link to a bundle. */
+export function homeView({ running, more, ended, may, ask, limits }: HomeParts): HomeView {
+  const rest: Part[][] = more > 0 ? [[`and ${count(more)} more`]] : [];
+  const own = [...running, ...rest, ...ended];
+  return {
+    type: 'home',
+    blocks: [
+      ...section('What you run and follow', own.length > 0 ? own : [['Nothing yet.']]),
+      ...section('What you may do', mayLines(may, ask)),
+      ...section(
+        'Limits',
+        limits.map((limit) => [limit]),
+      ),
+      ...section('Help', [
+        ['Type ', { code: '/docs-export help' }, ' or ', { code: '/docs-status help' }, ' in any channel.'],
+        ['This page is brought up to date when you open it.'],
+      ]),
+    ],
+  };
+}
+
+/** What a permission lets somebody do today, in the order in which people look for it. */
+const words: Partial<Record<Permission, string>> = {
+  export: 'Start exports',
+  admin: 'Administer Docket: read its audit log',
+};
+
+function mayLines(may: readonly Permission[] | undefined, ask: readonly string[]): Part[][] {
+  if (may === undefined)
+    return [["Slack didn't tell me in time who you are. Open this page again in a moment."]];
+  const lines = Object.entries(words).flatMap(([permission, text]) =>
+    may.includes(permission as Permission) ? [[text]] : [],
+  );
+  if (lines.length > 0) return lines;
+  const names = ask.map((name) => `@${cut(oneLine(name.toWellFormed()), 60)}`).join(' or ');
+  return [[`Nothing here. Ask ${names === '' ? 'a full member of this workspace' : names}.`]];
+}
+
+function section(title: string, lines: Part[][]): KnownBlock[] {
+  return [{ type: 'header', text: { type: 'plain_text', text: title } }, ...message(lines).blocks];
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { runBase } from '../../store/runs.ts';
+
+/**
+ * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch
+ * milliseconds.
+ */
+export const linkRun = runBase.extend({
+  job: z.literal('link'),
+  project: z.string(),
+  /** The platform's id of the export job, and what it exported, for people to read. */
+  exportJobId: z.string(),
+  site: z.string(),
+  to: z.object({ id: z.string(), name: z.string() }),
+  state: z.enum(['making', 'sent', 'over', 'failed']),
+  sinceMs: z.number(),
+  nextLookAtMs: z.number(),
+  /** Counts the links that were asked for; each edits the message that is there. */
+  made: z.number().int(),
+  /** Tries in a row that gave no link. */
+  failures: z.number().int(),
+  /** Name of the link in the link store. */
+  link: z.string().optional(),
+  linkEndsAtMs: z.number().optional(),
+});
+export type LinkRun = z.infer<typeof linkRun>;
+
+/** A fresh link for the same person; nothing while one is being made. */
+export function anotherLink(run: LinkRun, nowMs: number): LinkRun | undefined {
+  if (run.state === 'making') return undefined;
+  return { ...run, state: 'making', sinceMs: nowMs, nextLookAtMs: nowMs, made: run.made + 1, failures: 0 };
+}
+
+/** What [New link] and [Try again] carry: the link they were shown for. */
+export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
+export type LinkButton = z.infer<typeof linkButton>;
+
+/** Ids of the buttons' listeners. */
+export const linkActions = { again: 'link.again', download: 'link.download' } as const;

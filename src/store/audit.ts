@@ -1,0 +1,95 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { scrub } from '../log.ts';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { luaScript } from './lua.ts';
+
+const entrySchema = z.object({
+  atMs: z.number(),
+  user: z.object({ id: z.string(), name: z.string() }),
+  /** Conversation id; empty where there is none, as on Home. */
+  channel: z.string(),
+  /** The command, button or dialog. */
+  what: z.string(),
+  /** What it was about: a domain or a job id. */
+  subject: z.string(),
+  /** The platform's job that came of it. */
+  job: z.string().optional(),
+  result: z.string(),
+});
+
+/** One line of the audit log. */
+export type AuditEntry = z.output<typeof entrySchema>;
+
+/** Who asked for what, and what became of it. */
+export interface AuditStore {
+  /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
+  add(teamId: string, entry: AuditEntry): Promise<void>;
+  /** The latest entries, newest first. One that cannot be read is left out. */
+  last(teamId: string, count: number): Promise<AuditEntry[]>;
+}
+
+/** Entries of one workspace; the oldest go first. */
+const ENTRIES = 100_000;
+
+const MAX_TEXT = 200;
+
+// An id is the entry's own time. Ids have to rise: an entry that comes late gets the next one after the last.
+const addScript = luaScript(`
+local at, seq = tonumber(ARGV[1]), 0
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local info = redis.call('XINFO', 'STREAM', KEYS[1])
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      local lastAt, lastSeq = string.match(info[i + 1], '(%d+)-(%d+)')
+      if tonumber(lastAt) >= at then at, seq = tonumber(lastAt), tonumber(lastSeq) + 1 end
+    end
+  end
+end
+redis.call('XADD', KEYS[1], string.format('%.0f-%.0f', at, seq), 'entry', ARGV[2])
+redis.call('XTRIM', KEYS[1], 'MINID', '=', math.max(0, ARGV[1] - ARGV[3]))
+redis.call('XTRIM', KEYS[1], 'MAXLEN', '=', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`);
+
+export function createAuditStore(redis: Redis, limits = { entries: ENTRIES }): AuditStore {
+  return {
+    async add(teamId, { atMs, user, channel, what, subject, job, result }) {
+      const entry: AuditEntry = {
+        atMs,
+        user: { id: short(user.id), name: short(user.name) },
+        channel: short(channel),
+        what: short(what),
+        subject: short(subject),
+        ...(job !== undefined && { job: short(job) }),
+        result: short(result),
+      };
+      const args = [Math.floor(atMs), JSON.stringify(entry), keep.auditMs, limits.entries];
+      await addScript(redis, [keys.audit(teamId)], args);
+    },
+
+    async last(teamId, count) {
+      const found = await redis.xrevrange(keys.audit(teamId), '+', '-', 'COUNT', count);
+      return found.flatMap(([, fields]) => read(fields) ?? []);
+    },
+  };
+}
+
+function read(fields: string[]): AuditEntry | undefined {
+  const json = fields[fields.indexOf('entry') + 1];
+  try {
+    return entrySchema.safeParse(JSON.parse(json ?? '')).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function short(text: string): string {
+  const line = scrub(text, [])
+    .replace(/[\p{Cc}\p{Bidi_Control}\s]+/gu, ' ')
+    .trim();
+  const points = Array.from(line);
+  return points.length <= MAX_TEXT ? line : `${points.slice(0, MAX_TEXT - 1).join('')}…`;
+}

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
+import type { CommandTools } from '../../src/commands/command.ts';
+import { createGate, type GateParts, helpMessage } from '../../src/commands/gate.ts';
+import { slashCommands } from '../../src/commands/index.ts';
+import { createIntake } from '../../src/commands/intake.ts';
+import { TellUser } from '../../src/commands/tell-user.ts';
+import { createLog } from '../../src/log.ts';
+import type { Person, Verdict } from '../../src/policy.ts';
+import { message } from '../../src/slack/blocks.ts';
+import { createAuditStore } from '../../src/store/audit.ts';
+import type { RunStore } from '../../src/store/runs.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { NOW_MS } from '../jobs/export/any-run.ts';
+import { aCaller } from './command-world.ts';
+
+const ana: Person = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
+const answer = message([['Done']]);
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+/** A policy that gives one verdict, and names whoever is in the list. */
+const policy = (verdict: Verdict, named: string[] = []): GateParts['policy'] => ({
+  check: async () => verdict,
+  mayList: async () => [],
+  named: (userId) => named.includes(userId),
+});
+const allowed = policy({ kind: 'allowed', person: ana });
+const refused = policy({ kind: 'refused', person: ana, ask: [] });
+
+function gateWith(changes: Partial<GateParts> = {}) {
+  const lines: string[] = [];
+  const gate = createGate({
+    tools: { docsDomain: 'docs.acme.com' } as GateParts['tools'],
+    policy: allowed,
+    identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
+    audit: createAuditStore(redis.client),
+    newRef: () => '7f3c1d',
+    now: () => NOW_MS,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    ...changes,
+  });
+  let ran = 0;
+  const pass = (caller = aCaller(), run: (tools: CommandTools) => Promise<unknown> = async () => answer) =>
+    gate.pass('/docs-export', 'export', caller, async (_caller, tools) => {
+      ran += 1;
+      return run(tools);
+    });
+  return { gate, pass, ran: () => ran, log: () => lines.join('') };
+}
+
+const audited = (teamId = 'T0ACME') => createAuditStore(redis.client).last(teamId, 10);
+const textOf = async (passed: Promise<{ kind: string; message?: { text: string } }>) =>
+  (await passed).message?.text;
+
+describe('who may', () => {
+  test('is let in by the name that Slack confirmed, and as the member that they are', async () => {
+    const { gate } = gateWith({ policy: policy({ kind: 'allowed', person: { ...ana, fullMember: false } }) });
+    const typed = aCaller({ user: { id: 'U0ANA', name: 'ana.typed', fullMember: false } });
+    const heard = await gate.pass('/docs-export', 'export', typed, async (caller, tools) => ({
+      user: caller.user,
+      url: tools.workspaceUrl,
+      domain: tools.docsDomain,
+    }));
+    expect(heard).toEqual({
+      kind: 'answered',
+      value: {
+        user: { id: 'U0ANA', name: 'Ana', fullMember: false },
+        url: 'https://acme.example/',
+        domain: 'docs.acme.com',
+      },
+    });
+  });
+
+  test('leaves no audit line by being let in: what is asked for does', async () => {
+    await gateWith().pass();
+    expect(await audited()).toEqual([]);
+  });
+
+  test('leaves the audit lines that the request notes, with who asked and where', async () => {
+    await gateWith().pass(aCaller(), ({ note }) =>
+      note({ subject: 'docs.acme.com', job: 'se_1', result: 'accepted' }),
+    );
+    expect(await audited()).toEqual([
+      {
+        atMs: NOW_MS,
+        user: { id: 'U0ANA', name: 'Ana' },
+        channel: 'C0DOCS',
+        what: '/docs-export',
+        subject: 'docs.acme.com',
+        job: 'se_1',
+        result: 'accepted',
+      },
+    ]);
+  });
+});
+
+describe('who may not', () => {
+  test.each<[string, Partial<GateParts>, string, string]>([
+    [
+      'is told whom to ask',
+      { policy: policy({ kind: 'refused', person: ana, ask: ['docs-admins', 'Cleo\n<!here>'] }) },
+      "You can't start exports here, so nothing was started. Ask @docs-admins or @Cleo &lt;!here&gt;.",
+      'refused: not permitted',
+    ],
+    [
+      'is told whom to ask where no name is known',
+      { policy: refused },
+      "You can't start exports here, so nothing was started. Ask a full member of this workspace.",
+      'refused: not permitted',
+    ],
+    [
+      'because Slack did not tell in time, may try again',
+      { policy: policy({ kind: 'unknown' }) },
+      "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
+      'refused: not known in time',
+    ],
+  ])('%s, does nothing, and leaves an audit line', async (_, parts, text, result) => {
+    const { pass, ran } = gateWith(parts);
+    expect(await textOf(pass() as never)).toBe(text);
+    expect(ran()).toBe(0);
+    expect(await audited()).toEqual([
+      {
+        atMs: NOW_MS,
+        user: { id: 'U0ANA', name: 'ana' },
+        channel: 'C0DOCS',
+        what: '/docs-export',
+        subject: '',
+        result,
+      },
+    ]);
+  });
+
+  test('before Slack said who the bot is, is asked to try again', async () => {
+    const { pass, ran } = gateWith({ identity: () => undefined });
+    expect(await textOf(pass() as never)).toBe(
+      "I can't reach Slack's API right now, so nothing was started. Try again in a minute.",
+    );
+    expect(ran()).toBe(0);
+  });
+
+  test.each([
+    ['is broken', { add: async () => Promise.reject(new Error('away')) }],
+    ['does not answer', { add: () => new Promise<never>(() => {}) }],
+  ])('is told so all the same while the audit log %s', async (_, audit) => {
+    const { pass, log } = gateWith({
+      policy: refused,
+      audit: { ...createAuditStore(redis.client), ...audit },
+    });
+    expect(await textOf(pass() as never)).toMatch(/^You can't start exports here/);
+    expect(log()).toContain('no audit line was written');
+    expect(log()).toContain('a request was refused');
+  });
+
+  test('a request whose own audit line is lost is answered all the same', async () => {
+    const broken = { ...createAuditStore(redis.client), add: () => Promise.reject(new Error('away')) };
+    const { pass } = gateWith({ audit: broken });
+    const noted = pass(aCaller(), async ({ note }) => {
+      await note({ subject: 'x', result: 'y' });
+      return 'answered';
+    });
+    expect(await noted).toEqual({ kind: 'answered', value: 'answered' });
+  });
+});
+
+describe('somebody of another workspace', () => {
+  const cleo = aCaller({ teamId: 'T0OTHER', user: { id: 'U0CLEO', name: 'cleo', fullMember: false } });
+  const person: Person = { id: 'U0CLEO', name: 'Cleo', fullMember: false, active: true };
+  const verdict: Verdict = { kind: 'allowed', person };
+
+  test('is refused although everyone may, with an audit line in the log of this workspace', async () => {
+    const { pass, ran } = gateWith({ policy: policy(verdict) });
+    expect(await textOf(pass(cleo) as never)).toBe(
+      'This Docket belongs to another workspace. Nothing was started.',
+    );
+    expect(ran()).toBe(0);
+    expect(await audited('T0OTHER')).toEqual([]);
+    expect(await audited()).toMatchObject([{ user: { id: 'U0CLEO' }, result: 'refused: another workspace' }]);
+  });
+
+  test('is let in when the list names them, and what they ask for belongs to this workspace', async () => {
+    const { gate } = gateWith({ policy: policy(verdict, ['U0CLEO']) });
+    const passed = await gate.pass('/docs-export', 'export', cleo, async ({ teamId, user }) => ({
+      teamId,
+      user,
+    }));
+    expect(passed).toEqual({
+      kind: 'answered',
+      value: { teamId: 'T0ACME', user: { id: 'U0CLEO', name: 'Cleo', fullMember: false } },
+    });
+  });
+
+  test('is refused when they are named but the policy says no', async () => {
+    const { pass, ran } = gateWith({
+      policy: policy({ kind: 'refused', person, ask: [] }, ['U0CLEO']),
+    });
+    await pass(cleo);
+    expect(ran()).toBe(0);
+  });
+});
+
+describe('a further permission', () => {
+  test('that is there lets the request go on', async () => {
+    const passed = gateWith().pass(aCaller(), async ({ may }) => {
+      await may('admin', 'audit');
+      return 'went on';
+    });
+    expect(await passed).toEqual({ kind: 'answered', value: 'went on' });
+  });
+
+  test('that is not there ends it, says why, and leaves an audit line about what was wanted', async () => {
+    const check = vi.fn(
+      async (_user: string, permission: string): Promise<Verdict> =>
+        permission === 'admin' ? { kind: 'refused', person: ana, ask: [] } : { kind: 'allowed', person: ana },
+    );
+    const { pass } = gateWith({ policy: { ...allowed, check } });
+    const text = await textOf(pass(aCaller(), ({ may }) => may('admin', 'audit')) as never);
+    expect(text).toBe("You can't see this. Ask whoever runs Docket: its settings say who its admins are.");
+    expect(await audited()).toMatchObject([{ subject: 'audit', result: 'refused: not permitted' }]);
+  });
+});
+
+describe('what goes wrong behind the gate', () => {
+  test('and is meant for the person is told as it is, without a reference', async () => {
+    const { pass, log } = gateWith();
+    const told = message([['Type a domain.']]);
+    const passed = await pass(aCaller(), () => Promise.reject(new TellUser(told)));
+    expect(passed).toEqual({ kind: 'refused', message: told });
+    expect(log()).not.toContain('7f3c1d');
+  });
+
+  test('and is anything else shows a reference, which the log has too, and nothing of the error', async () => {
+    const { pass, log } = gateWith();
+    const text = await textOf(pass(aCaller(), () => Promise.reject(new Error('s3cret trouble'))) as never);
+    expect(text).toBe('Something broke on my side. ref 7f3c1d');
+    expect(log()).toContain('"ref":"7f3c1d"');
+    expect(log()).toContain('s3cret trouble');
+    expect(log()).not.toContain('hooks.example');
+  });
+
+  test('in the policy itself shows a reference as well', async () => {
+    const check = () => Promise.reject(new Error('a defect'));
+    const { pass, ran } = gateWith({ policy: { ...allowed, check } });
+    expect(await textOf(pass() as never)).toBe('Something broke on my side. ref 7f3c1d');
+    expect(ran()).toBe(0);
+  });
+
+  test('because Redis does not take it is told, without a reference', async () => {
+    const intake = createIntake({
+      runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
+      wake: async () => {},
+      limitMs: 1000,
+      claimMs: 1000,
+      monotonicMs: () => 0,
+      log: createLog('silent', []),
+    });
+    const run = { v: 1 as const, id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1, people: [] };
+    const { pass } = gateWith();
+    expect(await textOf(pass(aCaller(), () => intake.start(run, aCaller())) as never)).toBe(
+      "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
+    );
+  });
+});
+
+test.each(slashCommands.map((command) => [command.name, command] as const))(
+  'the help of %s is derived from what it is, and Slack takes it',
+  (_, command) => {
+    const { text, blocks } = helpMessage(command);
+    expect(text).toContain(
+      `${command.name} ${command.usage}`.trim().replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    );
+    expect(text).toContain(command.summary);
+    expect(mistakesIn(blocks, 'message')).toEqual([]);
+  },
+);

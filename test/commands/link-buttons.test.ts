@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { linkAgainButton } from '../../src/commands/link-buttons.ts';
+import { type LinkRun, linkRun } from '../../src/jobs/link/run.ts';
+import { keys } from '../../src/store/keys.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { NOW_MS } from '../jobs/export/any-run.ts';
+import { aLinkRun } from '../jobs/link/a-link-run.ts';
+import { aCaller, ben, createCommandWorld } from './command-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis);
+});
+afterAll(() => redis.close());
+
+const click = ({ id, made }: LinkRun, caller = aCaller({ user: ben })) =>
+  linkAgainButton.run({ v: 1, run: id, made }, caller, world.tools);
+const stored = ({ id }: LinkRun) => world.runs.load(id, linkRun);
+
+test.each(['sent', 'over', 'failed'] as const)('has another link made of one that is %s', async (state) => {
+  const run = await world.given(aLinkRun({ state, failures: 3 }));
+  expect(await click(run)).toBeUndefined();
+  expect(await stored(run)).toMatchObject({ state: 'making', made: 2, failures: 0, nextLookAtMs: NOW_MS });
+  expect(world.woken).toEqual([run.id]);
+});
+
+test('clicked twice has one made', async () => {
+  const run = await world.given(aLinkRun({ state: 'over' }));
+  await Promise.all([click(run), click(run)]);
+  await click(run);
+  expect(await stored(run)).toMatchObject({ made: 2 });
+});
+
+test('a click on a button that was shown for an earlier link makes none', async () => {
+  const run = await world.given(aLinkRun({ state: 'sent', made: 2 }));
+  await click({ ...run, made: 1 });
+  expect(await stored(run)).toMatchObject({ state: 'sent', made: 2 });
+});
+
+test('somebody else’s link is not theirs to renew', async () => {
+  const run = await world.given(aLinkRun({ state: 'over' }));
+  expect((await click(run, aCaller()))?.text).toMatch(/^This link is not yours\./);
+  expect(await stored(run)).toMatchObject({ state: 'over' });
+});
+
+test('a link that is forgotten says where to ask for a new one', async () => {
+  expect((await click(aLinkRun()))?.text).toMatch(/^I no longer remember this link\./);
+});
+
+test('an old link, while a newer one is there, points to that one', async () => {
+  const old = await world.given(aLinkRun({ state: 'over' }));
+  await redis.client.set(keys.claim('c2b2'), 'newer');
+  expect((await click(old))?.text).toBe('You have a newer link to this export: look for it here.');
+  expect(await stored(old)).toMatchObject({ state: 'over' });
+});

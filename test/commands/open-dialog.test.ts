@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDialogOpener } from '../../src/commands/open-dialog.ts';
+import { TellUser } from '../../src/commands/tell-user.ts';
+import { createLog } from '../../src/log.ts';
+import { message } from '../../src/slack/blocks.ts';
+import { noticeView } from '../../src/slack/dialogs.ts';
+import { SlackApiError } from '../../src/slack/errors.ts';
+import { createResponseUrlStore } from '../../src/store/response-urls.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aCaller } from './command-world.ts';
+
+const view = noticeView('Test', message([['Done']]));
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+type Parts = Parameters<typeof createDialogOpener>[0];
+
+function openerWith(changes: Partial<Parts> = {}) {
+  const opened: unknown[][] = [];
+  const lines: string[] = [];
+  const open = createDialogOpener({
+    slack: { openDialog: async (...what) => void opened.push(what) },
+    responseUrls: createResponseUrlStore(redis.client),
+    timeoutMs: 1200,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    ...changes,
+  });
+  return { open, opened, log: () => lines.join('') };
+}
+
+test('opens it for the click or command, in time, and keeps where its answer belongs', async () => {
+  const { open, opened } = openerWith();
+  await open(aCaller({ requestId: 'r', triggerId: 't' }), view);
+  expect(opened).toEqual([['t', view, 1200]]);
+  expect(await createResponseUrlStore(redis.client).find('r')).toBe('https://hooks.example/1');
+});
+
+test('keeps nothing where there is no address', async () => {
+  const { open, opened } = openerWith();
+  await open(aCaller({ responseUrl: undefined }), view);
+  expect(opened).toHaveLength(1);
+  expect(await redis.client.keys('*')).toEqual([]);
+});
+
+test.each([
+  ['breaks', { put: () => Promise.reject(new Error('away')) }],
+  ['does not answer', { put: () => new Promise<never>(() => {}) }],
+])('opens it all the same while the store of addresses %s', async (_, broken) => {
+  const responseUrls = { ...createResponseUrlStore(redis.client), ...broken };
+  const { open, opened, log } = openerWith({ responseUrls });
+  await open(aCaller(), view);
+  expect(opened).toHaveLength(1);
+  expect(log()).toContain('its address was not kept');
+  expect(log()).not.toContain('hooks.example');
+});
+
+test('that Slack does not open is told, with what to do instead', async () => {
+  const openDialog = () => Promise.reject(new SlackApiError('missing', 'views.open', 'expired_trigger_id'));
+  const { open, log } = openerWith({ slack: { openDialog } });
+  const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(TellUser);
+  expect((error as TellUser).told.text).toBe(
+    "Slack didn't open the dialog in time. Try again, or type the command with its options; `help` lists them.",
+  );
+  expect(log()).toContain('a dialog was not opened');
+});

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { messageWith, plain, until } from './reading.ts';
+import { createWorld, type World } from './world.ts';
+
+describe.each(['http', 'socket'] as const)('over %s', (transport) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld({ transport });
+    await world.startBot();
+    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
+  });
+  afterEach(() => world.close());
+
+  type PersonName = Parameters<World['slack']['person']>[0];
+  const person = (name: PersonName) => world.slack.person(name);
+  const published = () => world.slack.wire.calls.filter(({ name }) => name === 'views.publish');
+
+  /** What somebody's Home says, by its headings. */
+  function home(who: PersonName): Record<string, string[]> {
+    const sections: Record<string, string[]> = {};
+    const titles = ['What you run and follow', 'What you may do', 'Limits', 'Help'];
+    let current: string[] = [];
+    for (const line of plain(person(who).reads(person(who).home())).split('\n')) {
+      if (titles.includes(line)) sections[line] = current = [];
+      else current.push(line);
+    }
+    return sections;
+  }
+
+  /** Opens Home and waits until it is there in its newest form. */
+  async function opens(who: PersonName) {
+    const before = person(who).home();
+    await person(who).opensHome();
+    await world.slack.until(() => person(who).home() !== before);
+    return home(who);
+  }
+  const runs = async (who: PersonName) => (await opens(who))['What you run and follow'];
+
+  test('says at first that there is nothing, what the person may do, the limits, and how to get help', async () => {
+    const sections = await opens('ana');
+    expect(sections).toEqual({
+      'What you run and follow': ['Nothing yet.'],
+      'What you may do': ['Start exports'],
+      Limits: [
+        'looks at exports: up to 5 a second for each project',
+        expect.stringMatching(/^edits in Slack: up to \d+ a minute, \d+ free just now, none waits$/),
+      ],
+      Help: [
+        'Type /docs-export help or /docs-status help in any channel.',
+        'This page is brought up to date when you open it.',
+      ],
+    });
+  });
+
+  test('shows a running export with the way to its thread, and its ending after it is opened again', async () => {
+    await person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%', 'se_…']);
+    expect(await runs('ana')).toEqual([
+      'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
+    ]);
+    expect(JSON.stringify(person('ana').home())).toContain(
+      `https://acme.slack.com/archives/${messageWith(world, '📦').channel}/p`,
+    );
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', ['is ready', '— Done']);
+    expect(await runs('ana')).toEqual(['docs.acme.com — Done · asked for by @ana TIME · Open thread']);
+    // Not even after the end is there a link to the bundle on it.
+    expect(JSON.stringify(person('ana').home())).not.toContain('X-Signature');
+  });
+
+  test('shows what somebody follows, and nothing else of what others run', async () => {
+    await person('ana').types('#private', '/docs-export docs.acme.com');
+    await until(world, '#private', ['42%', 'se_…']);
+    expect(await runs('ben')).toEqual(['Nothing yet.']);
+    expect(await runs('ana')).toEqual([
+      'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
+    ]);
+    await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
+    // No way into a conversation that ben may have left.
+    expect(await runs('ben')).toEqual([
+      'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME',
+    ]);
+  });
+
+  test('opened again and again while it is being published, it is published once more', async () => {
+    world.slack.wire.order('views.publish', { kind: 'delay', ms: 1000 });
+    await person('ana').opensHome();
+    await world.slack.until(() => published().length === 1);
+    for (let time = 0; time < 4; time += 1) await person('ana').opensHome();
+    await expect
+      .poll(() => published().map(({ outcome }) => outcome), { timeout: 10_000 })
+      .toEqual(['200', '200']);
+    // Whoever comes later finds no work that was left over.
+    await opens('ben');
+    expect(published()).toHaveLength(3);
+  });
+
+  test('tells a guest, who may do nothing, whom to ask', async () => {
+    expect((await opens('gus'))['What you may do']).toEqual([
+      'Nothing here. Ask a full member of this workspace.',
+    ]);
+  });
+
+  test.each([
+    ['the limit is reached', { kind: 'answer', status: 429, headers: { 'retry-after': '1' } }],
+    ['Slack has trouble', { kind: 'answer', status: 503 }],
+    ['the answer is lost', { kind: 'reset', when: 'after' }],
+  ] as const)('is published later when %s', async (_, fault) => {
+    world.slack.wire.order('views.publish', fault, 2);
+    await person('ana').opensHome();
+    await expect.poll(() => published().length, { timeout: 15_000 }).toBe(3);
+    await world.slack.until(() => person('ana').home());
+    expect(home('ana')['What you run and follow']).toEqual(['Nothing yet.']);
+  });
+
+  test('is left alone when the app has no Home, with a line in the log', async () => {
+    const body = { ok: false, error: 'not_enabled' };
+    world.slack.wire.order('views.publish', { kind: 'answer', status: 200, body });
+    await person('ana').opensHome();
+    await world.slack.until(() => world.bots[0]?.output().includes('takes no Home tab'));
+    await person('ben').opensHome();
+    await world.slack.until(() => person('ben').home());
+    expect(published()).toHaveLength(2);
+  });
+
+  test('an export goes on while Home cannot be published', async () => {
+    world.slack.wire.order('views.publish', { kind: 'answer', status: 503 }, 1000);
+    for (const who of ['ana', 'ben', 'gus'] as const) await person(who).opensHome();
+    await person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+    world.slack.wire.clear();
+  });
+});
+
+describe.each(['http', 'socket'] as const)('with Redis frozen, over %s', (transport) => {
+  test('an opened Home is not acknowledged as done, and works when it is opened again', async () => {
+    // That Slack is told so is the point: it sends the event again.
+    const world = await createWorld({ transport, mayViolate: /app_home_opened/ });
+    await world.startBot();
+    const ana = world.slack.person('ana');
+    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
+    world.redis.freeze();
+    await ana.opensHome();
+    expect(world.slack.events[0]).toMatchObject({ accepted: false });
+    world.redis.thaw();
+    await ana.opensHome();
+    await world.slack.until(() => ana.home());
+    await world.close();
+  });
+});

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/check.ts';
+import { notifiedBy } from '../../../demo/slack/notifies.ts';
+import type { Block } from '../../../demo/slack/workspace.ts';
+import { readDomain } from '../../../src/domain.ts';
+import {
+  type ExportRun,
+  exportActions,
+  exportRun,
+  runButton,
+  startAnother,
+} from '../../../src/jobs/export/run.ts';
+import { exportLine, exportMessages, noPlaceMessage, runningMessage } from '../../../src/jobs/export/view.ts';
+import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
+import { anyRun, NOW_MS, slackCode } from './any-run.ts';
+import { buttonsIn, ended, messageOf, REQUEST, THREAD } from './reading.ts';
+
+/** What stands for a presigned link, in a message that is not delivered yet. */
+const LINK = linkPlaceholder('');
+
+describe('whatever a record holds', () => {
+  const runButtons: string[] = [
+    exportActions.startAgain,
+    exportActions.leave,
+    exportActions.tryAgain,
+    exportActions.checkNow,
+    exportActions.newLink,
+    exportActions.notify,
+    exportActions.refresh,
+    exportActions.settings,
+    exportActions.ownLink,
+  ];
+  const everyMessage = (run: ExportRun, code: string) => [
+    ...exportMessages(run),
+    { key: 'running', message: runningMessage(run, NOW_MS, THREAD, REQUEST) },
+    { key: 'running', message: runningMessage(run, NOW_MS, undefined, REQUEST) },
+    { key: 'no place', message: noPlaceMessage(run, code) },
+    { key: 'listed', message: message([exportLine(run, undefined)]) },
+  ];
+  function always(claim: (shown: { key: string; message: Message }, run: ExportRun) => void) {
+    fc.assert(
+      fc.property(anyRun, slackCode, (run, code) => {
+        for (const shown of everyMessage(run, code)) claim(shown, run);
+      }),
+      { numRuns: 400 },
+    );
+  }
+
+  test('the records that this is tried with are ones that the schema takes', () => {
+    fc.assert(fc.property(anyRun, (run) => exportRun.parse(run) !== undefined));
+  });
+
+  test.each(['https://bundles.example/b.zip?X-Signature=1', undefined])(
+    'Slack takes every message, with the link %s',
+    async (link) => {
+      await fc.assert(
+        fc.asyncProperty(anyRun, slackCode, async (run, code) => {
+          const listed = { message: message([exportLine(run, THREAD)]) };
+          for (const shown of [...everyMessage(run, code), listed]) {
+            const { blocks } = await fillLinks(shown.message, async () => link);
+            expect(mistakesIn(blocks, 'message')).toEqual([]);
+            expect(() => checkMessageBlocks(blocks, (prefix) => prefix)).not.toThrow();
+          }
+        }),
+        { numRuns: 400 },
+      );
+    },
+  );
+
+  test('nobody is mentioned but whoever asked or wanted to be told, in endings and questions', () => {
+    always(({ key, message: { text, blocks } }, { requester, watchers }) => {
+      const told = key.includes('.end.') || key.includes('.question.');
+      const allowed = told ? [requester, ...watchers].map(({ id }) => id) : [];
+      expect(allowed).toEqual(expect.arrayContaining(notifiedBy(text, blocks as unknown as Block[])));
+      const mentions = [requester, ...watchers].map(({ id }) => `<@${id}>`);
+      const ours = mentions
+        .reduce((rest, mention) => rest.replaceAll(mention, ''), text)
+        .replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
+      expect(ours).not.toMatch(/<[!@#]/);
+    });
+  });
+
+  test('the words can be read aloud, fit, and hold no link', () => {
+    always(({ message: { text } }, run) => {
+      expect(text.trim()).not.toBe('');
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3800);
+      if (run.ending?.kind === 'done') expect(text).not.toContain(run.ending.link);
+      expect(text).not.toContain(THREAD);
+    });
+  });
+
+  test('a link is in an ending that everybody may have, or in a direct message, and only while it works', () => {
+    fc.assert(
+      fc.property(anyRun, (run) => {
+        const done = run.ending?.kind === 'done' ? run.ending : undefined;
+        for (const { key, place, message } of exportMessages(run)) {
+          if (!buttonsIn(message.blocks).some(({ url }) => url?.startsWith(LINK))) continue;
+          expect(done?.over && done.linkEndsAtMs !== undefined).not.toBe(true);
+          expect(key).toMatch(done?.privately ? /\.private\./ : /\.end\./);
+          if (done?.privately) expect(place).toEqual({ user: run.requester.id });
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('one line of somebody else stays one line, and changes no direction', () => {
+    always(({ message: { text } }) => {
+      expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+      expect(text.split('\n').length).toBeLessThanOrEqual(3);
+    });
+  });
+
+  test('every button of a run carries what its listener understands, and Slack takes it', () => {
+    always(({ message: { blocks } }, run) => {
+      for (const { action_id: action, value, url } of buttonsIn(blocks)) {
+        if (action === exportActions.startAnother) {
+          expect(startAnother.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
+          continue;
+        }
+        if (!runButtons.includes(action)) {
+          expect(value).toBeUndefined();
+          expect(url).toMatch(/^(?:docket-link:|https:)/);
+          continue;
+        }
+        expect(value?.length).toBeLessThanOrEqual(2000);
+        const { run: id, attempt, resumed } = runButton.parse(JSON.parse(value ?? ''));
+        expect({ id, attempt, resumed }).toEqual({ id: run.id, attempt: run.attempt, resumed: run.resumed });
+      }
+    });
+  });
+
+  test('no percentage is shown that the platform did not tell', () => {
+    const silent = anyRun.map((run) => ({
+      ...run,
+      looks: run.looks.map(({ atMs }) => ({ atMs })),
+      domain: 'docs.acme.com',
+      project: 'default',
+      requester: { id: 'U0ANA', name: 'ana' },
+    }));
+    fc.assert(
+      fc.property(silent, (run) => {
+        const {
+          progressText: _,
+          status: __,
+          answer: ___,
+          version: ____,
+          paths: _____,
+          ending,
+          ...rest
+        } = run;
+        rest.jobId = 'se_1';
+        const words = { ...rest, ...(ending && !('reason' in ending) && !('code' in ending) && { ending }) };
+        for (const { message } of [
+          ...exportMessages(words),
+          { message: runningMessage(words, NOW_MS, THREAD, REQUEST) },
+        ])
+          expect(message.text).not.toMatch(/%|[▓░]/);
+      }),
+    );
+  });
+
+  test('a record that was stored and read again shows the same', () => {
+    fc.assert(
+      fc.property(anyRun, (run) => {
+        const again = exportRun.parse(JSON.parse(JSON.stringify(run)));
+        expect(exportMessages(again)).toEqual(exportMessages(run));
+      }),
+    );
+  });
+});
+
+describe('a domain that a person may ask for', () => {
+  test('is written out in the card, the ending and the buttons, however long it is', () => {
+    const label = 'a'.repeat(63);
+    const domain = `${label}.${label}.${label}.${'b'.repeat(61)}`;
+    expect(readDomain(domain)).toEqual({ kind: 'domain', domain });
+    const run = ended({ kind: 'failed' }, { domain });
+    expect(messageOf(run, 'card')).toContain(domain);
+    expect(messageOf(run, 'end')).toContain(domain);
+    expect(exportMessages(run).flatMap(({ message }) => mistakesIn(message.blocks, 'message'))).toEqual([]);
+  });
+
+  test('goes with its project and its job into the buttons, for the day when the record is gone', () => {
+    const jobId = `se_${'7'.repeat(509)}`;
+    const run = ended(
+      { kind: 'failed' },
+      { domain: `${'a'.repeat(63)}.example.com`, project: 'acme', jobId },
+    );
+    const [button] = exportMessages(run).flatMap(({ message }) => buttonsIn(message.blocks));
+    expect(runButton.parse(JSON.parse(button?.value ?? ''))).toMatchObject({
+      domain: run.domain,
+      project: 'acme',
+      job: jobId,
+    });
+  });
+});

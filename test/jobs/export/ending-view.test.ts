@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest';
+import type { Ending, ExportRun } from '../../../src/jobs/export/run.ts';
+import { exportMessages } from '../../../src/jobs/export/view.ts';
+import { anEnding, NOW_MS, type REASONS_NOT_TO_START } from './any-run.ts';
+import { ended, messageOf, reads } from './reading.ts';
+
+describe('the ending', () => {
+  const looks = [{ atMs: NOW_MS, fraction: 0.61 }];
+  const said = (ending: Ending, changes: Partial<ExportRun> = {}) => messageOf(ended(ending, changes), 'end');
+
+  test.each<[string, string | undefined, string | undefined]>([
+    [
+      'done',
+      said(anEnding.done, { pageCount: 412 }),
+      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+    ],
+    [
+      'done, with nothing else told',
+      said({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
+      "✅ @Ana The export of docs.acme.com is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]",
+    ],
+    [
+      'done, one page and one byte',
+      said({ kind: 'done', link: 'x', linkEndsAtMs: NOW_MS, sizeBytes: 1 }, { pageCount: 1 }),
+      '✅ @Ana The export of docs.acme.com is ready · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+    ],
+    [
+      'failed',
+      said(anEnding.failed, { looks }),
+      '❌ @Ana The export of docs.acme.com failed at 61% after 3 min.\nThe platform said: "Page guides/x failed to render"\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+    ],
+    [
+      'failed, without a reason',
+      said({ kind: 'failed' }),
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+    ],
+    [
+      'failed, with a reason that says nothing',
+      said({ kind: 'failed', reason: ' \u202E\n' }),
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+    ],
+    [
+      'lost',
+      said(anEnding.lost),
+      '❌ @Ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
+    ],
+    [
+      'gave up',
+      said(anEnding.gaveUp),
+      '⌛ @Ana I stopped watching the export of docs.acme.com after 6 h. It may still finish.\n[Check now]',
+    ],
+    [
+      'no link',
+      said(anEnding.noLink),
+      "⚠️ @Ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
+    ],
+    [
+      'broken',
+      said(anEnding.broken),
+      '❌ @Ana Something broke on my side during the export of docs.acme.com. It may still finish at the platform. ref 7f3c1d\n[Check now]',
+    ],
+    [
+      'broken before anybody knows whether it started',
+      said(anEnding.broken, { jobId: undefined }),
+      "❌ @Ana Something broke on my side during the export of docs.acme.com. It may or may not have started: look in the platform's dashboard before you start it again. ref 7f3c1d\n[Start again]",
+    ],
+    ['left', said(anEnding.left), undefined],
+    ['no place', said(anEnding.noPlace), undefined],
+  ])('%s', (_, text, expected) => {
+    expect(text).toBe(expected);
+  });
+
+  test.each<[(typeof REASONS_NOT_TO_START)[number], string]>([
+    [
+      'domain',
+      "❌ @Ana The platform doesn't accept docs.acme.com, so nothing was started. Check the spelling and type the command again.",
+    ],
+    [
+      'plan',
+      "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
+    ],
+    [
+      'key',
+      '❌ @Ana My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
+    ],
+    [
+      'limit',
+      "❌ @Ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
+    ],
+    [
+      'down',
+      "❌ @Ana The docs platform isn't answering, so nothing was started. Try again in a little while.\n[Try again]",
+    ],
+    [
+      'project',
+      '❌ @Ana My settings no longer have the project default, so nothing was started. Ask whoever runs Docket.',
+    ],
+    ['other', '❌ @Ana The platform refused the export. Nothing was started.\n[Try again]'],
+  ])('not started: %s', (why, expected) => {
+    expect(said({ kind: 'notStarted', why })).toBe(expected);
+  });
+
+  test('not started: the words of the platform are added', () => {
+    expect(said(anEnding.notStarted)).toBe(
+      '❌ @Ana The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
+    );
+  });
+
+  test('a long reason is cut', () => {
+    expect(said({ kind: 'failed', reason: '😀'.repeat(400) })).toContain(`said: "${'😀'.repeat(299)}…"`);
+  });
+
+  test('each way to end a run that is started has a state in words, not by an emoji alone', () => {
+    for (const ending of Object.values(anEnding)) {
+      const text = said(ending);
+      if (text !== undefined) expect(text).toMatch(/^(?:✅|❌|⚠️|⌛) @Ana [A-Z]/);
+    }
+  });
+
+  test('a label stands behind the domain', () => {
+    expect(said({ kind: 'failed' }, { version: '1.2\n<!here>' })).toContain(
+      'The export of docs.acme.com (1.2 <!here>) failed after 3 min.',
+    );
+    expect(said({ kind: 'failed' }, { version: ' \u202E' })).toContain('The export of docs.acme.com failed');
+  });
+
+  test('a further link that could not be had is news of its own, and the old ending stays', () => {
+    const keys = exportMessages(ended(anEnding.noLink, { relinked: 2 })).map(({ key }) => key);
+    expect(keys.filter((key) => key.includes('.end.'))).toEqual(['3f9a1c2b4d5e6f708192a3b4.end.1.0.2']);
+    expect(said(anEnding.noLink, { relinked: 2 })).toContain("couldn't get a new download link yet");
+  });
+});
+
+describe('the ending of an export that was not started from here', () => {
+  const joined = (ending: Ending, changes: Partial<ExportRun> = {}) =>
+    messageOf(ended(ending, { joined: true, ...changes }), 'end');
+  const byJob = { domain: '', startedAtMs: undefined };
+
+  test.each<[string, string | undefined, string]>([
+    [
+      'done, known by its job alone: how long it took only when both ends of it are known',
+      joined({ kind: 'done', link: 'x' }, byJob),
+      "✅ @Ana The export of job se_3f9a…4a06 is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]",
+    ],
+    [
+      'failed, known by its job alone: nobody can try it again from here',
+      joined({ kind: 'failed' }, byJob),
+      '❌ @Ana The export of job se_3f9a…4a06 failed.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b',
+    ],
+    [
+      'failed, with a domain',
+      joined({ kind: 'failed' }),
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+    ],
+    [
+      'lost, known by its job alone',
+      joined(anEnding.lost, byJob),
+      '❌ @Ana The platform does not know the export of job se_3f9a…4a06 (404).',
+    ],
+    [
+      'lost, with a domain: the id was probably wrong, and another export is not what was asked for',
+      joined(anEnding.lost),
+      '❌ @Ana The platform does not know the export of docs.acme.com (404).',
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(text).toBe(expected);
+  });
+});
+
+describe('an ending whose link is for one person', () => {
+  const done: Ending = { ...anEnding.done, privately: true } as Ending;
+  const shown = (ending: Ending, part: string) =>
+    exportMessages(ended(ending, { pageCount: 412 })).find(({ key }) => key.includes(`.${part}.`));
+
+  test('says in the thread that it is ready, and where the link went', () => {
+    expect(messageOf(ended(done, { pageCount: 412 }), 'end')).toBe(
+      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nI sent you the link privately.\n[Get my own link]',
+    );
+    expect(JSON.stringify(shown(done, 'end')?.message)).not.toContain('docket-link:');
+  });
+
+  test('has the link in the direct message, without a mention: that one notifies anyway', () => {
+    const own = shown(done, 'private');
+    expect(own).toMatchObject({
+      key: '3f9a1c2b4d5e6f708192a3b4.private.1.0',
+      place: { user: 'U0ANA' },
+      kind: 'ending',
+    });
+    expect(own && reads(own.message)).toBe(
+      '📦 The export of docs.acme.com is ready\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+    );
+    expect(JSON.stringify(own?.message)).toContain('docket-link:run.1.0.0');
+  });
+
+  test('is there once: an ending for everybody has no direct message', () => {
+    expect(shown(anEnding.done, 'private')).toBeUndefined();
+  });
+
+  test('loses the link in the direct message when it has ended, and is not posted anew for that', () => {
+    const over = { ...done, over: true } as Ending;
+    const own = shown(over, 'private');
+    expect(own?.kind).toBe('progress');
+    expect(own && reads(own.message)).toBe(
+      '📦 The export of docs.acme.com is ready\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+    );
+    expect(messageOf(ended(over), 'end')).toContain('I sent you the link privately.');
+    expect(JSON.stringify(exportMessages(ended(over)))).not.toContain('docket-link:');
+  });
+});
+
+describe('an ending whose link has ended', () => {
+  const over = { ...anEnding.done, over: true } as Ending;
+
+  test('says when, has no link any more, and offers another', () => {
+    expect(messageOf(ended(over), 'end')).toBe(
+      '✅ @Ana The export of docs.acme.com is ready · 18.4 MB · took 3 min\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+    );
+    expect(JSON.stringify(exportMessages(ended(over)))).not.toContain('docket-link:');
+  });
+
+  test('is an edit that nobody needs where the message was deleted', () => {
+    expect(exportMessages(ended(over)).at(-1)?.kind).toBe('progress');
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type ExportRun, transitions } from '../../../src/jobs/export/run.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { NOW_MS } from './any-run.ts';
+import { aJob, createJobWorld, failing } from './job-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createJobWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createJobWorld(redis);
+});
+afterAll(() => redis.close());
+
+const ben = { id: 'U0BEN', name: 'ben' };
+
+/** As `/docs-export watch` makes it. */
+const joined = (changes: Partial<ExportRun> = {}) =>
+  world.given({
+    joined: true,
+    state: 'accepted',
+    domain: '',
+    sinceMs: NOW_MS,
+    startedAtMs: undefined,
+    status: undefined,
+    ...changes,
+  });
+
+test('a job that is joined is watched and never started', async () => {
+  const run = await joined();
+  const starts: unknown[] = [];
+  const context = world.contextWith({
+    startExport: async (what) => {
+      starts.push(what);
+      return aJob();
+    },
+    getExport: async () => aJob({ createdAt: NOW_MS - 240_000, progress: { fraction: 0.37 } }),
+  });
+  expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+  expect(starts).toEqual([]);
+  expect(await world.stored(run)).toMatchObject({ state: 'watching', startedAtMs: NOW_MS - 240_000 });
+  expect(world.text(run, 'card')).toContain('Watched by @ana');
+  expect(world.text(run, 'progress')).toContain('37%');
+});
+
+test('how long it took is told when the platform tells both ends', async () => {
+  const run = await joined();
+  const context = world.contextWith({
+    getExport: async () =>
+      aJob({ status: 'failed', createdAt: NOW_MS - 3_600_000, updatedAt: NOW_MS - 3_480_000 }),
+  });
+  await world.look(run, context);
+  expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
+});
+
+test('how long it took is not told when the platform does not say when it ended or began', async () => {
+  for (const [jobId, known] of [
+    ['se_1', { createdAt: NOW_MS - 3_600_000 }],
+    ['se_2', { updatedAt: NOW_MS - 3_600_000 }],
+  ] as const) {
+    const run = await joined({ id: `${jobId}00000000000000000000`, claim: jobId, jobId });
+    await world.look(run, world.contextWith({ getExport: async () => aJob({ status: 'failed', ...known }) }));
+    expect(world.text(run, 'end.1.0')).toContain(`The export of job ${jobId} failed.`);
+  }
+});
+
+test('an end that was seen from here is the time of the look', async () => {
+  const run = await joined();
+  const createdAt = NOW_MS - 60_000;
+  await world.look(run, world.contextWith({ getExport: async () => aJob({ createdAt }) }));
+  world.clock.nowMs = NOW_MS + 60_000;
+  await world.runs.save({ ...((await world.stored(run)) as ExportRun), nextLookAtMs: NOW_MS });
+  await world.look(run, world.contextWith({ getExport: async () => aJob({ createdAt, status: 'failed' }) }));
+  expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
+});
+
+test('a job that the platform does not know is lost, and offers no other in its place', async () => {
+  const run = await joined();
+  const context = world.contextWith({ getExport: failing('not_found') });
+  for (;;) {
+    const outcome = await world.look(run, context);
+    if (outcome.kind === 'done') break;
+    world.clock.nowMs += outcome.inMs;
+  }
+  const ending = world.message(run, 'end.1.0');
+  expect(ending?.message.text).toContain('The platform does not know the export of job se_3f9a…4a06 (404).');
+  expect(ending?.message.blocks.some(({ type }) => type === 'actions')).toBe(false);
+});
+
+test('one with a domain that a person tries again is started from here', async () => {
+  const failed = await joined({
+    domain: 'docs.acme.com',
+    state: 'ended',
+    ending: { kind: 'failed' },
+    audited: true,
+  });
+  const again = transitions.tryAgain(failed, ben, NOW_MS);
+  expect(again).toMatchObject({ joined: false, attempt: 2 });
+  await world.runs.save(again as ExportRun);
+  const started: unknown[] = [];
+  const context = world.contextWith({
+    startExport: async (what) => {
+      started.push(what);
+      return aJob({ jobId: 'se_new' });
+    },
+    getExport: async () => aJob({ jobId: 'se_new' }),
+  });
+  await world.look(failed, context);
+  expect(started).toMatchObject([{ domain: 'docs.acme.com' }]);
+  expect(await world.stored(failed)).toMatchObject({ state: 'watching', jobId: 'se_new' });
+});
+
+test('one that is known by its job alone cannot be tried again', async () => {
+  const failed = await joined({ state: 'ended', ending: { kind: 'failed' } });
+  expect(transitions.tryAgain(failed, ben, NOW_MS)).toBeUndefined();
+});

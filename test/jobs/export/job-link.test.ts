@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { exportJob } from '../../../src/jobs/export/job.ts';
+import type { ExportRun } from '../../../src/jobs/export/run.ts';
+import { SlackApiError } from '../../../src/slack/errors.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { anEnding, NOW_MS } from './any-run.ts';
+import { aJob, createJobWorld, failing, HOUR_MS } from './job-world.ts';
+
+const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createJobWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createJobWorld(redis);
+  // A link lives in Redis until it ends, by the clock of Redis.
+  world.clock.nowMs = Date.now();
+});
+afterAll(() => redis.close());
+
+const createBundle = async () => ({ bundleUrl: ADDRESS, expiresAt: world.clock.nowMs + HOUR_MS });
+
+const bundling = (changes: Partial<ExportRun> = {}) =>
+  world.given({ state: 'bundling', sinceMs: world.clock.nowMs, nextLookAtMs: world.clock.nowMs, ...changes });
+
+const isForOne = (run: ExportRun) => world.message(run, 'private.1.0') !== undefined;
+const placeholders = (run: ExportRun, part: string) =>
+  JSON.stringify(world.message(run, part)?.message).includes('docket-link:');
+
+describe('who gets the link', () => {
+  test('everybody in the thread, where nothing speaks against it', async () => {
+    const run = await bundling();
+    await world.look(run, world.contextWith({ createBundle }));
+    expect(isForOne(run)).toBe(false);
+    expect(placeholders(run, 'end.1.0')).toBe(true);
+  });
+
+  test('the requester alone, where it was asked for like that: by direct message', async () => {
+    const run = await bundling({ privately: true });
+    await world.look(run, world.contextWith({ createBundle }));
+    expect(placeholders(run, 'end.1.0')).toBe(false);
+    expect(placeholders(run, 'private.1.0')).toBe(true);
+    expect(world.message(run, 'private.1.0')?.place).toEqual({ user: 'U0ANA' });
+  });
+
+  test('the requester alone, where people of other organizations read along', async () => {
+    const run = await bundling();
+    const asked: string[] = [];
+    const channel = async (id: string) => {
+      asked.push(id);
+      return { shared: true };
+    };
+    await world.look(run, world.contextWith({ createBundle }, { slack: { channel } }));
+    expect(asked).toEqual(['C0DOCS']);
+    expect(isForOne(run)).toBe(true);
+    expect(placeholders(run, 'end.1.0')).toBe(false);
+  });
+
+  test('the requester alone, where Slack does not tell who reads along', async () => {
+    const run = await bundling();
+    const channel = () => Promise.reject(new SlackApiError('unreachable', 'conversations.info', 'away'));
+    await world.look(run, world.contextWith({ createBundle }, { slack: { channel } }));
+    expect(isForOne(run)).toBe(true);
+  });
+
+  test('the requester in the thread, where all of it is in direct messages', async () => {
+    const run = await bundling({ privately: true, inDirectMessage: true });
+    await world.look(run, world.contextWith({ createBundle }));
+    expect(isForOne(run)).toBe(false);
+    expect(placeholders(run, 'end.1.0')).toBe(true);
+  });
+});
+
+describe('a link for one person', () => {
+  test('is taken from the direct message when it ends, and no placeholder stays anywhere', async () => {
+    const run = await bundling({ privately: true });
+    const context = world.contextWith({ createBundle });
+    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: HOUR_MS });
+    world.clock.nowMs += HOUR_MS;
+    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(world.text(run, 'private.1.0')).toContain('🔒 The link ended');
+    expect(JSON.stringify([...world.shown.values()])).not.toContain('docket-link:');
+  });
+
+  test('and its address are in no message', async () => {
+    const run = await bundling({ privately: true });
+    await world.look(run, world.contextWith({ createBundle }));
+    expect(JSON.stringify([...world.shown.values()])).not.toContain('bundles.example');
+    expect(JSON.stringify(await world.stored(run))).not.toContain('s3cret');
+  });
+});
+
+test('a link that the platform refuses because of the key is told to the admins', async () => {
+  const run = await bundling();
+  await world.look(run, world.contextWith({ createBundle: failing('key_rejected') }));
+  expect(world.adminsTold).toEqual(['default']);
+  expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink' });
+});
+
+test('a platform that calls a completed job incomplete is asked again, for a while', async () => {
+  const run = await bundling();
+  const startedMs = world.clock.nowMs;
+  const context = world.contextWith({ createBundle: failing('conflict') });
+  for (;;) {
+    const outcome = await world.look(run, context);
+    if (outcome.kind === 'done') break;
+    world.clock.nowMs += outcome.inMs;
+  }
+  const waitedMs = world.clock.nowMs - startedMs;
+  expect(waitedMs).toBeLessThanOrEqual(defaultTiming.giveUpMs);
+  expect(waitedMs).toBeGreaterThan(defaultTiming.giveUpMs / 2);
+  expect(world.text(run, 'end.1.0')).toContain("I couldn't get a download link yet");
+});
+
+describe('the audit log', () => {
+  test('has who asked, and how it ended', async () => {
+    const run = await world.given({
+      state: 'accepted',
+      version: '1.2',
+      jobId: undefined,
+      startedAtMs: undefined,
+    });
+    const context = world.contextWith({
+      startExport: async () => aJob(),
+      getExport: async () => aJob({ status: 'completed' }),
+      createBundle,
+    });
+    await world.look(run, context);
+    expect(await world.audited()).toEqual([
+      'docs.acme.com (1.2): accepted',
+      'docs.acme.com (1.2): ended: done',
+    ]);
+  });
+
+  test.each(Object.values(anEnding).filter(({ kind }) => kind !== 'broken'))(
+    'has a line for an ending: $kind',
+    async (ending) => {
+      world.clock.nowMs = NOW_MS;
+      const run = await world.given({ state: 'ended', ending });
+      await world.look(run, world.contextWith({}));
+      expect(await world.audited()).toEqual([`docs.acme.com: ended: ${ending.kind}`]);
+      await world.look(run, world.contextWith({}));
+      expect(await world.audited()).toHaveLength(1);
+    },
+  );
+
+  test('has a line for a job that was given up, also when the process died before it', async () => {
+    const run = await world.given({});
+    await exportJob.giveUp?.({ runId: run.id }, world.contextWith({}), '7f3c1d');
+    expect(await world.audited()).toEqual(['docs.acme.com: ended: broken']);
+    const other = await world.given({
+      id: 'b0b0b0b0b0b0b0b0b0b0b0b0',
+      claim: 'other',
+      domain: 'docs.beta.io',
+    });
+    const dies = world.contextWith({}, { outbox: { ...world.contextWith({}).outbox, show: dead } });
+    await expect(exportJob.giveUp?.({ runId: other.id }, dies, '7f3c1d')).rejects.toThrow('dead');
+    await world.look(other, world.contextWith({}));
+    expect(await world.audited()).toContain('docs.beta.io: ended: broken');
+  });
+
+  test('has a line for an ending although the process died before it was saved', async () => {
+    const run = await world.given({ state: 'ended', ending: anEnding.lost });
+    const died = { ...world.runs, save: dead };
+    await expect(world.look(run, world.contextWith({}, { runs: died }))).rejects.toThrow('dead');
+    await world.look(run, world.contextWith({}));
+    expect((await world.audited()).length).toBeGreaterThanOrEqual(1);
+    expect((await world.stored(run))?.audited).toBe(true);
+  });
+
+  test('has a line for each further ending of the same run', async () => {
+    const run = await world.given({ state: 'ended', ending: anEnding.noLink, relinked: 1 });
+    await world.look(run, world.contextWith({}));
+    const saved = (await world.stored(run)) as ExportRun;
+    await world.runs.save({ ...saved, audited: undefined, ending: anEnding.lost });
+    await world.look(run, world.contextWith({}));
+    expect(await world.audited()).toEqual(['docs.acme.com: ended: noLink', 'docs.acme.com: ended: lost']);
+  });
+});
+
+async function dead(): Promise<never> {
+  throw new Error('dead');
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HomeContext, homeJob } from '../../../src/jobs/home/job.ts';
+import { createLog } from '../../../src/log.ts';
+import type { Permission } from '../../../src/policy.ts';
+import { SlackApiError } from '../../../src/slack/errors.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { createPaceStore } from '../../../src/store/pace.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { anEnding, aRun, NOW_MS } from '../export/any-run.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const data = { teamId: 'T0ACME', userId: 'U0ANA', openedAtMs: NOW_MS };
+
+/** A Home whose publishing is `publish`; answers what was published and what was written to the log. */
+function setting(publish: () => Promise<void> = async () => {}, may: Permission[] = ['export']) {
+  const clock = { ms: NOW_MS };
+  const views: string[] = [];
+  const lines: string[] = [];
+  const runs = createRunStore(redis.client);
+  const context: HomeContext = {
+    runs,
+    policy: {
+      mayList: async () => may,
+      check: async () => ({ kind: 'unknown' }),
+      named: () => false,
+    },
+    slack: {
+      async publishHome(_, view) {
+        await publish();
+        views.push(JSON.stringify(view));
+      },
+    },
+    outbox: { state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
+    pace: createPaceStore(redis.client),
+    limits: { exportStatusPerSecond: 5 },
+    workspaceUrl: () => 'https://acme.example/',
+    now: () => clock.ms,
+    random: () => 0.5,
+    timing: defaultTiming,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+  };
+  const keep = async (changes: Parameters<typeof aRun>[0]) =>
+    runs.accept(
+      aRun({ people: ['U0ANA'], rev: 1, ...changes }),
+      (await runs.timeMs()) + 60_000,
+      0,
+      undefined,
+    );
+  return { clock, views, context, keep, log: () => lines.join('') };
+}
+
+const refusal = (kind: SlackApiError['kind'], code: string, retryAfterMs?: number) => () =>
+  Promise.reject(
+    new SlackApiError(kind, 'views.publish', code, retryAfterMs === undefined ? {} : { retryAfterMs }),
+  );
+
+describe('what it shows', () => {
+  test('what runs first, then what ended, latest first', async () => {
+    const { views, context, keep } = setting();
+    const ended = (id: string, sinceMs: number) =>
+      keep({ id, domain: `${id}.acme.com`, state: 'ended', ending: anEnding.failed, sinceMs });
+    await keep({ id: 'one', domain: 'one.acme.com' });
+    await ended('two', NOW_MS - 10_000);
+    await ended('three', NOW_MS - 5000);
+    await homeJob.run(data, context);
+    const order = [...(views[0] ?? '').matchAll(/(\w+)\.acme\.com/g)].map(([, name]) => name);
+    expect(order).toEqual(['one', 'three', 'two']);
+    expect(views[0]).toContain('https://acme.example/archives/C0DOCS/p170001');
+  });
+
+  test('ten that ended at most, and fifteen that run: the rest of those is counted', async () => {
+    const { views, context, keep } = setting();
+    for (let n = 0; n < 12; n += 1)
+      await keep({ id: `e${n}`, state: 'ended', ending: anEnding.lost, domain: `ended${n}.acme.com` });
+    for (let n = 0; n < 17; n += 1) await keep({ id: `r${n}`, domain: `runs${n}.acme.com` });
+    await homeJob.run(data, context);
+    expect(views[0]?.match(/ended\d+\.acme/g)).toHaveLength(10);
+    expect(views[0]?.match(/runs\d+\.acme/g)).toHaveLength(15);
+    expect(views[0]).toContain('and 2 more');
+  });
+
+  test('runs that are gone, of another kind or unreadable are left out', async () => {
+    const { views, context, keep } = setting();
+    await keep({ id: 'gone', domain: 'gone.acme.com' });
+    await keep({ id: 'broken', domain: 'broken.acme.com' });
+    await keep({ id: 'other', domain: 'other.acme.com' });
+    await keep({ id: 'good', domain: 'good.acme.com' });
+    await redis.client.del(keys.run('gone'));
+    await redis.client.hset(keys.run('broken'), 'json', '{"v":9}');
+    await redis.client.hset(keys.run('other'), 'json', JSON.stringify({ ...aRun(), job: 'link' }));
+    expect(await homeJob.run(data, context)).toEqual({ kind: 'done' });
+    expect([...(views[0] ?? '').matchAll(/(\w+)\.acme\.com/g)].map(([, name]) => name)).toEqual(['good']);
+  });
+
+  test('no way into a conversation that is not open to everybody, except for whoever asked', async () => {
+    const { views, context, keep } = setting();
+    const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
+    await keep({ id: 'one', asked, requester: { id: 'U0BEN', name: 'ben' } });
+    await homeJob.run(data, context);
+    expect(views[0]).not.toContain('archives/');
+    await keep({ id: 'two', asked });
+    await homeJob.run(data, context);
+    expect(views[1]?.match(/archives\//g)).toHaveLength(1);
+  });
+});
+
+describe('publishing that fails', () => {
+  test.each(['unclear', 'unreachable', 'token'] as const)(
+    '%s: it is tried again with growing pauses, for a few minutes, then dropped with a line in the log',
+    async (kind) => {
+      let tries = 0;
+      const { clock, context, log } = setting(() => {
+        tries += 1;
+        return refusal(kind, 'http_503')();
+      });
+      const pauses: number[] = [];
+      for (;;) {
+        const outcome = await homeJob.run(data, context);
+        if (outcome.kind === 'done') break;
+        pauses.push(outcome.inMs);
+        clock.ms += outcome.inMs;
+        // The pace that all share goes by Redis' own clock, which does not move here.
+        await redis.client.flushall();
+      }
+      expect(pauses.slice(0, 4)).toEqual([1000, 1000, 2000, 4000]);
+      expect(Math.max(...pauses)).toBe(defaultTiming.retryMaxMs);
+      expect(clock.ms - NOW_MS).toBeGreaterThan(3 * 60_000);
+      expect(clock.ms - NOW_MS).toBeLessThan(4 * 60_000);
+      expect(tries).toBe(pauses.length);
+      expect(log()).toContain('was not brought up to date');
+    },
+  );
+
+  test('too many: all Home tabs of the workspace wait as long as Slack says', async () => {
+    const { context } = setting(refusal('limited', 'ratelimited', 60_000));
+    expect(await homeJob.run(data, context)).toMatchObject({ kind: 'again' });
+    const other = setting();
+    expect(await homeJob.run({ ...data, userId: 'U0BEN' }, other.context)).toMatchObject({ kind: 'again' });
+    expect(other.views).toEqual([]);
+    const elsewhere = setting();
+    expect(await homeJob.run({ ...data, teamId: 'T0OTHER' }, elsewhere.context)).toEqual({ kind: 'done' });
+  });
+
+  test.each([
+    ['refused', 'not_enabled'],
+    ['place', 'user_not_found'],
+    ['blocks', 'invalid_blocks'],
+  ] as const)('%s (%s): it is over, with a line in the log', async (kind, code) => {
+    const { context, log } = setting(refusal(kind, code));
+    expect(await homeJob.run(data, context)).toEqual({ kind: 'done' });
+    expect(log()).toContain(code);
+  });
+});

@@ -1,0 +1,88 @@
+import type { KnownBlock } from '@slack/types';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkView } from '../../../demo/slack/block-kit/view.ts';
+import { notifiedBy } from '../../../demo/slack/notifies.ts';
+import type { Block } from '../../../demo/slack/workspace.ts';
+import { slashCommands } from '../../../src/commands/index.ts';
+import { exportLine } from '../../../src/jobs/export/view.ts';
+import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { anyRun, hostileText } from '../export/any-run.ts';
+
+const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
+  running: [],
+  more: 0,
+  ended: [],
+  may: ['export', 'status'],
+  ask: [],
+  limits: ['up to 5'],
+  ...changes,
+});
+
+/** The lines of a Home, headings included. */
+function reads(parts: HomeParts): string[] {
+  return (homeView(parts).blocks as KnownBlock[]).flatMap((block) => {
+    if (block.type === 'header') return [`# ${block.text.text}`];
+    const sections = block.type === 'rich_text' ? block.elements : [];
+    return sections
+      .flatMap((section) => (section.type === 'rich_text_section' ? section.elements : []))
+      .map((element) => ('text' in element ? element.text : ''))
+      .join('')
+      .split('\n');
+  });
+}
+
+test('what runs comes before what ended', () => {
+  const lines = reads(aHome({ running: [['a — Running']], more: 3, ended: [['b — Done'], ['c — Failed']] }));
+  expect(lines.slice(0, 5)).toEqual([
+    '# What you run and follow',
+    'a — Running',
+    'and 3 more',
+    'b — Done',
+    'c — Failed',
+  ]);
+});
+
+describe('what a person may do', () => {
+  const may = (changes: Partial<HomeParts>) => {
+    const lines = reads(aHome(changes));
+    return lines.slice(lines.indexOf('# What you may do') + 1, lines.indexOf('# Limits'));
+  };
+  test('is said in plain words, in one order', () => {
+    expect(may({ may: ['admin', 'status', 'digest', 'agent', 'export'] })).toEqual([
+      'Start exports',
+      'Administer Docket: read its audit log',
+    ]);
+    expect(may({ may: ['export'] })).toEqual(['Start exports']);
+  });
+  test('is nothing: then whom to ask', () => {
+    expect(may({ may: [] })).toEqual(['Nothing here. Ask a full member of this workspace.']);
+    expect(may({ may: [], ask: ['ana', 'docs-admins'] })).toEqual([
+      'Nothing here. Ask @ana or @docs-admins.',
+    ]);
+  });
+  test('is not known', () => {
+    expect(may({ may: undefined })).toEqual([
+      "Slack didn't tell me in time who you are. Open this page again in a moment.",
+    ]);
+  });
+});
+
+test('the help names every command', () => {
+  const lines = reads(aHome()).join();
+  for (const { name } of slashCommands) expect(lines).toContain(`${name} help`);
+});
+
+test('whatever runs are called, Slack takes the view and nobody is notified', () => {
+  fc.assert(
+    fc.property(fc.array(anyRun, { maxLength: 25 }), fc.array(hostileText, { maxLength: 3 }), (runs, ask) => {
+      const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
+      const view = homeView(
+        aHome({ running: lines.slice(0, 15), more: 9, ended: lines.slice(15), may: [], ask }),
+      );
+      // Throws for a mistake in a block and for a view that is too large.
+      expect(checkView(view, 'home', (prefix) => prefix).blocks).toHaveLength(8);
+      expect(notifiedBy('', view.blocks as unknown as Block[])).toEqual([]);
+    }),
+  );
+});

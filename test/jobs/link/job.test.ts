@@ -1,0 +1,246 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
+import { type LinkContext, linkJob } from '../../../src/jobs/link/job.ts';
+import { anotherLink, type LinkRun, linkRun } from '../../../src/jobs/link/run.ts';
+import { createAuditStore } from '../../../src/store/audit.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { createLinkStore } from '../../../src/store/links.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { failing, HOUR_MS } from '../export/job-world.ts';
+import { aLinkRun } from './a-link-run.ts';
+
+const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
+
+let redis: TestRedis;
+let nowMs: number;
+let shown: string[];
+let adminsTold: string[];
+let woken: string[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  // A link lives in Redis until it ends, by the clock of Redis.
+  nowMs = Date.now();
+  shown = [];
+  adminsTold = [];
+  woken = [];
+});
+afterAll(() => redis.close());
+
+function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkContext> = {}): LinkContext {
+  return {
+    runs: createRunStore(redis.client),
+    docs: (project) => (project === 'acme' ? (docs as DocsApi | undefined) : undefined),
+    links: createLinkStore(redis.client),
+    outbox: {
+      show: async (_team, { message }) => void shown.push(JSON.stringify(message)),
+      state: async () => ({ kind: 'waiting' }),
+    },
+    audit: createAuditStore(redis.client),
+    async tellAdmins(_team, project) {
+      adminsTold.push(project);
+      return true;
+    },
+    wake: async (run) => void woken.push(run.id),
+    stopping: new AbortController().signal,
+    now: () => nowMs,
+    random: () => 0.5,
+    timing: defaultTiming,
+    log: pino({ level: 'silent' }),
+    ...changes,
+  };
+}
+
+async function given(changes: Partial<LinkRun> = {}): Promise<LinkRun> {
+  const run = aLinkRun({ sinceMs: nowMs, nextLookAtMs: nowMs, ...changes });
+  const runs = createRunStore(redis.client);
+  await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, undefined);
+  return run;
+}
+
+async function look(run: LinkRun, context: LinkContext) {
+  for (;;) {
+    const outcome = await linkJob.run({ runId: run.id }, context);
+    if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;
+  }
+}
+
+const stored = (run: LinkRun) => createRunStore(redis.client).load(run.id, linkRun);
+const active = () => createRunStore(redis.client).active();
+const holder = () => redis.client.get(keys.claim('c2b2'));
+const audited = async () =>
+  (await createAuditStore(redis.client).last('T0ACME', 10)).map(
+    ({ user, subject, job, result }) => `${user.name} ${subject} ${job} ${result}`,
+  );
+
+/** A platform that makes links, and counts them. */
+function makesLinks(ends = true) {
+  const made: string[] = [];
+  const createBundle: DocsApi['createBundle'] = async (jobId) => {
+    made.push(jobId);
+    return { bundleUrl: `${ADDRESS}${made.length}`, ...(ends && { expiresAt: nowMs + HOUR_MS }) };
+  };
+  return { made, createBundle };
+}
+
+describe('a link of one’s own', () => {
+  test('is made of the export job and sent; its address is in no message and no record', async () => {
+    const run = await given();
+    const platform = makesLinks();
+    expect(await look(run, contextWith(platform))).toEqual({ kind: 'again', inMs: HOUR_MS });
+    expect(platform.made).toEqual(['se_3f9a77bd04c24a06']);
+    expect(await stored(run)).toMatchObject({ state: 'sent', linkEndsAtMs: nowMs + HOUR_MS });
+    expect(shown.at(-1)).toContain(`docket-link:${run.id}.1`);
+    expect(await createLinkStore(redis.client).get(`${run.id}.1`)).toBe(`${ADDRESS}1`);
+    expect(shown.join()).not.toContain('s3cret');
+    expect(JSON.stringify(await redis.client.hgetall(keys.run(run.id)))).not.toContain('s3cret');
+    expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 sent']);
+  });
+
+  test('is taken out of its message when it ends, and the next one may be asked for', async () => {
+    const run = await given();
+    const context = contextWith(makesLinks());
+    await look(run, context);
+    nowMs += HOUR_MS - 1;
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: 1 });
+    expect(await holder()).toBe(run.id);
+    nowMs += 1;
+    expect(await look(run, context)).toEqual({ kind: 'done' });
+    expect(shown.at(-1)).toContain('The link ended');
+    expect(shown.at(-1)).not.toContain('docket-link:');
+    expect(await active()).toEqual([]);
+    expect(await holder()).toBeNull();
+  });
+
+  test('without a known end stays in its message, and nobody looks at it any more', async () => {
+    const run = await given();
+    expect(await look(run, contextWith(makesLinks(false)))).toEqual({ kind: 'done' });
+    expect(shown.at(-1)).toContain('docket-link:');
+    expect(await active()).toEqual([]);
+  });
+
+  test('that is asked for anew is another link under another name', async () => {
+    const run = await given();
+    const platform = makesLinks();
+    await look(run, contextWith(platform));
+    const sent = (await stored(run)) as LinkRun;
+    await createRunStore(redis.client).save(anotherLink(sent, nowMs) as LinkRun);
+    await look(run, contextWith(platform));
+    expect(platform.made).toHaveLength(2);
+    expect(shown.at(-1)).toContain(`docket-link:${run.id}.2`);
+    expect(await createLinkStore(redis.client).get(`${run.id}.2`)).toBe(`${ADDRESS}2`);
+  });
+});
+
+describe('a link that cannot be had', () => {
+  test('is tried again for a while, then given up, and may be asked for again', async () => {
+    const run = await given();
+    const context = contextWith({ createBundle: failing('server', 'unknown', { retryable: true }) });
+    const startedMs = nowMs;
+    for (;;) {
+      const outcome = await look(run, context);
+      if (outcome.kind === 'done') break;
+      nowMs += outcome.inMs;
+    }
+    expect(nowMs - startedMs).toBeLessThanOrEqual(defaultTiming.giveUpMs);
+    expect(nowMs - startedMs).toBeGreaterThan(defaultTiming.giveUpMs / 2);
+    expect(shown).toHaveLength(1);
+    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 server']);
+    expect(await active()).toEqual([]);
+    expect(await holder()).toBeNull();
+  });
+
+  test('now, but at the second try, is sent', async () => {
+    const run = await given();
+    const context = contextWith({ createBundle: failing('connection', 'unknown', { retryable: true }) });
+    const outcome = await look(run, context);
+    nowMs += outcome.kind === 'again' ? outcome.inMs : 0;
+    await look(run, contextWith(makesLinks()));
+    expect((await stored(run))?.state).toBe('sent');
+  });
+
+  test('before the platform lets us is not asked for earlier', async () => {
+    const run = await given();
+    const more = { retryable: true, retryAfterMs: 120_000 };
+    const context = contextWith({ createBundle: failing('rate_limited', 'no', more) });
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: 120_000 });
+    expect(await look(run, contextWith(makesLinks()))).toEqual({ kind: 'again', inMs: 120_000 });
+  });
+
+  test.each(['not_found', 'forbidden'] as const)('for good (%s) is given up at once', async (kind) => {
+    const run = await given();
+    expect(await look(run, contextWith({ createBundle: failing(kind) }))).toEqual({ kind: 'done' });
+    expect((await stored(run))?.state).toBe('failed');
+  });
+
+  test('because of a rejected key is told to the admins', async () => {
+    const run = await given();
+    await look(run, contextWith({ createBundle: failing('key_rejected') }));
+    expect(adminsTold).toEqual(['acme']);
+    expect((await stored(run))?.state).toBe('failed');
+  });
+
+  test('since the settings no longer have the project is given up at once', async () => {
+    const run = await given({ project: 'gone' });
+    expect(await look(run, contextWith(makesLinks()))).toEqual({ kind: 'done' });
+    expect((await stored(run))?.state).toBe('failed');
+    expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 no such project']);
+  });
+
+  test('since this process stops is left to the next one', async () => {
+    const run = await given();
+    const outcome = await linkJob.run({ runId: run.id }, contextWith({ createBundle: failing('aborted') }));
+    expect(outcome).toEqual({ kind: 'again', inMs: 0 });
+    expect((await stored(run))?.state).toBe('making');
+  });
+
+  test('because of a defect of ours is told, and a link that was sent stays', async () => {
+    const run = await given();
+    await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
+    expect((await stored(run))?.state).toBe('failed');
+    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 broken: ref 7f3c1d']);
+    expect(await active()).toEqual([]);
+    expect(await holder()).toBeNull();
+    const other = await given({ id: 'b0b0b0b0b0b0b0b0b0b0b0b0', claim: 'other', state: 'sent' });
+    await linkJob.giveUp?.({ runId: other.id }, contextWith({}), '7f3c1d');
+    expect((await stored(other))?.state).toBe('sent');
+  });
+});
+
+test('a process that dies before it saves makes another link, and the audit log misses none', async () => {
+  const run = await given();
+  const runs = createRunStore(redis.client);
+  const platform = makesLinks();
+  const save = async () => Promise.reject(new Error('dead'));
+  await expect(look(run, contextWith(platform, { runs: { ...runs, save } }))).rejects.toThrow('dead');
+  await look(run, contextWith(platform));
+  expect((await stored(run))?.state).toBe('sent');
+  expect((await audited()).length).toBeGreaterThanOrEqual(1);
+});
+
+test('a save that lost against a click has the run looked at again', async () => {
+  const run = await given();
+  const context = contextWith({
+    async createBundle() {
+      await context.runs.save((await stored(run)) as LinkRun);
+      return { bundleUrl: ADDRESS };
+    },
+  });
+  expect(await look(run, context)).toEqual({ kind: 'done' });
+  expect(woken).toEqual([run.id]);
+  expect((await stored(run))?.state).toBe('making');
+});
+
+test('a run whose record is gone is looked at no more', async () => {
+  const run = await given();
+  await redis.client.del(keys.run(run.id));
+  expect(await look(run, contextWith({}))).toEqual({ kind: 'done' });
+  expect(await active()).toEqual([]);
+});

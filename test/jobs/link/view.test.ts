@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
+import { notifiedBy } from '../../../demo/slack/notifies.ts';
+import type { Block } from '../../../demo/slack/workspace.ts';
+import { linkButton } from '../../../src/jobs/link/run.ts';
+import { linkMessages } from '../../../src/jobs/link/view.ts';
+import { fillLinks } from '../../../src/slack/blocks.ts';
+import { hostileText, NOW_MS } from '../export/any-run.ts';
+import { buttonsIn, reads } from '../export/reading.ts';
+import { aLinkRun } from './a-link-run.ts';
+
+const sent = aLinkRun({ state: 'sent', link: '7a7a.1', linkEndsAtMs: NOW_MS + 1_800_000 });
+
+describe('the message with a link of one’s own', () => {
+  test('is not there before there is a link', () => {
+    expect(linkMessages(aLinkRun())).toEqual([]);
+  });
+
+  test('goes to that person by direct message, and stays the same message', () => {
+    const keys = [
+      sent,
+      { ...sent, made: 2 },
+      { ...sent, state: 'over' as const },
+      { ...sent, state: 'failed' as const },
+    ]
+      .flatMap(linkMessages)
+      .map(({ key, place }) => ({ key, place }));
+    expect(new Set(keys.map((one) => JSON.stringify(one)))).toEqual(
+      new Set(['{"key":"7a7a1c2b4d5e6f708192a3b4.link","place":{"user":"U0BEN"}}']),
+    );
+  });
+
+  test.each([
+    [
+      'sent',
+      sent,
+      'ending',
+      'Your own link to the export of docs.acme.com (1.2)\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
+    ],
+    [
+      'sent, without an end that the platform told',
+      { ...sent, linkEndsAtMs: undefined },
+      'ending',
+      "Your own link to the export of docs.acme.com (1.2)\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link]",
+    ],
+    [
+      'over',
+      { ...sent, state: 'over' as const },
+      'progress',
+      'Your own link to the export of docs.acme.com (1.2)\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+    ],
+    [
+      'failed',
+      aLinkRun({ state: 'failed' }),
+      'ending',
+      "⚠️ I couldn't get a download link to the export of docs.acme.com (1.2) yet.\n[Try again]",
+    ],
+  ])('%s', (_, run, kind, expected) => {
+    const [shown] = linkMessages(run);
+    expect(shown?.kind).toBe(kind);
+    expect(shown && reads(shown.message)).toBe(expected);
+  });
+
+  test('has the placeholder of the link only while it works', () => {
+    expect(JSON.stringify(linkMessages(sent))).toContain('docket-link:7a7a.1');
+    for (const state of ['over', 'failed'] as const)
+      expect(JSON.stringify(linkMessages({ ...sent, state }))).not.toContain('docket-link:');
+  });
+
+  test('is one that Slack takes, mentions nobody, and has buttons that its listener understands', async () => {
+    const states = fc.constantFrom('sent', 'over', 'failed');
+    await fc.assert(
+      fc.asyncProperty(hostileText, states, async (site, state) => {
+        for (const { message } of linkMessages({ ...sent, site, state })) {
+          const { text, blocks } = await fillLinks(message, async () => 'https://bundles.example/1');
+          expect(mistakesIn(blocks, 'message')).toEqual([]);
+          expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
+          expect(text.split('\n').length).toBeLessThanOrEqual(2);
+          const again = buttonsIn(blocks).at(-1);
+          expect(linkButton.parse(JSON.parse(again?.value ?? ''))).toEqual({ v: 1, run: sent.id, made: 1 });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import type { HomeView, ModalView } from '@slack/types';
+import { afterEach, expect, test } from 'vitest';
+import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
+import { createSlackApi } from '../../src/slack/client.ts';
+import { SlackApiError } from '../../src/slack/errors.ts';
+import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((item) => item.close()));
+});
+
+async function setting(options: StandInSlackOptions = {}) {
+  const slack = createStandInSlack({ manifest: widerManifest({ homeTab: true }), ...options });
+  open.push(await slack.listen());
+  const heard: boolean[] = [];
+  const api = createSlackApi({
+    token: slack.tokens.bot,
+    apiUrl: slack.apiUrl,
+    timeoutMs: 5000,
+    logger: SILENT,
+    onCall: (answered) => heard.push(answered),
+  });
+  return { slack, api, heard };
+}
+
+const failure = (call: Promise<unknown>) =>
+  call.then(
+    () => 'none',
+    (error: unknown) => (error instanceof SlackApiError ? `${error.kind} ${error.code}` : error),
+  );
+
+const title = { type: 'plain_text', text: 'Docket' } as const;
+const dialog: ModalView = { type: 'modal', title, blocks: [{ type: 'divider' }] };
+const home: HomeView = { type: 'home', blocks: [{ type: 'header', text: title }] };
+
+test.each([
+  ['a full member', 'ana', {}, { fullMember: true, active: true }],
+  ['a guest', 'gus', {}, { fullMember: false, active: true }],
+  ['a guest of one channel', 'sue', {}, { fullMember: false, active: true }],
+  ['somebody of another organization', 'eve', {}, { fullMember: false, active: true }],
+  ['somebody who is deactivated', 'ana', { deleted: true }, { fullMember: false, active: false }],
+  ['a bot', 'ana', { isBot: true }, { fullMember: false, active: false }],
+] as const)('%s is known as one', async (_, name, change, expected) => {
+  const { slack, api } = await setting();
+  await api.identity();
+  const user = slack.workspace.users.find((candidate) => candidate.name === name);
+  Object.assign(user ?? {}, change);
+  expect(await api.person(slack.person(name).id)).toEqual({ id: slack.person(name).id, name, ...expected });
+});
+
+test('the members of a user group; of one that does not exist, nothing', async () => {
+  const { slack, api, heard } = await setting();
+  expect(await api.groupMembers('S0DOCS')).toEqual(['U0ANA']);
+  expect(await api.groupMembers('S0NONE')).toBeUndefined();
+  expect(heard).toEqual([true, true]);
+  slack.wire.order('usergroups.users.list', { kind: 'answer', status: 503 });
+  expect(await failure(api.groupMembers('S0DOCS'))).toBe('unclear http_503');
+});
+
+test('user groups by their handles', async () => {
+  const { api } = await setting();
+  expect(await api.groups()).toEqual([{ id: 'S0DOCS', handle: 'docs-admins' }]);
+});
+
+test('whether people of other organizations are in a conversation, or invited', async () => {
+  const { slack, api } = await setting();
+  const shared = async (where: string) => (await api.channel(slack.channel(where).id)).shared;
+  expect(await shared('#docs')).toBe(false);
+  expect(await shared('#private')).toBe(false);
+  expect(await shared('ana+ben+docket')).toBe(false);
+  expect(await shared('#shared')).toBe(true);
+  slack.channel('#docs').pendingShared = true;
+  expect(await shared('#docs')).toBe(true);
+  expect(await failure(shared('#secret'))).toBe('place channel_not_found');
+});
+
+test('a direct message is shared with nobody, and Slack is not asked', async () => {
+  const { slack, api } = await setting();
+  expect(await api.channel(slack.channel('@ana').id)).toEqual({ shared: false });
+  expect(slack.wire.calls).toEqual([]);
+});
+
+test('a dialog opens once, for whoever clicked', async () => {
+  const { slack, api } = await setting({ botUrl: 'http://127.0.0.1:9' });
+  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
+  await api.openDialog('t1', dialog);
+  expect(slack.person('ana').modal()?.definition.title?.text).toBe('Docket');
+  expect(await failure(api.openDialog('t1', dialog))).toBe('missing exchanged_trigger_id');
+});
+
+test('a dialog that is too late is told from one that is broken', async () => {
+  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
+  const { slack, api } = await setting({ now: () => clock.ms, botUrl: 'http://127.0.0.1:9' });
+  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
+  const section = { type: 'section' as const, text: { type: 'mrkdwn' as const, text: 'x'.repeat(2900) } };
+  const large = { ...dialog, blocks: Array.from({ length: 90 }, () => section) };
+  expect(await failure(api.openDialog('t1', large))).toBe('blocks view_too_large');
+  clock.ms += 3001;
+  expect(await failure(api.openDialog('t1', dialog))).toBe('missing expired_trigger_id');
+  expect(await failure(api.openDialog('nonsense', dialog))).toBe('missing invalid_trigger_id');
+});
+
+test('a dialog may have a shorter time limit than other calls', async () => {
+  const { slack, api, heard } = await setting({ botUrl: 'http://127.0.0.1:9' });
+  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
+  slack.wire.order('views.open', { kind: 'hang', when: 'before' });
+  expect(await failure(api.openDialog('t1', dialog, 20))).toBe('unclear TimeLimitError');
+  expect(heard).toEqual([false]);
+});
+
+test('Home is published for one person', async () => {
+  const { slack, api } = await setting();
+  const ana = slack.person('ana');
+  await api.publishHome(ana.id, home);
+  expect(ana.reads(ana.home())).toBe('Docket');
+  expect(slack.person('ben').home()).toBeUndefined();
+});
+
+test('an app without a Home tab is told so', async () => {
+  const { api, heard } = await setting({ manifest: widerManifest({ homeTab: false }) });
+  expect(await failure(api.publishHome('U0ANA', home))).toBe('refused not_enabled');
+  expect(heard).toEqual([true]);
+});

@@ -1,0 +1,142 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { SlackApi } from '../../src/slack/client.ts';
+import { createDelivery, type Deliver } from '../../src/slack/delivery.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createLinkStore } from '../../src/store/links.ts';
+import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
+import { createPaceStore } from '../../src/store/pace.ts';
+import { createPeopleStore } from '../../src/store/people.ts';
+import { defaultTiming } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aMessage } from '../store/a-message.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.UTC(2026, 8, 20, 14);
+
+let redis: TestRedis;
+let deliver: Deliver;
+let nowMs: number;
+/** What Slack was told, in order: `key: text`. */
+let told: string[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  nowMs = NOW_MS;
+  told = [];
+  const pace = createPaceStore(redis.client);
+  const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
+    typeof content === 'string' ? content : content.text;
+  const slack: Partial<SlackApi> = {
+    post: async ({ channel }, content, { key }) => {
+      told.push(`${key}: ${textOf(content)}`);
+      return { channel, ts: `${nowMs / 1000}` };
+    },
+    edit: async (_at, content) => void told.push(textOf(content)),
+  };
+  deliver = createDelivery({
+    slack: slack as SlackApi,
+    messages: createMessageStore(redis.client),
+    links: createLinkStore(redis.client),
+    people: createPeopleStore(redis.client),
+    // One turn an hour, so that turns come back only when the test says so.
+    pace: { ...pace, take: (of, turn) => pace.take({ ...of, perMinute: 1 / 60, burst: 1 }, turn) },
+    now: () => nowMs,
+    random: () => 0.5,
+    timing: defaultTiming,
+    log: pino({ level: 'silent' }),
+  });
+  await pace.hold({ bucket: 'edit:T0ACME', perMinute: 1 / 60, burst: 1 }, HOUR_MS);
+  await pace.hold({ bucket: 'post:C0DOCS', perMinute: 1 / 60, burst: 1 }, HOUR_MS);
+});
+afterAll(() => redis.close());
+
+let version = 0;
+
+/** Says how a message should look. */
+async function want(key: string, kind: WantedMessage['kind'], text = key) {
+  version += 1;
+  const wanted = aMessage({ kind, text, hash: `${key} ${version}` });
+  await createMessageStore(redis.client).want(key, wanted, version, nowMs);
+}
+
+/** A message that Slack shows since some time, and that was edited then. */
+async function shown(key: string, agoMs: { posted: number; edited?: number }) {
+  const { posted, edited } = agoMs;
+  await want(key, 'progress', 'first');
+  await createMessageStore(redis.client).update(key, {
+    channel: 'C0DOCS',
+    ts: String((NOW_MS - posted) / 1000),
+    ...(edited !== undefined && { editedAtMs: NOW_MS - edited }),
+  });
+}
+
+/** Everybody asks, as often as turns come back. */
+async function afterTurns(bucket: string, count: number, names: string[]) {
+  for (const key of names) await deliver(key);
+  for (let turn = 0; turn < count; turn += 1) {
+    await redis.client.incrbyfloat(keys.pace(bucket), -HOUR_MS);
+    nowMs += 60_000;
+    for (const key of names) await deliver(key);
+  }
+  return told;
+}
+const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME', count, names);
+
+test('edits that wait go in order: endings, changes of state, progress', async () => {
+  for (const key of ['progress', 'state', 'ending'] as const) {
+    await shown(key, { posted: 60_000 });
+    await want(key, key);
+  }
+  expect(await afterEdits(3, ['progress', 'state', 'ending'])).toEqual(['ending', 'state', 'progress']);
+});
+
+test('among edits of one kind, the message that has shown the same for the longest time goes first', async () => {
+  await shown('edited just now', { posted: 600_000, edited: 5000 });
+  await shown('edited long ago', { posted: 600_000, edited: 90_000 });
+  await shown('never edited', { posted: 60_000 });
+  const names = ['edited just now', 'never edited', 'edited long ago'];
+  for (const key of names) await want(key, 'progress');
+  expect(await afterEdits(3, names)).toEqual(['edited long ago', 'never edited', 'edited just now']);
+});
+
+test('however many messages want edits all the time, each gets as many as every other', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => `run ${index}`);
+  for (const [index, key] of names.entries()) await shown(key, { posted: 60_000 + index });
+  for (let turn = 0; turn < 32; turn += 1) {
+    for (const key of names) await want(key, 'progress');
+    const from = turn % names.length;
+    await afterEdits(1, [...names.slice(from), ...names.slice(0, from)]);
+  }
+  expect(told).toHaveLength(32);
+  expect(names.map((key) => told.filter((text) => text === key).length)).toEqual(names.map(() => 4));
+});
+
+test('progress that was overtaken while it waited is skipped, and the last is shown', async () => {
+  await shown('run', { posted: 60_000 });
+  for (const text of ['20%', '40%', '60%']) {
+    await want('run', 'progress', text);
+    await deliver('run');
+  }
+  await want('run', 'state', 'Done');
+  expect(await afterEdits(2, ['run'])).toEqual(['Done']);
+});
+
+test('an ending is posted before the cards that wait for the same channel', async () => {
+  for (const key of ['progress', 'state', 'ending'] as const) await want(key, key);
+  const names = ['progress', 'state', 'ending'];
+  const posted = await afterTurns('post:C0DOCS', 3, names);
+  expect(posted).toEqual(['ending: ending', 'state: state', 'progress: progress']);
+});
+
+test('posts of one kind go in the order in which they were wanted', async () => {
+  for (const key of ['c', 'a', 'b']) {
+    await want(key, 'state');
+    await deliver(key);
+    nowMs += 1000;
+  }
+  const posted = await afterTurns('post:C0DOCS', 3, ['b', 'a', 'c']);
+  expect(posted).toEqual(['c: c', 'a: a', 'b: b']);
+});

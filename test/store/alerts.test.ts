@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type AlertStore, createAlertStore } from '../../src/store/alerts.ts';
+import { keys } from '../../src/store/keys.ts';
+import { keep } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+let redis: TestRedis;
+let alerts: AlertStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  alerts = createAlertStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+test('an alert has begun when it was first given, however often it is given', async () => {
+  expect(await alerts.begin('key', 1000)).toBe(1000);
+  expect(await alerts.begin('key', 2000)).toBe(1000);
+  expect(await alerts.begin('other', 3000)).toBe(3000);
+});
+
+test('it lasts an hour from its beginning, and giving it again does not prolong it', async () => {
+  await alerts.begin('key', 1000);
+  const livesMs = await redis.client.pttl(keys.alert('key'));
+  expect(livesMs).toBeLessThanOrEqual(keep.keyAlertMs);
+  expect(livesMs).toBeGreaterThan(keep.keyAlertMs - 30_000);
+  await redis.client.pexpire(keys.alert('key'), 60_000);
+  await alerts.begin('key', 2000);
+  expect(await redis.client.pttl(keys.alert('key'))).toBeLessThanOrEqual(60_000);
+});
+
+test('once it is over, it begins anew', async () => {
+  await alerts.begin('key', 1000);
+  await redis.client.pexpire(keys.alert('key'), 0);
+  expect(await alerts.begin('key', 5000)).toBe(5000);
+});
+
+test('of many who give it at once, all hear of one beginning', async () => {
+  const begun = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => alerts.begin('key', 1000 + index)),
+  );
+  expect(new Set(begun).size).toBe(1);
+});

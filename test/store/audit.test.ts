@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type AuditEntry, type AuditStore, createAuditStore } from '../../src/store/audit.ts';
+import { keys } from '../../src/store/keys.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.UTC(2026, 8, 14, 9);
+
+let redis: TestRedis;
+let audit: AuditStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  audit = createAuditStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const anEntry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
+  atMs: NOW_MS,
+  user: { id: 'U0ANA', name: 'ana' },
+  channel: 'C0DOCS',
+  what: '/docs-export',
+  subject: 'docs.acme.com',
+  result: 'accepted',
+  ...more,
+});
+const subjects = async (count = 100) => (await audit.last('T1', count)).map(({ subject }) => subject);
+const ids = async () => (await redis.client.xrange(keys.audit('T1'), '-', '+')).map(([id]) => id);
+
+describe('an entry', () => {
+  test('comes back as it was, newest first', async () => {
+    const first = anEntry({ job: 'se_1' });
+    const second = anEntry({ atMs: NOW_MS + 1, result: 'refused: not permitted' });
+    await audit.add('T1', first);
+    await audit.add('T1', second);
+    expect(await audit.last('T1', 10)).toEqual([second, first]);
+    expect(await audit.last('T1', 1)).toEqual([second]);
+  });
+
+  test('belongs to one workspace', async () => {
+    await audit.add('T1', anEntry());
+    expect(await audit.last('T2', 10)).toEqual([]);
+  });
+
+  test('is kept as short lines without secrets', async () => {
+    const token = ['xoxb', '1234567890', 'abcdef'].join('-');
+    await audit.add(
+      'T1',
+      anEntry({
+        user: { id: 'U0ANA', name: `ana\n\u202E${'a'.repeat(300)}` },
+        what: 'a\tb\r\nc',
+        subject: 'see https://bundles.example/b.zip?X-Signature=s3cret',
+        job: '😀'.repeat(201),
+        result: `${' '.repeat(300)}${token}`,
+      }),
+    );
+    const [entry] = await audit.last('T1', 1);
+    expect(entry).toMatchObject({
+      user: { name: `ana ${'a'.repeat(195)}…` },
+      what: 'a b c',
+      subject: 'see https://bundles.example/…',
+      job: `${'😀'.repeat(199)}…`,
+      result: 'xox…',
+    });
+    const raw = JSON.stringify(await redis.client.xrange(keys.audit('T1'), '-', '+'));
+    expect(raw).not.toMatch(/s3cret|1234567890/);
+  });
+
+  test('that cannot be read is left out', async () => {
+    const key = keys.audit('T1');
+    await audit.add('T1', anEntry());
+    await redis.client.xadd(key, `${NOW_MS + 1}-0`, 'entry', 'no JSON');
+    await redis.client.xadd(key, `${NOW_MS + 2}-0`, 'entry', JSON.stringify({ atMs: 1 }));
+    await redis.client.xadd(key, `${NOW_MS + 3}-0`, 'other', 'field');
+    expect(await audit.last('T1', 10)).toEqual([anEntry()]);
+  });
+
+  test('of a newer version is read as far as it is known', async () => {
+    await redis.client.xadd(keys.audit('T1'), '1-0', 'entry', JSON.stringify({ ...anEntry(), mood: 'fine' }));
+    expect(await audit.last('T1', 10)).toEqual([anEntry()]);
+  });
+});
+
+describe('the order', () => {
+  test('two of one millisecond keep theirs', async () => {
+    for (const subject of ['a', 'b', 'c']) await audit.add('T1', anEntry({ subject }));
+    expect(await subjects()).toEqual(['c', 'b', 'a']);
+    expect(await ids()).toEqual([`${NOW_MS}-0`, `${NOW_MS}-1`, `${NOW_MS}-2`]);
+  });
+
+  test('one whose clock is behind comes after the last, with its own time', async () => {
+    await audit.add('T1', anEntry({ subject: 'a' }));
+    await audit.add('T1', anEntry({ subject: 'b', atMs: NOW_MS - 5000 }));
+    await audit.add('T1', anEntry({ subject: 'c', atMs: NOW_MS + 1 }));
+    expect(await subjects()).toEqual(['c', 'b', 'a']);
+    expect((await audit.last('T1', 2))[1]?.atMs).toBe(NOW_MS - 5000);
+  });
+});
+
+describe('what is kept', () => {
+  test('90 days, by the clock that was passed in', async () => {
+    await audit.add('T1', anEntry({ subject: 'old' }));
+    await audit.add('T1', anEntry({ subject: 'young', atMs: NOW_MS + 1 }));
+    await audit.add('T1', anEntry({ subject: 'new', atMs: NOW_MS + 90 * DAY_MS }));
+    expect(await subjects()).toEqual(['new', 'young', 'old']);
+    await audit.add('T1', anEntry({ subject: 'newer', atMs: NOW_MS + 90 * DAY_MS + 1 }));
+    expect(await subjects()).toEqual(['newer', 'new', 'young']);
+  });
+
+  test('all of it ends 90 days after the last entry', async () => {
+    await audit.add('T1', anEntry());
+    const livesMs = await redis.client.pttl(keys.audit('T1'));
+    expect(livesMs).toBeGreaterThan(89 * DAY_MS);
+    expect(livesMs).toBeLessThanOrEqual(90 * DAY_MS);
+  });
+
+  test('not more entries than fit: the oldest go first', async () => {
+    const small = createAuditStore(redis.client, { entries: 3 });
+    for (const subject of ['a', 'b', 'c', 'd']) await small.add('T1', anEntry({ subject }));
+    expect(await subjects()).toEqual(['d', 'c', 'b']);
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createHealthStore, type HealthStore } from '../../src/store/health.ts';
+import { keys } from '../../src/store/keys.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+let redis: TestRedis;
+let store: HealthStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  store = createHealthStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+test('what one process saw last is what the others read', async () => {
+  expect(await store.told()).toEqual({});
+  await store.tell('docs', { answered: true, atMs: 1000 });
+  await store.tell('slack', { answered: true, atMs: 1500 });
+  await store.tell('docs', { answered: false, atMs: 2000 });
+  expect(await store.told()).toEqual({
+    docs: { answered: false, atMs: 2000 },
+    slack: { answered: true, atMs: 1500 },
+  });
+});
+
+test('old news is forgotten', async () => {
+  await store.tell('docs', { answered: true, atMs: 1000 });
+  const lives = await redis.client.pttl(keys.health('docs'));
+  expect(lives).toBeGreaterThan(60_000);
+  expect(lives).toBeLessThanOrEqual(3_600_000);
+});
+
+test.each(['no json', '{}', '{"answered":"yes","atMs":1}'])('%s is read as nothing', async (json) => {
+  await redis.client.set(keys.health('docs'), json);
+  await store.tell('slack', { answered: true, atMs: 1 });
+  expect(await store.told()).toEqual({ slack: { answered: true, atMs: 1 } });
+});

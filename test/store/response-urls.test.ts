@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { createResponseUrlStore, type ResponseUrlStore } from '../../src/store/response-urls.ts';
+import { keep } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+const ADDRESS = 'https://hooks.example/commands/s3cret';
+
+let redis: TestRedis;
+let responseUrls: ResponseUrlStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  responseUrls = createResponseUrlStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+test('the address of a request is found by it, and by no other', async () => {
+  await responseUrls.put('1.2.a', ADDRESS);
+  expect(await responseUrls.find('1.2.a')).toBe(ADDRESS);
+  expect(await responseUrls.find('1.2.b')).toBeUndefined();
+});
+
+test('it is kept for as long as Slack honours it, and no longer', async () => {
+  await responseUrls.put('1.2.a', ADDRESS);
+  const livesMs = await redis.client.pttl(keys.responseUrl('1.2.a'));
+  expect(livesMs).toBeLessThanOrEqual(keep.responseUrlMs);
+  expect(livesMs).toBeGreaterThan(keep.responseUrlMs - 30_000);
+  await redis.client.pexpire(keys.responseUrl('1.2.a'), 0);
+  expect(await responseUrls.find('1.2.a')).toBeUndefined();
+});
