@@ -1,0 +1,197 @@
+import { codeSpan } from './code.ts';
+import { clean, type Span } from './spans.ts';
+
+const STYLES = ['bold', 'italic', 'strike'] as const;
+type Style = (typeof STYLES)[number];
+
+/** Part of one line. A `gap` is the white space between two, which no mark of a style may touch. */
+interface Piece {
+  kind: 'plain' | 'link' | 'code' | 'gap' | 'end';
+  text: string;
+  styles: readonly Style[];
+}
+
+/**
+ * Styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
+ *
+ * Other text stays as it was typed: whoever writes Markdown in Slack means it, and a reader needs no backslashes.
+ * Escaped is only what would break our own marks: `*`, `_`, `~` in text of that style, brackets in the text of a
+ * link, backticks that have no partner where there is code. What looks like one of Slack's tokens loses its brackets.
+ */
+export function inline(spans: readonly Span[]): string {
+  const pieces = merged(spans).flatMap(piecesOf);
+  if (pieces.some(({ kind }) => kind === 'code')) escapeLoneTicks(pieces);
+  bulletsAsDashes(pieces);
+  styleGaps(pieces);
+  return marked(pieces);
+}
+
+/** Plain text of one style in one span, since what stands around a character decides what it does. */
+function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of spans) {
+    const last = result.at(-1);
+    const plain = last && !last.code && !span.code && last.url === undefined && span.url === undefined;
+    if (plain && STYLES.every((style) => Boolean(last[style]) === Boolean(span[style]))) {
+      last.text += span.text;
+    } else result.push({ ...span });
+  }
+  return result;
+}
+
+function piecesOf(span: Span): Piece[] {
+  const styles = STYLES.filter((style) => span[style]);
+  if (span.url !== undefined) return linkPieces(span, span.url, styles);
+  const text = span.code ? span.text.replace(/\r\n?/g, '\n') : clean(span.text);
+  return text.split('\n').flatMap((line, index): Piece[] => {
+    const end: Piece[] = index > 0 ? [{ kind: 'end', text: '\n', styles: [] }] : [];
+    return [...end, ...(span.code ? codePieces(line, styles) : plainPieces(line, styles))];
+  });
+}
+
+function codePieces(line: string, styles: Style[]): Piece[] {
+  if (line.trim() === '') return line === '' ? [] : [{ kind: 'gap', text: line, styles: [] }];
+  return [{ kind: 'code', text: codeSpan(line), styles }];
+}
+
+function plainPieces(line: string, styles: Style[]): Piece[] {
+  const core = line.trim();
+  const start = line.indexOf(core);
+  const gap = (text: string): Piece[] => (text === '' ? [] : [{ kind: 'gap', text, styles: [] }]);
+  if (core === '') return gap(line);
+  return [
+    ...gap(line.slice(0, start)),
+    { kind: 'plain', text: core, styles },
+    ...gap(line.slice(start + core.length)),
+  ];
+}
+
+function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[] {
+  const target = address(url);
+  const label = clean(text).replace(/\s+/g, ' ').trim();
+  if (target === '') return plainPieces(label, styles);
+  const bare = clean(url)
+    .trim()
+    .replace(/[\s<>]/g, encodeURIComponent);
+  const shown = label === '' ? bare : label;
+  if (leadsTo(shown, bare)) {
+    return code ? codePieces(shown, styles) : [{ kind: 'link', text: shown, styles }];
+  }
+  const named = code ? codeSpan(shown) : shown.replace(/[[\]]/g, '\\$&');
+  return [{ kind: 'link', text: `[${named}](${target})`, styles }];
+}
+
+/** Whether the address need not be written beside what is shown. */
+function leadsTo(shown: string, url: string): boolean {
+  return ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
+    (scheme) => url === scheme + shown || url === `${scheme}${shown}/`,
+  );
+}
+
+const ENCODED = new Map([
+  ['(', '%28'],
+  [')', '%29'],
+]);
+
+/** An address that can neither end a Markdown link nor begin a token. */
+function address(url: string): string {
+  return clean(url)
+    .trim()
+    .replace(/[\s<>()]/g, (char) => ENCODED.get(char) ?? encodeURIComponent(char));
+}
+
+function escapeLoneTicks(pieces: Piece[]) {
+  const plain = pieces.filter(({ kind }) => kind === 'plain');
+  const counts = new Map<string, number>();
+  for (const { text } of plain)
+    for (const [ticks] of text.matchAll(/`+/g)) counts.set(ticks, (counts.get(ticks) ?? 0) + 1);
+  for (const piece of plain) {
+    piece.text = piece.text.replace(/`+/g, (ticks) =>
+      (counts.get(ticks) ?? 0) % 2 === 0 ? ticks : ticks.replaceAll('`', '\\`'),
+    );
+  }
+}
+
+/** Slack's own bullets, as its clients put them into `text` and as people paste them. */
+function bulletsAsDashes(pieces: Piece[]) {
+  let atStart = true;
+  for (const piece of pieces) {
+    if (piece.kind === 'gap') continue;
+    if (atStart && piece.kind === 'plain') piece.text = piece.text.replace(/^[•◦▪‣]\uFE0E?(?=\s|$)/u, '-');
+    atStart = piece.kind === 'end';
+  }
+}
+
+/** A gap has the styles that go on across it. */
+function styleGaps(pieces: Piece[]) {
+  let before: readonly Style[] = [];
+  pieces.forEach((piece, index) => {
+    if (piece.kind === 'gap') {
+      const after = pieces[index + 1]?.styles ?? [];
+      piece.styles = before.filter((style) => after.includes(style));
+    } else before = piece.styles;
+  });
+}
+
+function marked(pieces: readonly Piece[]): string {
+  const open: { style: Style; mark: string }[] = [];
+  const out: { text: string; code: boolean }[] = [];
+  const put = (text: string, code = false) => {
+    const last = out.at(-1);
+    if (last && !last.code && !code) last.text += text;
+    else out.push({ text, code });
+  };
+  const closeDownTo = (depth: number) => {
+    while (open.length > depth) put(open.pop()?.mark ?? '');
+  };
+
+  pieces.forEach((piece, index) => {
+    const ending = open.findIndex(({ style }) => !piece.styles.includes(style));
+    if (ending >= 0) closeDownTo(ending);
+    if (piece.kind !== 'gap') {
+      const missing = piece.styles
+        .filter((style) => !open.some((one) => one.style === style))
+        .map((style) => ({ style, until: runEnd(pieces, index, style) }))
+        .sort((a, b) => b.until - a.until);
+      for (const { style, until } of missing) {
+        const neighbours = `${pieces[index - 1]?.text.at(-1) ?? ''}${pieces[until]?.text.at(0) ?? ''}`;
+        const mark = markOf(style, neighbours);
+        open.push({ style, mark });
+        put(mark);
+      }
+    }
+    put(piece.kind === 'plain' ? escaped(piece) : piece.text, piece.kind === 'code');
+  });
+  closeDownTo(0);
+  return out.map(({ text, code }) => (code ? text : disarmed(text))).join('');
+}
+
+/** The index of the first piece after this one that does not have the style. */
+function runEnd(pieces: readonly Piece[], from: number, style: Style): number {
+  let until = from + 1;
+  while (pieces[until]?.styles.includes(style)) until += 1;
+  return until;
+}
+
+/** `_` marks nothing inside a word. */
+function markOf(style: Style, neighbours: string): string {
+  if (style === 'bold') return '**';
+  if (style === 'strike') return '~~';
+  return /[\p{L}\p{N}_]/u.test(neighbours) ? '*' : '_';
+}
+
+function escaped({ text, styles }: Piece): string {
+  let result = text;
+  if (styles.includes('bold') || styles.includes('italic')) result = result.replaceAll('*', '\\*');
+  if (styles.includes('italic')) result = result.replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
+  if (styles.includes('strike')) result = result.replaceAll('~', '\\~');
+  return result;
+}
+
+/** Text that reads like `<@U…>`, `<#C…>` or `<!here>` was typed so; without its brackets it is none. */
+export function disarmed(text: string): string {
+  return text.replace(
+    /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,
+    (_, token) => token,
+  );
+}

@@ -1,0 +1,148 @@
+import { fence } from './code.ts';
+import { dateText } from './date.ts';
+import { inline } from './inline.ts';
+import { quoted, withoutLineEnds } from './lines.ts';
+import { channelName, groupName, userName } from './names.ts';
+import { everybodyName, type Reading } from './reading.ts';
+import { type Span, withoutMention } from './spans.ts';
+
+/** Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
+export function mrkdwn(source: string, reading: Reading): string {
+  return source
+    .replace(/\r\n?/g, '\n')
+    .split(/```([\s\S]*?)```/)
+    .flatMap((part, index) =>
+      index % 2 === 0 ? proseOf(part.replace(/^[ \t]+/, ''), reading) : codeBlock(part, reading),
+    )
+    .filter((block) => block.trim() !== '')
+    .join('\n\n');
+}
+
+/** The three characters that Slack escapes, decoded in one pass so that `&amp;lt;` stays `&lt;`. */
+export function decoded(text: string): string {
+  return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
+}
+
+function codeBlock(source: string, reading: Reading): string[] {
+  const code = codeText(source, reading).replace(/^\n|\n$/g, '');
+  return code.trim() === '' ? [] : [fence(code)];
+}
+
+/** Slack turns addresses into links in code as well; here they are again what was typed. */
+function codeText(source: string, reading: Reading): string {
+  return source
+    .split(/<([^<>\n]+)>/)
+    .map((part, index) => {
+      if (index % 2 === 0) return decoded(part);
+      const span = token(part, reading);
+      return span ? span.text || (span.url ?? '') : `<${decoded(part)}>`;
+    })
+    .join('');
+}
+
+function proseOf(source: string, reading: Reading): string[] {
+  const groups: { quote: boolean; lines: string[] }[] = [];
+  let restIsQuoted = false;
+  for (const line of source.split('\n')) {
+    const rest = /^(?:&gt;|>){3} ?/.exec(line);
+    if (rest) restIsQuoted = true;
+    const quote = restIsQuoted || /^(?:&gt;|>)/.test(line);
+    const text = rest ? line.slice(rest[0].length) : quote ? line.replace(/^(?:&gt;|>) ?/, '') : line;
+    const last = groups.at(-1);
+    if (last?.quote === quote) last.lines.push(text);
+    else groups.push({ quote, lines: [text] });
+  }
+  return groups.map(({ quote, lines }) => {
+    const text = prose(lines, reading);
+    return quote && text !== '' ? quoted(text) : text;
+  });
+}
+
+function prose(lines: readonly string[], reading: Reading): string {
+  const spans = lines.flatMap((line, index) => [
+    ...(index > 0 ? [{ text: '\n' }] : []),
+    ...spansOf(line, reading),
+  ]);
+  return withoutLineEnds(inline(withoutMention(spans, reading.without)));
+}
+
+const MARKS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
+type Mark = keyof typeof MARKS;
+
+interface Found {
+  span: Span;
+  mark?: Mark;
+  opens: boolean;
+  closes: boolean;
+}
+
+/** One line. A mark counts at the edge of a word, when its partner follows in the same line. */
+function spansOf(line: string, reading: Reading): Span[] {
+  const found = marksIn(line, reading);
+  const styledUntil = new Map<Found, Found>();
+  let waiting: Found[] = [];
+  for (const one of found) {
+    const opener = waiting.findIndex(({ mark }) => mark === one.mark);
+    const partner = waiting[opener];
+    if (one.closes && partner) {
+      styledUntil.set(partner, one);
+      waiting.length = opener;
+    } else if (one.opens) {
+      waiting = [...waiting.filter((other) => other !== partner), one];
+    }
+  }
+  const closers = new Set(styledUntil.values());
+  const on = new Set<Mark>();
+  return found.flatMap((one) => {
+    if (one.mark && styledUntil.has(one)) on.add(one.mark);
+    else if (one.mark && closers.has(one)) on.delete(one.mark);
+    else return [{ ...one.span, ...Object.fromEntries([...on].map((mark) => [MARKS[mark], true])) }];
+    return [];
+  });
+}
+
+function marksIn(line: string, reading: Reading): Found[] {
+  const found: Found[] = [];
+  const put = (span: Span) => found.push({ span, opens: false, closes: false });
+  let at = 0;
+  for (const match of line.matchAll(/`([^`]+)`|<([^<>]+)>|[*_~]/g)) {
+    const [whole, code, body] = match;
+    if (match.index > at) put({ text: decoded(line.slice(at, match.index)) });
+    at = match.index + whole.length;
+    if (code !== undefined) put({ text: codeText(code, reading), code: true });
+    else if (body !== undefined) put(token(body, reading) ?? { text: decoded(whole) });
+    else {
+      const [before = ' ', after = ' '] = [line[match.index - 1], line[at]];
+      const lonely = before !== whole && after !== whole;
+      found.push({
+        span: { text: whole },
+        mark: whole as Mark,
+        opens: lonely && !/[\p{L}\p{N}]/u.test(before) && !/\s/.test(after),
+        closes: lonely && !/[\p{L}\p{N}]/u.test(after) && !/\s/.test(before),
+      });
+    }
+  }
+  if (at < line.length) put({ text: decoded(line.slice(at)) });
+  return found;
+}
+
+/** What stands between `<` and `>`; nothing when that is none of Slack's tokens. */
+function token(body: string, reading: Reading): Span | undefined {
+  const { names } = reading;
+  const bar = body.indexOf('|');
+  const target = decoded(bar < 0 ? body : body.slice(0, bar));
+  const label = bar < 0 ? '' : decoded(body.slice(bar + 1));
+  const id = target.slice(1);
+  if (target.startsWith('@')) return { text: userName(names, id, label), mentions: id };
+  if (target.startsWith('#')) return { text: channelName(names, id, label) };
+  if (target.startsWith('!')) return special(id, label, reading);
+  return /^[a-z][a-z0-9+.-]*:/i.test(target) ? { text: label, url: target } : undefined;
+}
+
+function special(target: string, label: string, reading: Reading): Span | undefined {
+  const [kind = '', first = '', format = '', url] = target.split('^');
+  if (kind === 'subteam') return { text: groupName(reading.names, first, label) };
+  if (kind === 'date') return { text: dateText(first, format, label), ...(url ? { url } : {}) };
+  if (/^(?:here|channel|everyone|group)$/.test(kind)) return { text: everybodyName(kind, reading) };
+  return label === '' ? undefined : { text: label };
+}

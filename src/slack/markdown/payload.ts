@@ -1,0 +1,53 @@
+/** What Slack sends is read as it comes: every field may be missing or of another type. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of an object; none of anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A string that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Deeper than anything that people can write, and far from the end of the stack. */
+export const DEEPEST = 40;
+
+const WORDED = new Set([
+  'text',
+  'label',
+  'title',
+  'subtitle',
+  'body',
+  'caption',
+  'name',
+  'value',
+  'fallback',
+  'alt_text',
+  'description',
+  'url',
+]);
+
+/** Every text in something of an unknown type, in its order and each once: ids, styles and the like are left out. */
+export function wordsIn(value: unknown): string[] {
+  const found = new Set<string>();
+  const collect = (part: unknown, key: string | undefined, depth: number) => {
+    if (depth > DEEPEST) return;
+    if (typeof part === 'string') {
+      if (part.trim() !== '' && (key === undefined || WORDED.has(key))) found.add(part);
+    } else if (typeof part === 'number') {
+      if (key === 'value') found.add(String(part));
+    } else if (Array.isArray(part)) {
+      for (const one of part) collect(one, key, depth + 1);
+    } else {
+      for (const [name, one] of Object.entries(fieldsOf(part))) collect(one, name, depth + 1);
+    }
+  };
+  collect(value, undefined, 0);
+  return [...found];
+}

@@ -1,0 +1,168 @@
+import { fence } from './code.ts';
+import { dateText } from './date.ts';
+import { inline } from './inline.ts';
+import { quoted, withoutLineEnds } from './lines.ts';
+import { channelName, groupName, userName } from './names.ts';
+import { DEEPEST, type Fields, fieldsOf, listOf, textOf, wordsIn } from './payload.ts';
+import { everybodyName, type Reading } from './reading.ts';
+import { type Span, withoutMention } from './spans.ts';
+
+/** A `rich_text` block, which is what people's messages consist of. Nothing in it is escaped. */
+export function richText(block: Fields, reading: Reading): string {
+  return blocksOf(listOf(block.elements), reading, 0);
+}
+
+/** Everything in it within one paragraph or cell: lines, without marks of lists, quotes and fences. */
+export function richTextLines(block: Fields, reading: Reading): string {
+  const spans = flat(listOf(block.elements), reading, 0);
+  return inline(withoutMention(spans, reading.without)).trim();
+}
+
+const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
+
+/** What has elements of its own stands for itself; what stands between is a paragraph. */
+function blocksOf(elements: readonly unknown[], reading: Reading, depth: number): string {
+  let result = '';
+  let inList = false;
+  let loose: unknown[] = [];
+  const widths: number[] = [];
+  const put = (markdown: string, isList: boolean) => {
+    if (!isList) widths.length = 0;
+    if (markdown === '') return;
+    const between = inList && isList ? '\n' : '\n\n';
+    result += result === '' ? markdown : between + markdown;
+    inList = isList;
+  };
+  const putLoose = () => {
+    if (loose.length > 0) put(paragraph(loose, reading), false);
+    loose = [];
+  };
+  for (const element of elements) {
+    if (!holdsElements(element)) {
+      loose.push(element);
+      continue;
+    }
+    putLoose();
+    const fields = fieldsOf(element);
+    if (fields.type === 'rich_text_list') put(list(fields, widths, reading, depth), true);
+    else put(blockOf(fields, reading, depth), false);
+  }
+  putLoose();
+  return result;
+}
+
+function blockOf(fields: Fields, reading: Reading, depth: number): string {
+  const elements = listOf(fields.elements);
+  if (depth > DEEPEST) return '';
+  if (fields.type === 'rich_text_preformatted') {
+    const code = codeOf(elements).replace(/^\n|\n$/g, '');
+    const language = textOf(fields.language) ?? '';
+    const block = code.trim() === '' ? '' : fence(code, /^[\w+#.-]{1,30}$/.test(language) ? language : '');
+    return bordered(fields, block);
+  }
+  const text = blocksOf(elements, reading, depth + 1);
+  return fields.type === 'rich_text_quote' && text !== '' ? quoted(text) : text;
+}
+
+function paragraph(elements: readonly unknown[], reading: Reading): string {
+  const spans = elements.flatMap((element) => spansOf(element, reading));
+  return withoutLineEnds(inline(withoutMention(spans, reading.without)));
+}
+
+function bordered({ border }: Fields, markdown: string): string {
+  return border === 1 && markdown !== '' ? quoted(markdown) : markdown;
+}
+
+/** Slack sends each level of a nested list as a list of its own. `widths` are those of the marks it stands under. */
+function list(fields: Fields, widths: number[], reading: Reading, depth: number): string {
+  const level = Math.min(whole(fields.indent), widths.length, 8);
+  widths.length = level;
+  const margin = ' '.repeat(widths.reduce((sum, width) => sum + width, 0));
+  const first = whole(fields.offset) + 1;
+  const items = listOf(fields.elements).map((item, index) => {
+    const mark = fields.style === 'ordered' ? `${first + index}. ` : '- ';
+    widths[level] = mark.length;
+    const [head = '', ...rest] = itemText(item, reading, depth).split('\n');
+    const hanging = rest.map((line) => (line === '' ? '' : margin + ' '.repeat(mark.length) + line));
+    return [margin + mark + head.trimStart(), ...hanging].join('\n').trimEnd();
+  });
+  return bordered(fields, items.join('\n'));
+}
+
+function itemText(item: unknown, reading: Reading, depth: number): string {
+  if (depth > DEEPEST) return '';
+  const { type } = fieldsOf(item);
+  const holds = type === 'rich_text_section' && holdsElements(item);
+  return blocksOf(holds ? listOf(fieldsOf(item).elements) : [item], reading, depth + 1);
+}
+
+function whole(value: unknown): number {
+  return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
+}
+
+function codeOf(elements: readonly unknown[]): string {
+  return elements
+    .map((element) => {
+      const { type, text, url } = fieldsOf(element);
+      if (type === 'text' || type === 'link') return textOf(text) ?? textOf(url) ?? '';
+      return wordsIn(element).join(' ');
+    })
+    .join('');
+}
+
+function flat(elements: readonly unknown[], reading: Reading, depth: number): Span[] {
+  if (depth > DEEPEST) return [];
+  return elements.flatMap((element, index): Span[] => {
+    const fields = fieldsOf(element);
+    const inner = listOf(fields.elements);
+    if (!Array.isArray(fields.elements)) return spansOf(element, reading);
+    const lines =
+      fields.type === 'rich_text_preformatted'
+        ? [{ text: codeOf(inner), code: true }]
+        : flat(inner, reading, depth + 1);
+    return index > 0 ? [{ text: '\n' }, ...lines] : lines;
+  });
+}
+
+function spansOf(element: unknown, reading: Reading): Span[] {
+  const { names } = reading;
+  const fields = fieldsOf(element);
+  const { bold, italic, strike, code } = fieldsOf(fields.style);
+  const style = { bold: bold === true, italic: italic === true, strike: strike === true };
+  const text = (value: string, more: Partial<Span> = {}): Span[] =>
+    value === '' && !more.url ? [] : [{ text: value, ...style, code: code === true, ...more }];
+  const id = (value: unknown) => textOf(value) ?? '';
+  const label = textOf(fields.text) ?? '';
+  const url = textOf(fields.url);
+  switch (fields.type) {
+    case 'user':
+      return text(userName(names, id(fields.user_id)), { mentions: id(fields.user_id) });
+    case 'channel':
+      return text(channelName(names, id(fields.channel_id)));
+    case 'usergroup':
+      return text(groupName(names, id(fields.usergroup_id)));
+    case 'broadcast':
+      return text(everybodyName(textOf(fields.range) ?? 'channel', reading));
+    case 'team':
+      return text('@some-workspace');
+    case 'emoji':
+      return text(emoji(fields));
+    case 'date':
+      return text(
+        dateText(fields.timestamp, textOf(fields.format) ?? '', textOf(fields.fallback) ?? ''),
+        url === undefined ? {} : { url },
+      );
+    case 'link':
+      if (url !== undefined) return text(label, { url });
+  }
+  return text(fields.type === 'text' && label !== '' ? label : wordsIn(element).join(' '));
+}
+
+/** The character itself where Slack tells it, as for all but a workspace's own emoji. */
+function emoji({ name, unicode }: Fields): string {
+  const codes = (textOf(unicode) ?? '').split('-');
+  if (codes.every((code) => /^[0-9a-f]{2,6}$/i.test(code) && Number.parseInt(code, 16) <= 0x10ffff)) {
+    return String.fromCodePoint(...codes.map((code) => Number.parseInt(code, 16)));
+  }
+  return `:${textOf(name) ?? 'emoji'}:`;
+}

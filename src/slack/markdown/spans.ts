@@ -1,0 +1,51 @@
+/** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
+export interface Span {
+  text: string;
+  bold?: boolean;
+  italic?: boolean;
+  strike?: boolean;
+  code?: boolean;
+  /** Where the text leads. */
+  url?: string;
+  /** The user id whom it mentions. */
+  mentions?: string;
+}
+
+/** Line ends are `\n`; no control characters, and none that change the direction of what follows. */
+export function clean(text: string): string {
+  return text
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/(?![\n\t])\p{Cc}|\p{Bidi_Control}|\uFEFF/gu, '')
+    .toWellFormed();
+}
+
+/** Leaves out every mention of this user, with the punctuation or the space that belonged to it. */
+export function withoutMention(spans: readonly Span[], userId?: string): readonly Span[] {
+  if (userId === undefined) return spans;
+  const kept: Span[] = [];
+  let dropped = false;
+  for (const span of spans) {
+    if (span.mentions === userId) {
+      dropped = true;
+    } else if (dropped) {
+      dropped = false;
+      close(kept, span);
+    } else {
+      kept.push({ ...span });
+    }
+  }
+  return kept;
+}
+
+/** Puts `next` where a mention stood between it and what was kept. */
+function close(kept: Span[], next: Span) {
+  const last = kept.at(-1);
+  const before = last?.text ?? '';
+  let { text } = next;
+  if (!next.code) {
+    if (before === '' || before.endsWith('\n')) text = text.replace(/^[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*/, '');
+    else if (last && !last.code && /^[,.:;!?]+(?=\s|$)/.test(text)) last.text = before.trimEnd();
+    else if (/\s$/.test(before)) text = text.replace(/^[ \t]+/, '');
+  }
+  kept.push({ ...next, text });
+}

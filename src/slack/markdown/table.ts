@@ -1,0 +1,35 @@
+import { inline } from './inline.ts';
+import { type Fields, fieldsOf, listOf, textOf, wordsIn } from './payload.ts';
+import type { Reading } from './reading.ts';
+import { richTextLines } from './rich-text.ts';
+import { clean } from './spans.ts';
+
+/** A `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
+export function table(block: Fields, reading: Reading): string {
+  const rows = listOf(block.rows).map((row) => listOf(row).map((cell) => cellText(cell, reading)));
+  const columns = Math.max(0, ...rows.map(({ length }) => length));
+  const [head, ...body] = rows;
+  if (!head || columns === 0) return clean(wordsIn(block).join('\n'));
+  const aligns = listOf(block.column_settings).map((column) => fieldsOf(column).align);
+  const rule = Array.from({ length: columns }, (_, index) => ruleOf(aligns[index]));
+  const lines = [head, rule, ...body].map((cells) => {
+    const padded = Array.from({ length: columns }, (_, index) => cells[index] ?? '');
+    return `| ${padded.join(' | ')} |`;
+  });
+  const caption = inline([{ text: textOf(block.caption) ?? '' }]).trim();
+  return [...(caption === '' ? [] : [caption, '']), ...lines].join('\n');
+}
+
+function ruleOf(align: unknown): string {
+  if (align === 'right') return '--:';
+  return align === 'center' ? ':-:' : '---';
+}
+
+function cellText(cell: unknown, reading: Reading): string {
+  const fields = fieldsOf(cell);
+  const text =
+    fields.type === 'rich_text'
+      ? richTextLines(fields, reading)
+      : inline([{ text: wordsIn(cell).join(' ') }]);
+  return text.trim().replaceAll('|', '\\|').replaceAll('\n', '<br>');
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { type MessageText, mentionedIn, messageMarkdown } from './markdown/message.ts';
+
+/** What a person wrote in a channel or a thread. */
+export interface Written {
+  channel: string;
+  /** With channel and team the identity of the message: an @mention arrives as two events with the same `ts`. */
+  ts: string;
+  /** The `ts` of the message that it answers. A message that began a thread has none. */
+  threadTs?: string;
+  user: string;
+  /** The workspace of the person. */
+  team?: string;
+  /** From another organization, or, in a channel shared with one, not known to be from ours. */
+  external: boolean;
+  mentionsBot: boolean;
+  /** Somebody but the bot and the author: a person, a user group, or everybody here. */
+  mentionsOthers: boolean;
+  /** What `messageMarkdown` reads, without everything else of the event. */
+  content: MessageText;
+  /** Whether files came along. */
+  files: boolean;
+  /** Also sent to the channel. */
+  alsoToChannel: boolean;
+}
+
+/** Why an event is none of ours. */
+export type Ignored =
+  | 'unreadable'
+  | 'not a message'
+  | 'our own'
+  | 'from a bot'
+  | 'from Slack'
+  | 'another subtype'
+  | 'hidden'
+  | 'wording unchanged'
+  | 'not edited by a person';
+
+export type Reply =
+  | ({ kind: 'reply' } & Written)
+  /** A person changed the wording; the fields are those of the message as it is now. */
+  | ({ kind: 'edited' } & Written)
+  | { kind: 'deleted'; channel: string; ts: string; threadTs?: string }
+  | { kind: 'ignored'; why: Ignored };
+
+const id = z.string().min(1).optional().catch(undefined);
+const unknowns = z.array(z.unknown()).optional().catch(undefined);
+
+const messageFields = z.object({
+  subtype: id,
+  ts: id,
+  thread_ts: id,
+  user: id,
+  bot_id: id,
+  bot_profile: z.unknown().optional(),
+  team: id,
+  user_team: id,
+  source_team: id,
+  text: id,
+  blocks: unknowns,
+  attachments: unknowns,
+  files: unknowns,
+  edited: z.object({ user: id, ts: id }).optional().catch(undefined),
+  hidden: z.boolean().optional().catch(undefined),
+});
+type MessageFields = z.infer<typeof messageFields>;
+
+const messageEvent = messageFields.extend({
+  type: z.string(),
+  channel: z.string().min(1),
+  message: messageFields.optional().catch(undefined),
+  previous_message: messageFields.optional().catch(undefined),
+  deleted_ts: id,
+});
+
+const envelopeFields = z.object({
+  team_id: id,
+  context_team_id: id,
+  is_ext_shared_channel: z.boolean().optional().catch(undefined),
+  authorizations: z
+    .array(z.object({ team_id: id }))
+    .optional()
+    .catch(undefined),
+});
+type Envelope = z.infer<typeof envelopeFields>;
+
+/** Subtypes of what a person wrote. A file alone, `/me`, and "also send to #channel" are among them. */
+const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+
+/**
+ * Reads a `message` or `app_mention` event; `envelope` is the request's body around it. Tolerates everything, and
+ * ignores what no person wrote. Slack marks neither reliably: its own lines come from `USLACK` or `USLACKBOT` without a subtype, a
+ * bot's posts have a `user`, and previews of links and edits of a bot are `message_changed` as well.
+ */
+export function readReply(event: unknown, envelope: unknown, botUserId: string): Reply {
+  const read = messageEvent.safeParse(event);
+  if (!read.success) return ignored('unreadable');
+  const { data } = read;
+  const around = envelopeFields.safeParse(envelope).data ?? {};
+  if (data.type !== 'message' && data.type !== 'app_mention') return ignored('not a message');
+  if (data.subtype === 'message_changed') return readChange(data, around, botUserId);
+  if (data.subtype === 'message_deleted') return readDeletion(data, botUserId);
+  if (data.hidden) return ignored('hidden');
+  return readMessage(data, data.channel, around, botUserId);
+}
+
+const ignored = (why: Ignored): Reply => ({ kind: 'ignored', why });
+
+function readMessage(message: MessageFields, channel: string, around: Envelope, botUserId: string): Reply {
+  const { ts, user } = message;
+  const why = notByPerson(message, botUserId);
+  if (why) return ignored(why);
+  if (!WRITTEN.has(message.subtype)) return ignored('another subtype');
+  if (!ts || !user) return ignored('unreadable');
+  const content = contentOf(message);
+  const mentions = mentionedIn(content);
+  const others = mentions.users.filter((other) => other !== botUserId && other !== user);
+  const team = message.user_team ?? message.team ?? message.source_team;
+  return {
+    kind: 'reply',
+    channel,
+    ts,
+    ...threadOf(message),
+    user,
+    ...(team === undefined ? {} : { team }),
+    external: isExternal(message, around),
+    mentionsBot: mentions.users.includes(botUserId),
+    mentionsOthers: others.length > 0 || mentions.groups.length > 0 || mentions.everybody,
+    content,
+    files: (message.files ?? []).length > 0,
+    alsoToChannel: message.subtype === 'thread_broadcast',
+  };
+}
+
+function notByPerson(
+  { user, bot_id, bot_profile }: MessageFields,
+  botUserId: string,
+): Extract<Ignored, 'our own' | 'from a bot' | 'from Slack'> | undefined {
+  if (user === botUserId) return 'our own';
+  if (bot_id || bot_profile) return 'from a bot';
+  return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
+}
+
+type Event = z.infer<typeof messageEvent>;
+
+function readChange(event: Event, around: Envelope, botUserId: string): Reply {
+  const { channel, message, previous_message: previous } = event;
+  if (!message) return ignored('unreadable');
+  // A message with replies is not deleted but replaced by a line of Slack's.
+  if (message.subtype === 'tombstone') {
+    return readDeletion({ ...event, previous_message: previous ?? message }, botUserId);
+  }
+  const editor = message.edited?.user;
+  const reply = readMessage(message, channel, around, botUserId);
+  if (reply.kind !== 'reply') return reply;
+  if (!message.edited || editor === botUserId || editor?.startsWith('B')) {
+    return ignored('not edited by a person');
+  }
+  if (previous && wording(previous) === wording(message)) return ignored('wording unchanged');
+  return { ...reply, kind: 'edited' };
+}
+
+function readDeletion(event: Event, botUserId: string): Reply {
+  const { channel, previous_message: previous } = event;
+  const ts = event.deleted_ts ?? previous?.ts;
+  const why = previous && notByPerson(previous, botUserId);
+  if (why) return ignored(why);
+  if (!ts) return ignored('unreadable');
+  return { kind: 'deleted', channel, ts, ...(previous ? threadOf(previous) : {}) };
+}
+
+function threadOf({ ts, thread_ts }: MessageFields): { threadTs?: string } {
+  return thread_ts === undefined || thread_ts === ts ? {} : { threadTs: thread_ts };
+}
+
+function contentOf({ text, blocks, attachments }: MessageFields): MessageText {
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(blocks === undefined ? {} : { blocks }),
+    ...(attachments === undefined ? {} : { attachments }),
+  };
+}
+
+/** What would be sent on, with ids for names: a preview of a link changes nothing of it. */
+function wording(message: MessageFields): string {
+  const ids = { get: (id: string) => id };
+  return messageMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
+}
+
+/** In a shared channel, whoever is not proven to be from the workspace of the app counts as from elsewhere. */
+function isExternal({ team, user_team, source_team }: MessageFields, around: Envelope): boolean {
+  if (around.is_ext_shared_channel === false) return false;
+  const ours = around.authorizations?.[0]?.team_id ?? around.context_team_id ?? around.team_id;
+  const theirs = [user_team, team, source_team].filter((one) => one !== undefined);
+  if (theirs.some((one) => one !== ours)) return true;
+  return around.is_ext_shared_channel === true && theirs.length === 0;
+}
