@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 /** Ids, times and sizes differ from run to run; the words around them do not. */
 export function plain(text: string): string {
   return text
-    .replace(/se_\w{4}…\w{4}/, 'se_…')
+    .replace(/se_\w{4}…\w{4}/g, 'se_…')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'TIME')
     .replace(/(took|after|by @\w+) \d+ s\b/g, '$1 1 s')
     .replace(/\d+ bytes/, '1 byte')

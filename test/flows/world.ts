@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -52,6 +52,11 @@ export interface World {
   bots: Bot[];
   /** Starts one more bot. Slack talks to the newest. */
   startBot(options?: BotOptions): Promise<Bot>;
+  /**
+   * Forgets what happened so far: messages, dialogs, exports, work, orders on the wires, calls and limits. What the
+   * bots remember by themselves, such as who people are, stays.
+   */
+  forget(): Promise<void>;
   /** What was secret at any time: tokens, keys, response addresses, bundle links. */
   secrets(): string[];
   /** Stops everything and checks what must hold in every test. */
@@ -61,6 +66,8 @@ export interface World {
 export interface BotOptions {
   timing?: Partial<Timing>;
   env?: Record<string, string>;
+  /** The text of the file that DOCKET_CONFIG names. */
+  config?: string;
   /** Uses the bot's own Redis, in this folder. */
   dataDir?: string;
 }
@@ -82,12 +89,20 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const redis = await startTestRedis();
   const servers: { close(): Promise<void> }[] = [];
   const bots: Bot[] = [];
+  const folder = temporaryFolder();
+  const channels = slack.workspace.channels.map((channel) => ({
+    channel,
+    before: { ...channel, members: [...channel.members] },
+  }));
+  const forgotten = new Set<string>();
 
-  async function startBot({ timing, env, dataDir }: BotOptions = {}): Promise<Bot> {
+  async function startBot({ timing, env, config, dataDir }: BotOptions = {}): Promise<Bot> {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
+    const configFile = join(folder.path, `${addresses[0]}.yml`);
+    if (config !== undefined) writeFileSync(configFile, config);
     const bot = await spawnBot(addresses, {
       SLACK_BOT_TOKEN: slack.tokens.bot,
       ...(options.transport === 'socket'
@@ -99,6 +114,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       LOG_LEVEL: 'debug',
       TEST_TIMING: JSON.stringify({ ...quick, ...timing }),
       ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
+      ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...env,
     });
     bots.push(bot);
@@ -112,7 +128,24 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const signatures = links.flatMap((link) => /X-Signature=([^&"\\]+)/.exec(link)?.[1] ?? []);
     const { bot, signingSecret, app } = slack.tokens;
     const addresses = ['/response/', '?ticket='];
-    return [bot, signingSecret, app, platform.apiKey, ...addresses, ...links, ...signatures];
+    const keys = [platform.apiKey, ...(options.platform?.others ?? []).map(({ apiKey }) => apiKey)];
+    return [bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...forgotten];
+  }
+
+  async function forget() {
+    slack.wire.clear();
+    platform.wire.clear();
+    for (const secret of secrets()) forgotten.add(secret);
+    await dropWork(redis);
+    for (const list of [slack.messages, slack.ephemerals, slack.wire.calls]) list.splice(0);
+    for (const list of [platform.starts, platform.wire.calls]) list.splice(0);
+    for (const jobId of [...platform.exports.keys()]) platform.forget(jobId);
+    platform.linkLifeMs = 3_600_000;
+    for (const name of ['ana', 'ben', 'gus', 'sue', 'eve'] as const)
+      while (slack.person(name).modal()) await slack.person(name).closes();
+    for (const { channel, before } of channels)
+      Object.assign(channel, before, { members: new Set(before.members) });
+    slack.forgetCalls();
   }
 
   return {
@@ -121,11 +154,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     redis,
     bots,
     startBot,
+    forget,
     secrets,
     async close() {
       await Promise.all(bots.map((bot) => bot.kill()));
       slack.stop();
       await Promise.all([...servers.map((server) => server.close()), redis.close()]);
+      folder.remove();
       const output = bots.map((bot) => bot.output()).join('\n');
       expect(output).toContain('Docket is up');
       for (const secret of secrets()) expect(output).not.toContain(secret);
@@ -172,6 +207,25 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
   const gone = once(child, 'exit');
   child.kill(signal);
   await gone;
+}
+
+/** Work whose record is gone is dropped by whoever comes to it; this waits until everybody has. */
+async function dropWork({ client }: TestRedis) {
+  const queues = ['docs-export', 'slack-outbox'].map((queue) => `{docket}:${queue}:`);
+  const records = async () =>
+    (await client.keys('{docket}:*')).filter((key) => !queues.some((queue) => key.startsWith(queue)));
+  // Jobs go from waiting to active: read in this order, none is seen in neither.
+  const lists = queues.flatMap((queue) => [`${queue}wait`, `${queue}active`]);
+  const busy = async () => {
+    for (const list of lists) if ((await client.llen(list)) > 0) return true;
+    return false;
+  };
+  for (;;) {
+    const left = await records();
+    if (left.length > 0) await client.del(...left);
+    if (!(await busy()) && (await records()).length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 /** A folder that goes when the test ends. */

@@ -45,7 +45,8 @@ export function troubleAfter(
 ): Trouble {
   const kind = troubleOf(error);
   const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
-  const pauseMs = kind === 'key' ? OPERATOR_MS : backoffMs(timing, inARow, random());
+  const forOperators = kind === 'key' || kind === 'forbidden';
+  const pauseMs = forOperators ? OPERATOR_MS : backoffMs(timing, inARow, random());
   return { kind, inARow, nextMs: now() + Math.max(error.retryAfterMs ?? 0, pauseMs) };
 }
 
@@ -55,7 +56,8 @@ export function waitOut(run: ExportRun, trouble: Trouble, context: ExportContext
 }
 
 function troubleOf(error: DocsApiError): Trouble['kind'] {
-  if (error.kind === 'key_rejected' || error.kind === 'forbidden') return 'key';
+  if (error.kind === 'key_rejected') return 'key';
+  if (error.kind === 'forbidden') return 'forbidden';
   if (error.kind === 'rate_limited') return 'limit';
   return error.kind === 'not_found' ? 'lost' : 'down';
 }

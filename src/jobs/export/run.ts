@@ -36,7 +36,7 @@ export type Ending = z.infer<typeof ending>;
 
 /** Why a look at the platform gave nothing, while it lasts. */
 const trouble = z.object({
-  kind: z.enum(['down', 'limit', 'key', 'project', 'lost']),
+  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
   inARow: z.number().int(),
   /** Admins were told of it. */
   adminsTold: z.boolean().optional(),
@@ -245,11 +245,14 @@ export const transitions = {
     const watchers = [...run.watchers, { id: by.id, name: by.name }];
     return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
   },
-  /** Looks at the platform at once, unless it was looked at just now. */
-  refresh: (run, _by, nowMs) =>
-    run.state === 'watching' && nowMs - (run.looks.at(-1)?.atMs ?? 0) > JUST_NOW_MS
-      ? { ...run, nextLookAtMs: nowMs, lookWanted: true }
-      : undefined,
+  /** Looks at the platform at once, unless it was looked at just now, or its limit is reached. */
+  refresh: (run, _by, nowMs) => {
+    const { trouble } = run;
+    const limited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
+    const fresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= JUST_NOW_MS;
+    if (run.state !== 'watching' || limited || fresh) return undefined;
+    return { ...run, nextLookAtMs: nowMs, lookWanted: true };
+  },
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;
 

@@ -169,6 +169,8 @@ function troubleLine(run: ExportRun): Part[] {
       const told = trouble.adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
       return [`⚠️ My platform key was rejected; ${told}. I go on when it works again.`];
     }
+    case 'forbidden':
+      return ["⚠️ The platform doesn't let me look at this export (403). I go on when it does again."];
     case 'project':
       return [
         `⚠️ My settings no longer have the project ${cut(oneLine(run.project), 60)}. I go on when it is back.`,

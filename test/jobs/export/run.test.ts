@@ -54,6 +54,28 @@ test('a mention is promised only to those who get one', async () => {
   );
 });
 
+describe('[Refresh]', () => {
+  const looks = (agoMs: number) => [{ atMs: NOW_MS - agoMs }];
+  const trouble = (kind: NonNullable<ExportRun['trouble']>['kind']) => ({
+    trouble: { kind, inARow: 1, nextMs: NOW_MS + 60_000 },
+  });
+
+  test.each<[string, Partial<ExportRun>]>([
+    ['the last look is a while ago', { looks: looks(60_000) }],
+    ['the last look is young, but the platform has failed since', { looks: looks(500), ...trouble('down') }],
+    ['the key was rejected, and may work again', { looks: looks(500), ...trouble('key') }],
+  ])('looks at once when %s', (_, changes) => {
+    expect(transitions.refresh(aRun(changes), ben, NOW_MS)).toMatchObject({ nextLookAtMs: NOW_MS });
+  });
+
+  test.each<[string, Partial<ExportRun>]>([
+    ['when it was looked at just now', { looks: looks(500) }],
+    ["while the platform's limit is reached", { looks: looks(60_000), ...trouble('limit') }],
+  ])('does nothing %s', (_, changes) => {
+    expect(transitions.refresh(aRun(changes), ben, NOW_MS)).toBeUndefined();
+  });
+});
+
 /** As the version before this one stored it, word for word. */
 const older = {
   v: 1,

@@ -252,6 +252,12 @@ describe('the progress', () => {
       'Running · started TIME{ago}\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
     ],
     [
+      'looks that are forbidden',
+      'forbidden',
+      1,
+      "Running · started TIME{ago}\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.",
+    ],
+    [
       'a project that is gone from the settings',
       'project',
       1,

@@ -1,0 +1,244 @@
+import { expect, test, vi } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+const CARD = '📦 Static export · docs.acme.com';
+const FORGOTTEN = 'I no longer remember this export. To start a new one, type /docs-export docs.acme.com.';
+
+overBoth('a start without an answer', (transport) => {
+  const scene = stage({ transport });
+  const { asks, person, told, until, messageWith, notified, toldLast } = scene;
+  const lose = (when: 'before' | 'after') =>
+    scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
+  const QUESTION =
+    "⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]";
+
+  test.each(['before', 'after'] as const)(
+    '(lost %s it took effect) is asked about, never repeated',
+    async (when) => {
+      lose(when);
+      await asks();
+      const texts = await until(['⚠️', 'Start unclear']);
+      expect(texts).toEqual([`${CARD} — Start unclear\nAsked for by @ana · details in the thread`, QUESTION]);
+      expect(scene.platform.starts).toHaveLength(when === 'after' ? 1 : 0);
+      expect(notified('ana')).toBe(1);
+    },
+  );
+
+  test('is started again by a click, once, whoever clicks how often', async () => {
+    lose('before');
+    await asks();
+    await until(['⚠️']);
+    const question = messageWith('⚠️');
+    const before = structuredClone(question);
+    await Promise.all([
+      person('ben').clicks(question, 'Start again'),
+      person('ben').clicks(question, 'Start again'),
+      person('ana').clicks(question, 'Start again'),
+    ]);
+    await until(['42%', 'The platform gave no clear answer to the first start. Started again by @']);
+    await person('ana').clicks(Object.assign(before, { deleted: false }), 'Leave it');
+    expect(scene.platform.starts).toHaveLength(1);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('is left at that by a click, and whoever clicks later is told who did', async () => {
+    lose('after');
+    await asks();
+    await until(['⚠️']);
+    const before = structuredClone(messageWith('⚠️'));
+    await person('ana').clicks(messageWith('⚠️'), 'Leave it');
+    await until(['The platform gave no clear answer to the start. Left at that by @ana.']);
+    await person('ben').clicks(before, 'Start again');
+    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    await asks();
+    await until(['42%']);
+    expect(scene.platform.starts).toHaveLength(2);
+  });
+
+  test('keeps others from starting the same until it is answered', async () => {
+    lose('after');
+    await asks();
+    await until(['⚠️']);
+    expect(told(await asks(undefined, { who: 'ben' }))).toBe(
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
+    );
+  });
+});
+
+overBoth('asked for again', (transport) => {
+  const scene = stage({ transport });
+  const { asks, person, told, sees, until, messageWith, notified } = scene;
+  const ben = { who: 'ben' } as const;
+
+  async function asksAgain(text?: string) {
+    const answer = await asks(text, ben);
+    if (!answer.ephemeral) throw new Error('ben was told nothing');
+    return answer.ephemeral;
+  }
+
+  test('an export that runs already is told privately, with the way to it', async () => {
+    await asks();
+    await until(['42%']);
+    const answer = await asks(undefined, ben);
+    expect(told(answer)).toBe(
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+    );
+    expect(await person('ben').clicks(answer.ephemeral as never, 'Open thread')).toMatchObject({ ok: true });
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('with another version or other pages it is another export', async () => {
+    await asks();
+    await until(['42%']);
+    for (const options of ['--version 2', '--paths /guides', '--version 2 --paths /guides'])
+      expect(told(await asks(`/docs-export docs.acme.com ${options}`, ben))).toBeUndefined();
+    await scene.slack.until(() => scene.platform.starts.length === 4);
+    expect(told(await asks('/docs-export docs.acme.com --version 2', ben))).toContain(
+      'An export of docs.acme.com (2) is ',
+    );
+  });
+
+  test('from elsewhere, no way into a conversation that the asker may not see is shown', async () => {
+    await asks(undefined, { where: '#private' });
+    await until(['42%'], '#private');
+    expect(told(await asks(undefined, ben))).toBe(
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Notify me too] [Start another]',
+    );
+  });
+
+  test('whoever wants to be told too is mentioned in the ending, once, however often they click', async () => {
+    await asks();
+    await until(['42%']);
+    await person('ben').clicks(await asksAgain(), 'Notify me too');
+    await person('ben').clicks(messageWith('42%'), 'Notify me too');
+    expect(sees('#docs', 'ben').filter((text) => text === "I'll mention you when it ends.")).toHaveLength(2);
+    scene.platform.finish('docs.acme.com');
+    const texts = await until(['is ready', '— Done']);
+    expect(texts.at(-1)).toContain('✅ @ana @ben The export of docs.acme.com is ready');
+    expect(notified('ben')).toBe(1);
+    expect(notified('ana')).toBe(1);
+    expect(scene.slack.messages).toHaveLength(3);
+  });
+
+  test('another one is started by a click, once, like the first and without disturbing it', async () => {
+    const command = '/docs-export docs.acme.com --version 1.2 --paths /guides';
+    await asks(command);
+    await until(['42%']);
+    const ephemeral = await asksAgain(command);
+    await Promise.all([
+      person('ben').clicks(ephemeral, 'Start another'),
+      person('ben').clicks(ephemeral, 'Start another'),
+    ]);
+    await scene.slack.until(() => sees().filter((text) => text.includes('42%')).length === 2);
+    expect(scene.platform.starts).toHaveLength(2);
+    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
+    expect(told(await asks(command))).toContain('started by @ana');
+    for (const { jobId } of scene.platform.starts) scene.platform.finish(jobId);
+    await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === 2);
+  });
+
+  test('after its end it is a new export', async () => {
+    for (const count of [1, 2]) {
+      await asks();
+      await scene.slack.until(() => scene.platform.starts.length === count);
+      scene.platform.finish('docs.acme.com');
+      await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === count);
+    }
+  });
+});
+
+overBoth('with seldom looks', (transport) => {
+  const scene = stage({ transport, bot: { timing: { lookMinMs: 60_000, lookMaxMs: 60_000 } } });
+  const { asks, clicks, until } = scene;
+
+  test('[Refresh] looks at once, and a second click right after it does nothing', async () => {
+    const looks = () => scene.platform.wire.calls.filter(({ name }) => name.startsWith('GET')).length;
+    scene.platform.plan({ holdAt: 0.1, durationMs: 1 });
+    await asks();
+    await until(['[Refresh]']);
+    await scene.slack.until(() => looks() === 1);
+    const atMs = Date.now();
+    scene.platform.hold('docs.acme.com', 0.8);
+    // What was looked at just now is not looked at again: the click counts once its look is two seconds old.
+    await vi.waitFor(() => expect(Date.now() - atMs).toBeGreaterThan(2100), 5000);
+    await clicks('ben', '[Refresh]', 'Refresh');
+    await until(['80%']);
+    await clicks('ben', '80%', 'Refresh');
+    expect(looks()).toBe(2);
+    const accepted = (await scene.audit()).filter((line) => line.includes('export.refresh'));
+    expect(accepted).toEqual(['ben export.refresh docs.acme.com → accepted']);
+  });
+});
+
+overBoth('once the record of the run is gone', (transport) => {
+  const scene = stage({ transport, bot: { timing: { watchMs: 700 } } });
+  const { asks, clicks, until, toldLast } = scene;
+
+  /** What is left after a month. */
+  async function forgets() {
+    const { client } = scene.world.redis;
+    await client.del(...(await client.keys('{docket}:run:*')), ...(await client.keys('{docket}:alias:*')));
+  }
+
+  test('[New link] goes on by the job: a card of its own, with a link', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready', '— Done']);
+    await forgets();
+    await clicks('ben', 'is ready', 'New link');
+    await until(['Watched by @ben · job se_…', '✅ @ben The export of docs.acme.com is ready']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('[Check now] goes on by the job, once', async () => {
+    await asks();
+    await until(['I stopped watching', '— No longer watched']);
+    scene.platform.finish('docs.acme.com');
+    await forgets();
+    await Promise.all([
+      clicks('ana', 'I stopped watching', 'Check now'),
+      clicks('ana', 'I stopped watching', 'Check now'),
+    ]);
+    await until(['Watched by @ana · job se_…', '✅ @ana The export of docs.acme.com is ready']);
+    expect(scene.slack.messages.filter(({ text }) => text.includes('Watched by'))).toHaveLength(1);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('[Get my own link] goes on by the job, and the link stays private', async () => {
+    await asks('/docs-export docs.acme.com --private');
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready', 'privately']);
+    await forgets();
+    await clicks('ben', 'is ready', 'Get my own link');
+    await until(['The export of docs.acme.com is ready', '[Download bundle]'], '@ben', 'ben');
+    await until(['✅ @ben The export of docs.acme.com is ready', 'I sent you the link privately.']);
+    const inThread = scene.slack.messages.filter(
+      ({ channel }) => channel === scene.slack.channel('#docs').id,
+    );
+    expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
+  });
+
+  test('[Try again] tells what to type', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['failed at', '— Failed']);
+    await forgets();
+    await clicks('ben', 'failed at', 'Try again');
+    expect(toldLast('ben')).toBe(FORGOTTEN);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('[Start another] tells what to type', async () => {
+    await asks();
+    await until(['42%']);
+    const { ephemeral } = await asks();
+    await forgets();
+    await scene.person('ana').clicks(ephemeral as never, 'Start another');
+    expect(toldLast('ana')).toBe(FORGOTTEN);
+  });
+});

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('/docs-export without a domain', (transport) => {
+  const scene = stage({ transport });
+  const { asks, person, told, sees, until, toldLast, notified } = scene;
+  const ana = () => person('ana');
+  const fields = () =>
+    ana()
+      .fields()
+      .map(({ label, value, error }) => [label, value, error].filter(Boolean).join(': '));
+
+  test('opens a dialog that asks for what is open', async () => {
+    const answer = await asks('/docs-export');
+    expect(answer).toMatchObject({ ok: true });
+    expect(told(answer)).toBeUndefined();
+    expect(ana().reads(ana().modal())).toBe(
+      'Export a docs site\nDomain\nVersion\nPages\nWho gets the download link\n[Who gets the download link]\n[Export] [Cancel]',
+    );
+    expect(ana().fields()).toMatchObject([
+      { label: 'Domain', optional: false, value: '' },
+      { label: 'Version', optional: true, hint: 'A label for this export.' },
+      {
+        label: 'Pages',
+        optional: true,
+        hint: 'Paths of pages, with commas between. Leave it empty for all pages.',
+      },
+      {
+        label: 'Who gets the download link',
+        value: 'Everyone in the thread',
+        options: ['Everyone in the thread', 'Only me, by direct message'],
+      },
+    ]);
+    expect(scene.slack.messages).toEqual([]);
+  });
+
+  test('keeps the options that were typed', async () => {
+    await asks('/docs-export --version “spring release” --paths /guides,/api --private');
+    expect(fields()).toEqual([
+      'Domain',
+      'Version: spring release',
+      'Pages: /guides, /api',
+      'Who gets the download link: Only me, by direct message',
+    ]);
+  });
+
+  test('shows each problem at its field, and starts nothing until they are mended', async () => {
+    await asks('/docs-export');
+    await ana().submits({
+      Domain: 'https://docs.acme.com/v2',
+      Version: 'x'.repeat(101),
+      Pages: '/guides api',
+    });
+    expect(fields()).toEqual([
+      "Domain: https://docs.acme.com/v2: https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?",
+      `Version: ${'x'.repeat(101)}: A label has at most 100 characters, and this one has 101. Shorten it.`,
+      'Pages: /guides api: “/guides api” has a space in it. Put commas between paths: /guides,/api.',
+      'Who gets the download link: Everyone in the thread',
+    ]);
+    expect(scene.slack.messages).toEqual([]);
+    await ana().submits({ Domain: 'docs.acme.com', Version: '1.2', Pages: '/guides\n/api' });
+    expect(ana().modal()).toBeUndefined();
+    await until(['42%']);
+    expect(scene.platform.starts).toMatchObject([
+      { domain: 'docs.acme.com', version: '1.2', paths: ['/guides', '/api'] },
+    ]);
+  });
+
+  test('the card comes where the command was typed, and the ending mentions who did', async () => {
+    await asks('/docs-export', { where: '#private' });
+    await ana().submits({
+      Domain: 'Docs.Acme.com',
+      'Who gets the download link': 'Only me, by direct message',
+    });
+    expect(ana().modal()).toBeUndefined();
+    await until(['📦 Static export · docs.acme.com — Running', 'Asked for by @ana', '42%'], '#private');
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready', 'I sent you the link privately.'], '#private');
+    expect(sees()).toEqual([]);
+    expect(notified('ana')).toBe(1);
+  });
+
+  test('where the bot may not post, that is told privately', async () => {
+    await asks('/docs-export', { where: '#elsewhere' });
+    await ana().submits({ Domain: 'docs.acme.com' });
+    await until(["I can't post here yet, so nothing was started. Type /invite @Docket"], '#elsewhere');
+    expect(scene.platform.starts).toEqual([]);
+  });
+
+  test('an export that runs already is told privately there, with buttons that work', async () => {
+    await asks('/docs-export docs.acme.com', { who: 'ben' });
+    await until(['42%']);
+    await asks('/docs-export');
+    await ana().submits({ Domain: 'docs.acme.com' });
+    expect(ana().modal()).toBeUndefined();
+    expect(toldLast('ana')).toBe(
+      'An export of docs.acme.com is at 42% (started by @ben 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+    );
+    const last = scene.slack.ephemerals.at(-1);
+    if (last) await ana().clicks(last, 'Start another');
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+  });
+
+  test('submitted twice it is one export', async () => {
+    await asks('/docs-export');
+    const [first] = await Promise.all([
+      ana().submits({ Domain: 'docs.acme.com' }),
+      scene.slack
+        .until(() => scene.slack.lastRequest?.body.includes('view_submission'))
+        .then(() => scene.slack.resend()),
+    ]);
+    expect(first).toMatchObject({ ok: true });
+    expect(await scene.slack.resend()).toMatchObject({ ok: true });
+    await until(['42%']);
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(toldLast('ana')).toBeUndefined();
+  });
+
+  test.each([
+    ['refuses it', { kind: 'answer', status: 200, body: { ok: false, error: 'expired_trigger_id' } }],
+    ['fails', { kind: 'answer', status: 500 }],
+    ['does not answer', { kind: 'hang', when: 'before' }],
+  ] as const)('when Slack %s, the fix is told privately and in time', async (_, fault) => {
+    scene.slack.wire.order('views.open', fault, 5);
+    const answer = await asks('/docs-export');
+    expect(answer.tookMs).toBeLessThan(3000);
+    expect(told(answer)).toBe(
+      "Slack didn't open the dialog in time. Try again, or type the command with its options; `help` lists them.",
+    );
+    expect(scene.platform.starts).toEqual([]);
+  });
+
+  test('submitted while Redis is away, it says that nothing was started', async () => {
+    await asks('/docs-export');
+    await scene.world.redis.kill();
+    await ana().submits({ Domain: 'docs.acme.com' });
+    expect(ana().reads(ana().modal())).toBe(
+      "Export a docs site\nI can't keep track of work right now, so I start nothing I might lose. Try again in a minute.\n[Close]",
+    );
+    await scene.world.redis.start();
+    expect(scene.platform.starts).toEqual([]);
+  });
+});
+
+overBoth('a dialog of somebody who may no longer export', (transport) => {
+  const scene = stage({ transport, bot: { timing: { permissionCacheMs: 0 } } });
+
+  test('starts nothing, and says so', async () => {
+    const ana = scene.person('ana');
+    await scene.asks('/docs-export');
+    const user = scene.slack.workspace.users.find(({ name }) => name === 'ana');
+    if (user) user.isRestricted = true;
+    await ana.submits({ Domain: 'docs.acme.com' });
+    expect(ana.reads(ana.modal())).toBe(
+      "Export a docs site\nYou can't start exports here, so nothing was started. Ask a full member of this workspace.\n[Close]",
+    );
+    expect(scene.platform.starts).toEqual([]);
+    expect(await scene.audit()).toEqual(['ana export.start  → refused: not permitted']);
+  });
+});

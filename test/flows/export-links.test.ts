@@ -1,0 +1,246 @@
+import { expect, test, vi } from 'vitest';
+import { plain } from './reading.ts';
+import { overBoth, type Stage, stage } from './stage.ts';
+
+const OWN = '📦 The export of docs.acme.com is ready';
+const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';
+
+const linkIn = (message: { blocks: unknown }) =>
+  /https?:[^"]*X-Signature=[^"]*/.exec(JSON.stringify(message.blocks))?.[0];
+
+/** Ana's export, finished, as far as the thread says so. */
+async function finished(
+  { asks, until, platform }: Stage,
+  options: Parameters<Stage['asks']>[1] & { text?: string } = {},
+) {
+  const where = options.where ?? '#docs';
+  await asks(options.text, options);
+  await until(['42%'], where);
+  platform.finish('docs.acme.com');
+  return until(['is ready', '— Done', 'Done · '], where);
+}
+
+/** Nobody but the person reads the link, and it works. */
+async function onlyIn({ slack, sees }: Stage, who: 'ana' | 'gus') {
+  await slack.until(() => sees(`@${who}`, who).length > 0);
+  const holders = slack.messages.filter((message) => linkIn(message) !== undefined);
+  expect(holders.map(({ channel }) => channel)).toEqual([slack.channel(`@${who}`).id]);
+  expect((await fetch(linkIn(holders[0] ?? { blocks: [] }) ?? '')).status).toBe(200);
+}
+
+overBoth('a link for one person alone', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, person, sees, until, messageWith, notified, toldLast } = scene;
+
+  test('with --private goes to the direct messages, and the thread says so', async () => {
+    const texts = await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    expect(texts.at(-1)).toBe(
+      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nI sent you the link privately.\n[Get my own link]',
+    );
+    await onlyIn(scene, 'ana');
+    expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [New link] [Deployment settings]`]);
+    expect(notified('ana')).toBe(1);
+  });
+
+  test('in a channel that is shared with others goes to the direct messages', async () => {
+    const texts = await finished(scene, { where: '#shared' });
+    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
+    await onlyIn(scene, 'ana');
+  });
+
+  test('a new one replaces the old one there', async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    await until([OWN], '@ana');
+    const own = messageWith(OWN);
+    const first = linkIn(own);
+    await clicks('ana', OWN, 'New link');
+    await scene.slack.until(() => linkIn(own) !== first && linkIn(own) !== undefined);
+    await onlyIn(scene, 'ana');
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('[Get my own link] sends everybody one of their own, once', async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    await until([OWN], '@ana');
+    await clicks('ana', 'is ready · ', 'Get my own link');
+    expect(toldLast('ana')).toBe(
+      'I sent you a link already, and it works until TIME: look into my direct messages.',
+    );
+    await Promise.all([
+      clicks('ben', 'is ready · ', 'Get my own link'),
+      clicks('ben', 'is ready · ', 'Get my own link'),
+    ]);
+    await until(['[Download bundle]'], '@ben', 'ben');
+    expect(sees('@ben', 'ben')).toEqual([
+      `Your own link to the export of docs.acme.com\n${UNTIL}\n[Download bundle] [New link]`,
+    ]);
+    expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
+    await clicks('ben', 'is ready · ', 'Get my own link');
+    expect(toldLast('ben')).toBe(
+      'I sent you a link already, and it works until TIME: look into my direct messages.',
+    );
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(scene.slack.messages).toHaveLength(5);
+  });
+
+  test("one's own link is taken out when it ends, and a click puts a new one in", async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    scene.platform.linkLifeMs = 1500;
+    await clicks('ben', 'is ready · ', 'Get my own link');
+    await until(['[Download bundle]'], '@ben', 'ben');
+    const own = messageWith('Your own link');
+    expect(await person('ben').clicks(own, 'Download bundle')).toMatchObject({ ok: true });
+    await until(['🔒 The link ended TIME. The export is still there.\n[New link]'], '@ben', 'ben');
+    expect(linkIn(own)).toBeUndefined();
+    scene.platform.linkLifeMs = 3_600_000;
+    await clicks('ben', 'Your own link', 'New link');
+    await scene.slack.until(() => linkIn(own));
+    expect((await fetch(linkIn(own) ?? '')).status).toBe(200);
+    expect(sees('@ben', 'ben')).toHaveLength(1);
+  });
+
+  test('a guest may not have one', async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    await clicks('gus', 'is ready · ', 'Get my own link');
+    expect(toldLast('gus')).toContain("You can't start exports here");
+    expect(sees('@gus', 'gus')).toEqual([]);
+  });
+});
+
+overBoth('by the settings', (transport) => {
+  const config = 'links: requester\nallow:\n  export: [everyone, U0GUS]\n';
+  const scene = stage({ transport, bot: { config } });
+
+  test('links: requester sends each link privately', async () => {
+    const texts = await finished(scene);
+    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
+    await onlyIn(scene, 'ana');
+  });
+
+  test('and the dialog offers nothing else', async () => {
+    await scene.asks('/docs-export');
+    expect(scene.person('ana').fields().at(-1)).toMatchObject({
+      value: 'Only me, by direct message',
+      options: ['Only me, by direct message'],
+    });
+  });
+});
+
+overBoth('of a guest who may export', (transport) => {
+  const scene = stage({ transport, bot: { config: 'allow:\n  export: [everyone, U0GUS]\n' } });
+
+  test('the link goes to the direct messages', async () => {
+    const texts = await finished(scene, { who: 'gus' });
+    expect(texts.at(-1)).toContain('✅ @gus The export of docs.acme.com is ready');
+    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
+    await onlyIn(scene, 'gus');
+  });
+
+  test('others each get one of their own', async () => {
+    await finished(scene, { who: 'gus' });
+    for (const who of ['ana', 'ben'] as const) {
+      await scene.clicks(who, 'is ready · ', 'Get my own link');
+      await scene.until(['Your own link to the export of docs.acme.com'], `@${who}`, who);
+    }
+    const links = scene.slack.messages.flatMap((message) => linkIn(message) ?? []);
+    expect(new Set(links).size).toBe(3);
+  });
+
+  test('a full member still gets it in the thread', async () => {
+    const texts = await finished(scene);
+    expect(texts.at(-1)).toContain('[Download bundle] [New link] [Deployment settings]');
+  });
+});
+
+overBoth('a link in the thread', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, person, until, messageWith, notified, sees, toldLast } = scene;
+
+  test('is taken out of the message when it ends, and a click puts a new one in, without a new message', async () => {
+    scene.platform.linkLifeMs = 1200;
+    await finished(scene);
+    const ending = messageWith('is ready');
+    await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
+    expect(linkIn(ending)).toBeUndefined();
+    expect(await scene.world.redis.client.keys('{docket}:link:*')).toEqual([]);
+
+    scene.platform.linkLifeMs = 3_600_000;
+    await person('ben').clicks(ending, 'New link');
+    await scene.slack.until(() => linkIn(ending));
+    expect(scene.slack.messages).toHaveLength(3);
+    expect(notified('ana')).toBe(1);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('that ended in a message that somebody deleted is not told of', async () => {
+    scene.platform.linkLifeMs = 1500;
+    await finished(scene);
+    scene.slack.workspace.remove(messageWith('is ready'));
+    await scene.slack.until(() =>
+      scene.slack.wire.calls.some(({ detail }) => String(detail.text).includes('🔒')),
+    );
+    const undelivered = () => scene.world.redis.client.zcard('{docket}:messages:undelivered');
+    await vi.waitFor(async () => expect(await undelivered()).toBe(0), 5000);
+    expect(scene.slack.messages).toHaveLength(3);
+  });
+
+  test('can be had anew also while another export of the same site runs', async () => {
+    await finished(scene);
+    await scene.asks(undefined, { who: 'ben' });
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+    const ending = messageWith('is ready');
+    const first = linkIn(ending);
+    await person('ana').clicks(ending, 'New link');
+    await scene.slack.until(() => linkIn(ending) !== first);
+    expect(sees().filter((text) => text.includes('is ready'))).toHaveLength(1);
+  });
+
+  test('[Deployment settings] shows the section to copy, and what works where', async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --version "spring release"' });
+    const link = linkIn(messageWith('is ready'));
+    await clicks('ben', 'is ready', 'Deployment settings');
+    const ben = person('ben');
+    expect(plain(ben.reads(ben.modal()))).toBe(
+      [
+        'Deployment settings',
+        'For the configuration of the deployment that serves docs.acme.com (spring release)',
+        'The deployment loads the bundle when it starts; the link works until TIME. Export again when new content is published.',
+        'staticExport:',
+        '  enabled: true',
+        `  bundleUrl: ${link}`,
+        '  version: spring release',
+        'What works where',
+        '                      Cloud  Client-hosted  Air-gapped',
+        'Documentation search  yes    configurable   no',
+        'AI assistant          yes    configurable   no',
+        'Web analytics         yes    configurable   no',
+        'API playground        yes    yes            configurable',
+        'Static export bundle  yes    yes            yes',
+        '[Close]',
+      ].join('\n'),
+    );
+  });
+
+  test('[Deployment settings] of a link that has ended asks for a new one first', async () => {
+    await finished(scene);
+    const shown = structuredClone(messageWith('is ready'));
+    const { client } = scene.world.redis;
+    await client.del(...(await client.keys('{docket}:link:*')));
+    await person('ana').clicks(shown, 'Deployment settings');
+    expect(toldLast('ana')).toBe(
+      'The link has ended, and the settings need one that works. Click [New link] first, then open them again.',
+    );
+    expect(person('ana').modal()).toBeUndefined();
+  });
+
+  test('[Deployment settings] of a private link are for nobody else', async () => {
+    await finished(scene, { text: '/docs-export docs.acme.com --private' });
+    await until([OWN], '@ana');
+    const leaked = { ...structuredClone(messageWith(OWN)), channel: scene.slack.channel('#docs').id };
+    await person('ben').clicks(leaked, 'Deployment settings');
+    expect(toldLast('ben')).toBe('This link went to somebody else. Click [Get my own link] in the thread.');
+    expect(person('ben').modal()).toBeUndefined();
+    await person('ana').clicks(messageWith(OWN), 'Deployment settings');
+    expect(person('ana').modal()).toBeDefined();
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('what is typed after the domain', (transport) => {
+  const scene = stage({ transport });
+  const { asks, told, until } = scene;
+
+  test.each([
+    ['straight', '--version "spring release" --paths "/guides, /api"'],
+    ['curly and long', '—version “spring release” —paths /guides, /api'],
+    ['German and short', '–version „spring release“ –paths=‚/guides,/api‘'],
+    ['without quotes but with equals signs', "--VERSION='spring release' --paths=guides,api"],
+  ])('is understood with quotes and dashes that are %s', async (_, options) => {
+    await asks(`/docs-export ${options} docs.acme.com`);
+    await until(['docs.acme.com (spring release) — Running', 'only 2 pages']);
+    expect(scene.platform.starts).toMatchObject([
+      { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
+    ]);
+  });
+
+  test.each([
+    ['--fast', "I don't know --fast. There are --project, --version, --paths, --private."],
+    ['--verison 2', "I don't know --verison. Did you mean --version?"],
+    ['--version', '--version needs a value, such as --version "spring release".'],
+    ['--version 1 --version 2', 'Type --version once; it is there twice.'],
+    ['--private=yes', '--private takes no value. Type it alone, or leave it out.'],
+    [
+      '--version spring release',
+      'Type one domain, and quotes around a label of several words: --version "spring release"',
+    ],
+    [
+      'docs.acme.org',
+      'Type one domain, and two dashes before each option, such as /docs-export docs.acme.com --private.',
+    ],
+    [
+      '--paths guides/../api',
+      "--paths: “guides/../api” isn't a page path. Type the whole path, starting with a slash: /guides/start.",
+    ],
+    ['--project beta', 'There is no project beta here. There is: default.'],
+  ])('%s is refused, with the fix', async (options, text) => {
+    expect(told(await asks(`/docs-export docs.acme.com ${options}`))).toBe(text);
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+
+  test('help tells all there is', async () => {
+    expect(told(await asks('/docs-export help'))).toBe(
+      [
+        '/docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
+        'Exports a docs site as a static bundle and posts the download link when it is ready.',
+        'For example: /docs-export docs.acme.com',
+        'For example: /docs-export docs.acme.com --version "spring release" --paths /guides,/api --private',
+        'For example: /docs-export watch se_3f9a77bd04c24a06',
+        'For example: /docs-export status',
+      ].join('\n'),
+    );
+  });
+});
+
+overBoth('/docs-export status', (transport) => {
+  const scene = stage({ transport });
+  const { asks, told, until } = scene;
+  const status = async (who: 'ana' | 'ben' | 'gus', where = '#docs') =>
+    told(await asks('/docs-export status', { who, where }))?.replaceAll(' \nTIME', ' TIME');
+  const line = (site: string, who: string, open = ' · Open thread') =>
+    `${site} — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @${who} TIME${open}`;
+
+  test('with nothing to tell', async () => {
+    expect(await status('ana')).toBe('No export is running. Start one with /docs-export.');
+  });
+
+  test("lists one's own and the visible ones, and nobody's private ones", async () => {
+    await asks('/docs-export docs.acme.com --version 1');
+    await asks('/docs-export docs.acme.com --version 2', { where: '#private' });
+    await asks('/docs-export docs.acme.com --version 3', { where: '@ben', who: 'ben' });
+    await until(['42%']);
+    await until(['42%'], '#private');
+    await until(['42%'], '@ben', 'ben');
+    expect(await status('ana')).toBe(
+      [line('docs.acme.com (1)', 'ana'), line('docs.acme.com (2)', 'ana')].join('\n'),
+    );
+    expect(await status('ben')).toBe(
+      [line('docs.acme.com (1)', 'ana'), line('docs.acme.com (3)', 'ben')].join('\n'),
+    );
+    expect(await status('ben', '#private')).toContain('docs.acme.com (2)');
+  });
+
+  test('no longer lists what has ended', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready', '— Done']);
+    expect(await status('ana')).toBe('No export is running. Start one with /docs-export.');
+  });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+const NOBODY_THERE = 'http://127.0.0.1:9';
+
+overBoth('with little patience', (transport) => {
+  const scene = stage({ transport, bot: { timing: { giveUpMs: 400 } } });
+  const { asks, clicks, sees, until, messageWith } = scene;
+  const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
+
+  test('a link that cannot be had is told, and had later by a click', async () => {
+    scene.platform.wire.order(bundle, { kind: 'answer', status: 500 }, 1000);
+    await asks();
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until([
+      "⚠️ @ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
+      '— Done, without a link yet',
+    ]);
+    scene.platform.wire.clear();
+    await clicks('ana', "couldn't get", 'Try again');
+    await until(['is ready', '— Done\n']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('a new link that cannot be had leaves the old one, and is told in a message of its own', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+    const ending = messageWith('is ready');
+    scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
+    await clicks('ana', 'is ready', 'New link');
+    await until(["couldn't get a new download link yet"]);
+    expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
+    expect(scene.slack.messages).toHaveLength(4);
+    scene.platform.wire.clear();
+    await clicks('ana', "couldn't get", 'Try again');
+    await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === 2);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('a limit that lasts too long ends it, and it is tried again by a click', async () => {
+    scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 429 }, 1000);
+    await asks();
+    await until([
+      "❌ @ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
+      '— Not started',
+    ]);
+    scene.platform.wire.clear();
+    await clicks('ana', 'limit is reached', 'Try again');
+    await until(['42%', '— Running']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+});
+
+overBoth('a platform that is not there', (transport) => {
+  const scene = stage({
+    transport,
+    bot: { timing: { giveUpMs: 1000 }, env: { DOCS_API_URL: NOBODY_THERE } },
+  });
+  const { asks, until } = scene;
+
+  test('is told while it is waited for, and nothing was started when it stays away', async () => {
+    await asks();
+    await until(["Queued\nThe docs platform isn't answering, so nothing is started yet. I keep trying."]);
+    await until([
+      "❌ @ana The docs platform isn't answering, so nothing was started. Try again in a little while.\n[Try again]",
+      '— Not started',
+    ]);
+    expect(scene.platform.starts).toEqual([]);
+  });
+});
+
+overBoth('an export that does not move', (transport) => {
+  const scene = stage({ transport, bot: { timing: { stalledAfterMs: 500 } } });
+  const { asks, sees, until } = scene;
+
+  test('is told as such, without a new message, until it moves again', async () => {
+    await asks();
+    await until(['42%']);
+    await until([
+      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n⚠️ No progress since TIME. Still checking.\n[Refresh] [Notify me too]',
+    ]);
+    scene.platform.hold('docs.acme.com', 0.6);
+    await scene.slack.until(
+      () => sees().some((text) => /60% .* started TIME\n\[Refresh\]/.test(text)),
+      10_000,
+      'a progress without the warning',
+    );
+    expect(scene.slack.messages).toHaveLength(2);
+  });
+
+  test('is not told as stalled when the platform tells no progress at all', async () => {
+    scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5, durationMs: 10 });
+    await asks();
+    await until(['Running · started TIME']);
+    const looks = () => scene.platform.wire.calls.filter(({ name }) => name.startsWith('GET'));
+    await scene.slack.until(() => (looks().at(-1)?.atMs ?? 0) - (looks()[0]?.atMs ?? 0) > 900);
+    expect(sees().join()).not.toContain('No progress');
+  });
+});
+
+overBoth('a watch that takes too long', (transport) => {
+  const scene = stage({ transport, bot: { timing: { watchMs: 700 } } });
+  const { asks, clicks, until } = scene;
+
+  test('ends, and goes on by a click', async () => {
+    await asks();
+    await until([
+      '⌛ @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
+      '— No longer watched',
+    ]);
+    scene.platform.finish('docs.acme.com');
+    await clicks('ana', 'stopped watching', 'Check now');
+    await until(['is ready', '— Done']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+const CARD = '📦 Static export · docs.acme.com';
+
+overBoth('where it is asked', (transport) => {
+  const scene = stage({ transport });
+  const { asks, person, sees, until, notified } = scene;
+
+  test('a private channel with the bot in it gets it like any other', async () => {
+    await asks(undefined, { where: '#private' });
+    await until(['42%'], '#private');
+  });
+
+  test('the direct messages with the bot get it, link and all', async () => {
+    await asks('/docs-export docs.acme.com --private', { where: '@ana' });
+    await until(['42%'], '@ana');
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready', '[Download bundle]', '— Done'], '@ana');
+    expect(scene.slack.messages).toHaveLength(3);
+  });
+
+  test('a conversation that the bot cannot join: it goes to the person', async () => {
+    await asks(undefined, { where: 'ana+ben' });
+    await until([`${CARD} — Running`, '42%'], '@ana');
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready'], '@ana');
+    expect(sees('ana+ben')).toEqual([]);
+  });
+
+  test.each(['#elsewhere', '#secret'])(
+    '%s, without the bot: told privately, and nothing is started',
+    async (where) => {
+      await asks(undefined, { where });
+      expect(await until(['post here'], where)).toEqual([
+        "I can't post here yet, so nothing was started. Type /invite @Docket, then run the command again.",
+      ]);
+      expect(scene.platform.starts).toEqual([]);
+      await person('ana').types(where, '/invite @Docket');
+      await asks(undefined, { where });
+      await until(['42%'], where);
+      expect(scene.platform.starts).toHaveLength(1);
+    },
+  );
+
+  test('a channel whose ending can no longer be posted: the ending goes to the person, with the fix', async () => {
+    await asks();
+    await until(['42%']);
+    scene.slack.channel('#docs').archived = true;
+    scene.platform.finish('docs.acme.com');
+    const texts = await until(['is ready'], '@ana');
+    expect(texts).toEqual([
+      expect.stringMatching(/^I couldn't post this in the channel: it is archived.\n✅ @ana/),
+    ]);
+    expect(notified('ana')).toBe(1);
+  });
+});
+
+overBoth('what people are called', (transport) => {
+  const scene = stage({ transport });
+
+  test('a person who is named like a mention mentions nobody', async () => {
+    const user = scene.slack.workspace.users.find(({ name }) => name === 'ben');
+    if (user) Object.assign(user, { name: 'x<!channel>', realName: '<!channel> @here *b* <@U0ANA>' });
+    await scene.asks(undefined, { who: 'ben' });
+    await scene.until(['42%']);
+    expect(scene.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([]);
+  });
+});

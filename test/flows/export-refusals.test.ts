@@ -1,0 +1,160 @@
+import { describe, expect, test, vi } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('refused at once, privately, before anything starts', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, person, told, until, toldLast, messageWith } = scene;
+
+  test.each([
+    [
+      '/docs-export https://docs.acme.com/v2',
+      "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?\n[Use it]",
+    ],
+    ['/docs-export localhost', "localhost isn't a host name. Type it like docs.acme.com."],
+  ])('%s', async (line, text) => {
+    expect(told(await asks(line))).toBe(text);
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+
+  test('[Use it] starts what was meant, once, with the options that were typed', async () => {
+    const { ephemeral } = await asks(
+      '/docs-export --version “spring release” https://docs.acme.com/v2 --paths /guides,/api --private',
+    );
+    if (!ephemeral) throw new Error('no answer');
+    await Promise.all([person('ana').clicks(ephemeral, 'Use it'), person('ana').clicks(ephemeral, 'Use it')]);
+    await until(['42%', 'docs.acme.com (spring release) — Running', 'only 2 pages']);
+    expect(scene.platform.starts).toMatchObject([
+      { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
+    ]);
+    expect(scene.slack.ephemerals).toHaveLength(1);
+    scene.platform.finish('docs.acme.com');
+    await until(['I sent you the link privately.']);
+  });
+
+  test('[Use it] tells of an export that runs already', async () => {
+    await asks(undefined, { who: 'ben' });
+    await until(['42%']);
+    const { ephemeral } = await asks('/docs-export https://docs.acme.com');
+    await person('ana').clicks(ephemeral as never, 'Use it');
+    expect(toldLast('ana')).toContain('An export of docs.acme.com is at 42% (started by @ben');
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test.each(['gus', 'sue'] as const)(
+    '%s, a guest, may not start anything, nor press a button',
+    async (guest) => {
+      expect(told(await asks(undefined, { who: guest }))).toBe(
+        "You can't start exports here, so nothing was started. Ask a full member of this workspace.",
+      );
+      scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
+      await asks();
+      await until(['⚠️']);
+      await person(guest).clicks(messageWith('⚠️'), 'Start again');
+      expect(toldLast(guest)).toContain("You can't start exports here");
+      expect(scene.platform.starts).toEqual([]);
+      expect(await scene.audit()).toContain(`${guest} /docs-export  → refused: not permitted`);
+    },
+  );
+
+  test('a button of a version that is gone is answered and does nothing', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['[Try again]']);
+    const message = messageWith('failed at');
+    const blocks = JSON.parse(JSON.stringify(message.blocks).replace('export.try_again', 'export.no_longer'));
+    await person('ana').clicks(Object.assign(message, { blocks }), 'Try again');
+    expect(toldLast('ana')).toBe(
+      'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
+    );
+  });
+
+  test('what breaks on our side is told with the reference that the log has', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['failed at', '— Failed']);
+    const { client } = scene.world.redis;
+    for (const key of await client.keys('{docket}:run:*')) await client.hset(key, 'json', '{"v":1}');
+    await clicks('ana', 'failed at', 'Try again');
+    const last = scene.slack.ephemerals.at(-1);
+    const ref = /^Something broke on my side\. ref (\w{4,})$/.exec(last ? scene.slack.read(last) : '')?.[1];
+    expect(ref).toBeDefined();
+    const logged = () => {
+      const lines = scene.world.bots.flatMap((bot) => bot.output().split('\n'));
+      return lines.filter((line) => line.includes(`"ref":"${ref}"`));
+    };
+    await scene.slack.until(() => logged().length > 0);
+    expect(logged()).toEqual([expect.stringContaining('a request broke')]);
+  });
+});
+
+overBoth('refused for a while', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, told, until, toldLast } = scene;
+
+  test('a workspace whose Slack does not tell in time who asks', async () => {
+    scene.slack.wire.order('users.info', { kind: 'hang', when: 'before' });
+    expect(told(await asks())).toBe(
+      "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
+    );
+    await asks();
+    await until(['42%']);
+  });
+
+  test('without Redis nothing is started that might be lost, nor anything clicked', async () => {
+    const REFUSAL =
+      "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.";
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['failed at', '— Failed']);
+    await scene.world.redis.kill();
+    expect(told(await asks())).toBe(REFUSAL);
+    await clicks('ana', 'failed at', 'Try again');
+    expect(toldLast('ana')).toBe(REFUSAL);
+    await scene.world.redis.start();
+    await vi.waitFor(async () => expect(told(await asks())).toBeUndefined(), 10_000);
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+  });
+});
+
+describe('requests that are not what Slack sends', () => {
+  const scene = stage();
+  const { asks } = scene;
+  const statusOf = async (request: Parameters<typeof scene.slack.sendRaw>[0]) =>
+    (await scene.slack.sendRaw(request)).status;
+  const nowSec = () => Math.floor(Date.now() / 1000);
+
+  test('another secret, an old and a future timestamp are refused', async () => {
+    await asks('/docs-export help');
+    const { body } = scene.slack.lastRequest ?? { body: '' };
+    expect(await statusOf({ body, secret: 'some-other-signing-secret' })).toBe(401);
+    expect(await statusOf({ body, timestampSec: nowSec() - 360 })).toBe(401);
+    expect(await statusOf({ body, timestampSec: nowSec() + 360 })).toBe(401);
+    expect(await statusOf({ body })).toBe(200);
+  });
+
+  test('another workspace is told that nothing was started', async () => {
+    await asks('/docs-export help');
+    const body = (scene.slack.lastRequest?.body ?? '')
+      .replace(/team_id=\w+/, 'team_id=T0OTHER')
+      .replace('text=help', 'text=docs.acme.com');
+    const answer = await scene.slack.sendRaw({ body });
+    expect(answer.body).toContain('belongs to another workspace');
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+});
+
+describe('at log level trace', () => {
+  const scene = stage({ bot: { env: { LOG_LEVEL: 'trace' } } });
+
+  test('there is no secret in the log either', async () => {
+    await scene.asks();
+    await scene.until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await scene.until(['is ready', 'Done · ', '— Done']);
+    await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":10'));
+  });
+});

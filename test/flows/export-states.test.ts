@@ -1,0 +1,244 @@
+import { expect, test } from 'vitest';
+import { overBoth, stage } from './stage.ts';
+
+const CARD = '📦 Static export · docs.acme.com';
+const ASKED = 'Asked for by @ana · job se_… · details in the thread';
+
+overBoth('an export that goes well', (transport) => {
+  const scene = stage({ transport });
+  const { asks, person, sees, until, messageWith, notified } = scene;
+
+  test('is one card, one progress that is edited, and one ending with a link that works', async () => {
+    const answer = await asks();
+    expect(answer).toMatchObject({ ok: true });
+    expect(answer.ephemeral).toBeUndefined();
+    await until(['42%', 'se_…']);
+    expect(sees()).toEqual([
+      `${CARD} — Running\n${ASKED}`,
+      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+    ]);
+
+    scene.platform.finish('docs.acme.com');
+    expect(await until(['is ready', 'Done · ', '— Done'])).toEqual([
+      `${CARD} — Done\n${ASKED}`,
+      'Done · 12 pages · took 1 s',
+      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+    ]);
+    expect(scene.slack.messages).toHaveLength(3);
+    expect(notified('ana')).toBe(1);
+    expect(scene.platform.starts).toHaveLength(1);
+
+    const ending = messageWith('is ready');
+    expect(await person('ana').clicks(ending, 'Download bundle')).toMatchObject({ ok: true });
+    const bundle = await fetch(
+      /https?:[^"]*X-Signature=[^"]*/.exec(JSON.stringify(ending.blocks))?.[0] ?? '',
+    );
+    expect(bundle.status).toBe(200);
+  });
+
+  test('with a version and pages: card and ending say so, and the platform gets them', async () => {
+    await asks('/docs-export docs.acme.com --version "spring release" --paths /guides,/api');
+    await until(['42%', 'se_…']);
+    expect(sees()[0]).toBe(
+      '📦 Static export · docs.acme.com (spring release) — Running\nAsked for by @ana · only 2 pages · job se_… · details in the thread',
+    );
+    expect(scene.platform.starts).toMatchObject([{ version: 'spring release', paths: ['/guides', '/api'] }]);
+    scene.platform.finish('docs.acme.com');
+    await until([
+      '✅ @ana The export of docs.acme.com (spring release) is ready · 2 pages',
+      'docs.acme.com (spring release) — Done',
+    ]);
+  });
+
+  test('of one page: the card names it', async () => {
+    await asks('/docs-export docs.acme.com --paths /guides');
+    await until(['Asked for by @ana · only /guides · job se_…']);
+  });
+
+  test('is shown as queued while the platform has it queued', async () => {
+    scene.platform.plan({ queuedMs: 1000, durationMs: 100 });
+    await asks();
+    await until(['Queued · started TIME']);
+    expect(sees()[0]).toBe(`${CARD} — Queued\nAsked for by @ana · details in the thread`);
+    await until(['is ready']);
+  });
+
+  test.each([
+    ['fraction', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
+    ['fraction-text', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
+    ['percent-text', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
+    ['object', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
+    ['text', 'Running · rendering pages · 21 pages so far · started TIME'],
+    ['none', 'Running · 21 pages so far · started TIME'],
+  ] as const)('understands progress as %s', async (progress, text) => {
+    scene.platform.plan({ progress, pages: 50, holdAt: 0.42, durationMs: 40 });
+    await asks();
+    await until([text]);
+  });
+
+  test('without progress and pages, only the time is told', async () => {
+    scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5 });
+    await asks();
+    await until(['Running · started TIME\n[Refresh]']);
+    expect(sees().join()).not.toMatch(/%|pages/);
+  });
+
+  test('less than one percent is not taken for most of it', async () => {
+    const job = (progress: number) =>
+      ({ kind: 'answer', status: 200, body: { jobId: 'x', status: 'running', progress } }) as const;
+    for (const progress of [0.9, 0.95, 3]) {
+      scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', job(progress));
+    }
+    const shown = new Set<string>();
+    const stop = scene.slack.wire.onCall(
+      ({ detail }) => void shown.add(/ \d+%/.exec(String(detail.text))?.[0] ?? ''),
+    );
+    await asks();
+    await until(['42%']);
+    stop();
+    expect(shown).toContain(' 42%');
+    expect(shown).not.toContain(' 90%');
+    expect(shown).not.toContain(' 95%');
+  });
+
+  test('prints an unknown status as it is, and invents no percentage', async () => {
+    scene.platform.plan({
+      progress: 'none',
+      pageCount: 'none',
+      runningStatus: 'packaging <!here>',
+      holdAt: 0.5,
+    });
+    await asks();
+    await until(['packaging <!here> · started TIME']);
+    expect(scene.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([]);
+  });
+});
+
+overBoth('an export that does not go well', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, sees, until, messageWith, notified, toldLast } = scene;
+
+  test('failed: says where and why, once, and can be tried again', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com', 'Page <!channel> & "x" failed');
+    const texts = await until(['failed at', '— Failed', 'Failed · 5 pages']);
+    expect(texts).toContain(
+      '❌ @ana The export of docs.acme.com failed at 42% after 1 s.\nThe platform said: "Page <!channel> & "x" failed"\nYour live site is not affected. ref …\n[Try again]',
+    );
+    expect(notified('ana')).toBe(1);
+
+    await clicks('ben', 'failed at', 'Try again');
+    await until(['— Running', '42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+    expect(scene.platform.starts).toHaveLength(2);
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('failed with a version and pages: [Try again] asks for the same', async () => {
+    await asks('/docs-export docs.acme.com --version 1.2 --paths /guides');
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com', null);
+    await until([
+      'The export of docs.acme.com (1.2) failed at 42% after 1 s.\nThe platform gave no reason.\n',
+    ]);
+    await clicks('ana', 'failed at', 'Try again');
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
+  });
+
+  test('a button of an earlier try does nothing once there is a later one', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['failed at', '— Failed']);
+    const first = messageWith('failed at');
+    await scene.person('ana').clicks(first, 'Try again');
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+    scene.platform.fail('docs.acme.com');
+    await scene.slack.until(() => sees().filter((text) => text.includes('failed at')).length === 2);
+    await scene.person('ana').clicks(first, 'Try again');
+    expect(toldLast('ana')).toBe('That was settled already; look at the newest message in the thread.');
+    expect(scene.platform.starts).toHaveLength(2);
+  });
+
+  test('a platform that says "Retry-After: 0" is not hammered', async () => {
+    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '0' } } as const;
+    scene.platform.wire.order('POST /v1/static-export/jobs', limited, 6);
+    await asks();
+    await until(['42%']);
+    const starts = scene.platform.wire.calls.filter(({ name }) => name === 'POST /v1/static-export/jobs');
+    const pauses = starts.slice(1).map(({ atMs }, index) => atMs - (starts[index]?.atMs ?? 0));
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(35);
+  });
+
+  test.each([
+    [
+      400,
+      'Unknown domain',
+      'The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
+    ],
+    [
+      401,
+      undefined,
+      'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
+    ],
+    [
+      403,
+      undefined,
+      "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
+    ],
+  ])('a start refused with %i says so', async (status, error, text) => {
+    const body = error === undefined ? {} : { error };
+    scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status, body });
+    await asks();
+    const texts = await until(['❌', '— Not started']);
+    expect(texts[1]).toBe(`❌ @ana ${text}`);
+    expect(scene.platform.starts).toEqual([]);
+  });
+
+  test('a start that the platform limits goes out by itself, and says until when it waits', async () => {
+    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
+    scene.platform.wire.order('POST /v1/static-export/jobs', limited);
+    await asks();
+    await until(["Queued\nThe platform's limit is reached; nothing is lost. I go on about TIME."]);
+    await until(['42%']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('a limit while it runs is told, and the export goes on', async () => {
+    await asks();
+    await until(['42%']);
+    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
+    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', limited);
+    await until(["The platform's limit is reached; nothing is lost. I go on about TIME."]);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+  });
+
+  test('a job that the platform forgets is told as lost, and another is started by a click', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.forget('docs.acme.com');
+    await until([
+      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
+      '— Lost',
+    ]);
+    await clicks('ben', 'no longer knows', 'Start another');
+    await until(['42%', '— Running']);
+    expect(scene.platform.starts).toHaveLength(2);
+  });
+
+  test('a platform that is away while the job runs is told after a while, and again when it is back', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 503 }, 60);
+    await until(["I can't reach the platform and keep trying; the job itself may be fine."]);
+    scene.platform.wire.clear();
+    await scene.slack.until(() => sees().every((text) => !text.includes("can't reach")));
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+    expect(scene.slack.messages).toHaveLength(3);
+  });
+});

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { startsElsewhere } from './elsewhere.ts';
+import { overBoth, type Stage, stage } from './stage.ts';
+
+overBoth('/docs-export watch', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, person, told, sees, until, notified, toldLast } = scene;
+  const watch = (jobId: string, options: Parameters<Stage['asks']>[1] = {}) =>
+    asks(`/docs-export watch ${jobId}`, options);
+
+  test('joins an export that runs, and mentions who watches when it is ready', async () => {
+    const jobId = await startsElsewhere(scene);
+    expect(told(await watch(jobId))).toBeUndefined();
+    await until(['42%', '— Running']);
+    expect(sees()).toEqual([
+      '📦 Static export · job se_… — Running\nWatched by @ana · job se_… · details in the thread',
+      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+    ]);
+    scene.platform.finish(jobId);
+    await until([
+      '✅ @ana The export of job se_… is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME.',
+      '— Done',
+    ]);
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(scene.slack.messages).toHaveLength(3);
+    expect(notified('ana')).toBe(1);
+  });
+
+  test('of one that is done already tells no time that nobody knows', async () => {
+    scene.platform.plan({ dates: 'none', durationMs: 0 });
+    const jobId = await startsElsewhere(scene);
+    await watch(jobId);
+    await until(['— Done', 'Done · 12 pages', 'is ready']);
+    expect(sees().at(-1)).toMatch(/^✅ @ana The export of job se_… is ready · 12 pages · 1 byte\n/);
+    expect(sees().join()).not.toMatch(/took|started/);
+    expect(scene.slack.messages).toHaveLength(3);
+  });
+
+  test('of one that is done already takes the time from the platform', async () => {
+    const jobId = await startsElsewhere(scene);
+    scene.platform.finish(jobId);
+    const times = { createdAt: '2026-09-14T10:00:00Z', updatedAt: '2026-09-14T10:06:00Z' };
+    const body = { jobId, status: 'completed', pageCount: 412, ...times };
+    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body });
+    await watch(jobId);
+    await until(['is ready · 412 pages · 1 byte · took 6 min']);
+  });
+
+  test('of one that failed tells so, without a button that would start something unknown', async () => {
+    const jobId = await startsElsewhere(scene);
+    scene.platform.fail(jobId, 'Out of disk');
+    await watch(jobId);
+    await until(['❌ @ana The export of job se_… failed', 'The platform said: "Out of disk"', '— Failed']);
+    expect(sees().join()).not.toContain('[Try again]');
+  });
+
+  test('of an id that the platform does not know tells so', async () => {
+    await watch('se_00000000000000000000000000000000');
+    await until(['❌ @ana The platform does not know the export of job se_… (404).', '— Lost']);
+    expect(sees().join()).not.toContain('[Start another]');
+    expect(sees()).toHaveLength(2);
+  });
+
+  test.each([
+    ['', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    [
+      'se_3f9a…4a06',
+      "se_… isn't a job id but the short form of one. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
+    ],
+    [
+      'se_1 --private',
+      "--private doesn't go with watch. Leave it out: /docs-export watch se_3f9a77bd04c24a06",
+    ],
+  ])('"%s" is refused, with the fix', async (id, text) => {
+    expect(told(await watch(id))).toBe(text);
+    expect(scene.slack.messages).toEqual([]);
+  });
+
+  test('of one that I started leads to its thread', async () => {
+    await asks();
+    await until(['42%']);
+    const { jobId = '' } = scene.platform.starts[0] ?? {};
+    const answer = await watch(jobId, { who: 'ben' });
+    expect(told(answer)).toBe(
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+    );
+    if (answer.ephemeral) await person('ben').clicks(answer.ephemeral, 'Notify me too');
+    expect(toldLast('ben')).toBe("I'll mention you when it ends.");
+    scene.platform.finish(jobId);
+    await until(['✅ @ana @ben The export of docs.acme.com is ready']);
+  });
+
+  test('of one that I started, and that has ended, knows what it exported', async () => {
+    await asks('/docs-export docs.acme.com --version 1.2');
+    await until(['42%']);
+    const { jobId = '' } = scene.platform.starts[0] ?? {};
+    scene.platform.finish(jobId);
+    await until(['is ready', '— Done']);
+    await watch(jobId, { who: 'ben', where: '#private' });
+    await until(['✅ @ben The export of docs.acme.com (1.2) is ready', 'Watched by @ben'], '#private');
+  });
+
+  test('twice at once is one watch, and the second is told of the first', async () => {
+    const jobId = await startsElsewhere(scene);
+    const answers = await Promise.all([watch(jobId), watch(jobId, { who: 'ben' })]);
+    const texts = answers.map(told).filter((text) => text !== undefined);
+    expect(texts).toEqual([
+      expect.stringMatching(
+        /^@(ana|ben) watches the export of job se_… already; it is (under way|at \d+%)\./,
+      ),
+    ]);
+    await until(['42%']);
+    expect(scene.slack.messages).toHaveLength(2);
+    expect(told(await watch(jobId))).toMatch(
+      /watches the export .* it is at 42%\.\n\[Open thread\] \[Notify me too\]$/,
+    );
+  });
+
+  test('[Notify me too] and [Refresh] work as in an export of my own', async () => {
+    const jobId = await startsElsewhere(scene);
+    await watch(jobId);
+    await until(['42%']);
+    await clicks('ben', '42%', 'Notify me too');
+    expect(toldLast('ben')).toBe("I'll mention you when it ends.");
+    scene.platform.finish(jobId);
+    await until(['✅ @ana @ben The export of job se_… is ready']);
+  });
+});

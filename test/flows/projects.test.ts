@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { startsElsewhere } from './elsewhere.ts';
+import { overBoth, stage } from './stage.ts';
+
+const BETA_KEY = `adm_${randomUUID()}`;
+
+/** Two projects with a key each, and one domain that both have. #private is the channel of the second. */
+const config = (privateChannel: string) => `
+projects:
+  acme:
+    domains: [docs.acme.com, shared.acme.com]
+  beta:
+    domains: [docs.beta.com, shared.acme.com]
+    apiKey: { env: BETA_KEY }
+    channels: [${privateChannel}]
+`;
+
+overBoth('with several projects', (transport) => {
+  const scene = stage({
+    transport,
+    platform: {
+      domains: ['docs.acme.com', 'shared.acme.com'],
+      others: [{ apiKey: BETA_KEY, domains: ['docs.beta.com', 'shared.acme.com'] }],
+    },
+    bot: ({ slack }) => ({ config: config(slack.channel('#private').id), env: { BETA_KEY } }),
+  });
+  const { asks, person, told, until } = scene;
+  const ana = () => person('ana');
+
+  /** Which project's key a start came with. */
+  const startedBy = () =>
+    scene.platform.starts.map(({ domain, jobId }) => {
+      const key = scene.platform.keysOfExports.get(jobId);
+      return `${domain} ${key === BETA_KEY ? 'beta' : 'acme'}`;
+    });
+
+  test.each([
+    ['the only one that has the domain', '/docs-export docs.acme.com', '#docs', 'docs.acme.com acme'],
+    ['the only one that has the domain', '/docs-export docs.beta.com', '#docs', 'docs.beta.com beta'],
+    ["the channel's", '/docs-export shared.acme.com', '#private', 'shared.acme.com beta'],
+    [
+      'the one that is named, in any capitals',
+      '/docs-export shared.acme.com --project ACME',
+      '#private',
+      'shared.acme.com acme',
+    ],
+    [
+      "the domain's, in another one's channel",
+      '/docs-export docs.acme.com',
+      '#private',
+      'docs.acme.com acme',
+    ],
+  ])('it is %s: %s in %s', async (_, line, where, started) => {
+    await asks(line, { where });
+    await until(['42%'], where);
+    expect(startedBy()).toEqual([started]);
+    scene.platform.finish(scene.platform.starts[0]?.jobId ?? '');
+    await until(['is ready', '[Download bundle]'], where);
+  });
+
+  test('a domain of several asks which, and that one is used', async () => {
+    expect(told(await asks('/docs-export shared.acme.com --version 2'))).toBeUndefined();
+    expect(ana().fields()).toMatchObject([
+      {
+        label: 'Domain',
+        value: 'shared.acme.com',
+        options: ['docs.acme.com', 'shared.acme.com', 'docs.beta.com'],
+      },
+      { label: 'Project', value: '', options: ['acme', 'beta'] },
+      { label: 'Version', value: '2' },
+      { label: 'Pages' },
+      { label: 'Who gets the download link' },
+    ]);
+    await ana().submits();
+    expect(ana().fields()[1]).toMatchObject({ error: 'acme and beta have this domain: choose one.' });
+    await ana().submits({ Project: 'beta' });
+    await until(['📦 Static export · shared.acme.com (2) — Running', '42%']);
+    expect(startedBy()).toEqual(['shared.acme.com beta']);
+  });
+
+  test('a domain of another project than the chosen one is told at its field', async () => {
+    await asks('/docs-export');
+    await ana().submits({ Domain: 'docs.beta.com', Project: 'acme' });
+    expect(ana().fields()[0]).toMatchObject({
+      error: "docs.beta.com isn't set up for exports. Set up here: docs.acme.com, shared.acme.com.",
+    });
+    expect(scene.platform.starts).toEqual([]);
+  });
+
+  test('the same domain in two projects is two exports', async () => {
+    await asks('/docs-export shared.acme.com --project acme');
+    expect(told(await asks('/docs-export shared.acme.com --project beta'))).toBeUndefined();
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+    expect(startedBy().toSorted()).toEqual(['shared.acme.com acme', 'shared.acme.com beta']);
+  });
+
+  test.each([
+    [
+      'docs.other.com',
+      "docs.other.com isn't set up for exports. Set up here: docs.acme.com, shared.acme.com, docs.beta.com.",
+    ],
+    [
+      'docs.beta.com --project acme',
+      "docs.beta.com isn't set up for exports. Set up here: docs.acme.com, shared.acme.com.",
+    ],
+    ['docs.acme.com --project gamma', 'There is no project gamma here. There is: acme, beta.'],
+    ['--project gamma', 'There is no project gamma here. There is: acme, beta.'],
+  ])('%s is refused, with what is set up', async (words, text) => {
+    expect(told(await asks(`/docs-export ${words}`))).toBe(text);
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+
+  test('watch asks which project a job is in, and takes the one that is named', async () => {
+    const jobId = await startsElsewhere(scene, { domain: 'docs.beta.com', apiKey: BETA_KEY });
+    expect(told(await asks(`/docs-export watch ${jobId}`))).toBe(
+      `Which project is it in: acme, beta? For example: \n/docs-export watch ${jobId} --project acme`,
+    );
+    expect(told(await asks(`/docs-export watch ${jobId} --project gamma`))).toBe(
+      'There is no project gamma here. There is: acme, beta.',
+    );
+    await asks(`/docs-export watch ${jobId} --project acme`);
+    await until(['The platform does not know the export of job', '(404)']);
+    await asks(`/docs-export watch ${jobId} --project beta`);
+    await until(['Running · ▓▓▓▓░░░░░░ 42%']);
+    await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });
+    expect(scene.toldLast('ben', '#private')).toContain('@ana watches the export of job');
+  });
+});
+
+overBoth('with one project', (transport) => {
+  const scene = stage({
+    transport,
+    bot: { config: 'projects:\n  acme:\n    domains: [docs.acme.com]\n' },
+  });
+  const { asks, told, until } = scene;
+
+  test('its only domain need not be typed', async () => {
+    expect(told(await asks('/docs-export --version 3'))).toBeUndefined();
+    await until(['docs.acme.com (3) — Running', '42%']);
+  });
+
+  test('another domain is refused before the platform is asked', async () => {
+    expect(told(await asks('/docs-export docs.foo.com'))).toBe(
+      "docs.foo.com isn't set up for exports. Set up here: docs.acme.com.",
+    );
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+});
+
+overBoth('with DOCS_DOMAIN', (transport) => {
+  const scene = stage({ transport, bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } } });
+
+  test('that domain need not be typed', async () => {
+    await scene.asks('/docs-export');
+    await scene.until(['📦 Static export · docs.acme.com — Running', '42%']);
+  });
+});

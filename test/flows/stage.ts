@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { messageWith, notified, plain, sees, until } from './reading.ts';
+import { type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
+
+/** `TEST_BOTS=2` has every test on a stage run by two processes on one Redis. */
+const BOTS = Number(process.env.TEST_BOTS ?? 1);
+
+/** How Slack reaches the bots. */
+export type Transport = 'http' | 'socket';
+
+/** Tests of what people see, which is the same over both transports. They run at the same time, each side in order. */
+export function overBoth(name: string, tests: (transport: Transport) => void) {
+  describe.each<Transport>(['http', 'socket'])('over %s', { concurrent: true }, (transport) => {
+    describe(name, { concurrent: false }, () => tests(transport));
+  });
+}
+
+type PersonName = Parameters<World['slack']['person']>[0];
+type Answer = Awaited<ReturnType<ReturnType<World['slack']['person']>['types']>>;
+
+/** A world that the tests of a describe share one after the other, each finding it as new, and how they speak of it. */
+export interface Stage {
+  readonly world: World;
+  readonly slack: World['slack'];
+  readonly platform: World['platform'];
+  person(name: PersonName): ReturnType<World['slack']['person']>;
+  /** Types a command in #docs unless told elsewhere; ana does unless it is somebody else. */
+  asks(text?: string, options?: { where?: string; who?: PersonName }): Promise<Answer>;
+  /** What somebody was told privately, in answer to a command. */
+  told(answer: Answer): string | undefined;
+  /** The same for a click: the newest private answer in a place. */
+  toldLast(who: PersonName, where?: string): string | undefined;
+  /** Clicks a button of the newest message with this in it. */
+  clicks(who: PersonName, part: string, button: string): Promise<Answer>;
+  sees(where?: string, who?: PersonName): string[];
+  until(parts: string[], where?: string, who?: PersonName): Promise<string[]>;
+  messageWith(part: string): ReturnType<typeof messageWith>;
+  notified(who: PersonName): number;
+  /** What the bot did on each audit line, oldest first: `<name> <what> <subject> → <result>`. */
+  audit(): Promise<string[]>;
+}
+
+export interface StageOptions extends WorldOptions {
+  /** What each bot is started with; as a function, where it depends on the world. */
+  bot?: BotOptions | ((world: World) => BotOptions);
+}
+
+/** Sets the stage for the tests of the describe that it is called in. */
+export function stage({ bot, ...options }: StageOptions = {}): Stage {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(options);
+    for (let started = 0; started < BOTS; started += 1) {
+      await world.startBot(typeof bot === 'function' ? bot(world) : bot);
+    }
+    if (options.transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2 * BOTS);
+  });
+  afterEach(() => world.forget());
+  afterAll(() => world.close());
+
+  const person = (name: PersonName) => world.slack.person(name);
+  return {
+    get world() {
+      return world;
+    },
+    get slack() {
+      return world.slack;
+    },
+    get platform() {
+      return world.platform;
+    },
+    person,
+    asks: (text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) =>
+      person(who).types(where, text),
+    told: (answer) => answer.ephemeral && plain(world.slack.read(answer.ephemeral)),
+    toldLast(who, where = '#docs') {
+      const { id } = world.slack.channel(where);
+      const { ephemerals } = world.slack;
+      const last = ephemerals.findLast(({ to, channel }) => to === person(who).id && channel === id);
+      return last && plain(world.slack.read(last));
+    },
+    clicks: (who, part, button) => person(who).clicks(messageWith(world, part), button),
+    sees: (where = '#docs', who = 'ana') => sees(world, where, who),
+    until: (parts, where = '#docs', who = 'ana') => until(world, where, parts, who),
+    messageWith: (part) => messageWith(world, part),
+    notified: (who) => notified(world, who),
+    async audit() {
+      const entries = await world.redis.client.xrange('{docket}:audit:T0ACME', '-', '+');
+      return entries.map(([, [, json]]) => {
+        const { user, what, subject, result } = JSON.parse(json ?? '{}');
+        return `${user.name} ${what} ${subject} → ${result}`;
+      });
+    },
+  };
+}
