@@ -32,6 +32,8 @@ export interface Policy {
   mayList(userId: string): Promise<Permission[] | undefined>;
   /** Whether the list names this very id, as it must for people of other organizations. */
   named(userId: string, permission: Permission): boolean;
+  /** Whether every full member may. */
+  open(permission: Permission): boolean;
 }
 
 export interface PolicyParts {
@@ -125,7 +127,10 @@ export function createPolicy(parts: PolicyParts): Policy {
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, TRIED);
       // What is known when the time is over counts: a refusal needs no names.
-      await within(timeoutMs, look()).catch(() => {});
+      await within(timeoutMs, look()).catch((error: unknown) => {
+        if (found.verdict.kind === 'unknown')
+          log.warn({ err: error, user: userId }, 'Slack does not tell who this is');
+      });
       const { verdict, names } = found;
       if (verdict.kind !== 'refused') return verdict;
       return { ...verdict, ask: others.flatMap((entry) => names.get(entry) ?? []).slice(0, NAMED) };
@@ -138,6 +143,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     },
 
     named: (userId, permission) => lists[permission].includes(userId),
+    open: (permission) => lists[permission].includes('everyone'),
   };
 }
 

@@ -32,7 +32,7 @@ const PING_MS = 300;
 /** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
 const ADDRESS_MS = 200;
 
-/** How long a dialog that shows a link waits for it. */
+/** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
 
 /** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
@@ -91,7 +91,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         monotonicMs,
         log,
       }),
-      delivery: messages.state,
+      delivery: (key) => within(LINK_MS, messages.state(key)),
       projects: settings.projects,
       docsDomain: settings.docsDomain,
       links: settings.links,
@@ -108,7 +108,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
         monotonicMs,
       }),
-      openDialog: createDialogOpener({ slack, responseUrls, timeoutMs: timing.dialogMs, log }),
+      openDialog: createDialogOpener({ slack, responseUrls, timeoutMs: timing.dialogMs, monotonicMs, log }),
       now,
     },
     policy,

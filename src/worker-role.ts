@@ -4,7 +4,7 @@ import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { tellOthers } from './health.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
-import { createKeyAlert } from './jobs/key-alert.ts';
+import { type Admins, createKeyAlert } from './jobs/key-alert.ts';
 import { createOnce } from './jobs/once.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
@@ -132,7 +132,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
 }
 
 /** The people who are admins by name or by user group; `everyone` is nobody in particular. */
-async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise<string[]> {
+async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise<Admins> {
   const members = allow.admin.map(async (entry) => {
     if (entry === 'everyone') return [];
     return entry.startsWith('S') ? ((await slack.groupMembers(entry)) ?? []) : [entry];
@@ -140,5 +140,6 @@ async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise
   const known = await Promise.allSettled(members);
   const failed = known.find((one) => one.status === 'rejected');
   if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
-  return [...new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])))];
+  const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+  return { ids: [...ids], complete: failed === undefined };
 }

@@ -22,6 +22,8 @@ const sound: Sources = {
   'src/jobs/b/run.ts': "import { z } from 'zod';\nexport const b = z;",
   'src/jobs/b/view.ts':
     "import { message } from '../../slack/blocks.ts';\nimport type { Shown } from '../../slack/outbox.ts';\nimport { b } from './run.ts';\nexport const view = message(b);",
+  'src/jobs/b/end-view.ts': "import { shared } from '../shared-view.ts';\nexport const end = shared;",
+  'src/jobs/shared-view.ts': "import type { job } from './b/job.ts';\nexport const shared: typeof job = 1;",
   'src/jobs/b/job.ts': "import { get } from '../../docs-api/client.ts';\nexport const job = get;",
   'src/jobs/queue.ts':
     "import { Queue } from 'bullmq';\nimport { key } from '../store/keys.ts';\nQueue(key);",
@@ -72,6 +74,24 @@ describe('each rule can be broken', () => {
       'only config reads',
     ],
     ['a view to a client', 'src/jobs/b/view.ts', "import { s } from '../../slack/outbox.ts';\ns;", 'a view'],
+    [
+      'any view to a client',
+      'src/jobs/b/end-view.ts',
+      "import { s } from '../../slack/outbox.ts';\ns;",
+      'a view',
+    ],
+    [
+      'a view to a file of its layer',
+      'src/jobs/x-view.ts',
+      "import { q } from './queue.ts';\nq;",
+      'a view knows',
+    ],
+    [
+      'a view to another feature',
+      'src/jobs/c/view.ts',
+      "import { b } from '../b/run.ts';\nb;",
+      'a view knows',
+    ],
     ['a view to its job', 'src/jobs/b/view.ts', "import { job } from './job.ts';\njob;", 'a view knows'],
     ['a view to a package', 'src/jobs/b/view.ts', "import { z } from 'zod';\nz;", 'a view knows no package'],
     ['an import without .ts', 'src/jobs/x.ts', "import { b } from './b/run';\nb;", 'names the file with .ts'],

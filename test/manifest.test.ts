@@ -152,7 +152,8 @@ async function everythingShown(): Promise<Message[]> {
   const states = ['sent', 'over', 'failed'] as const;
   const links = states.flatMap((state) => linkMessages(aLinkRun({ state })));
   const messages = [...runs.flatMap(exportMessages), ...links].map(({ message }) => message);
-  const running = runningMessage(aRun(), NOW_MS, 'https://acme.example/archives/C0DOCS/p1', '1.2.a');
+  const open = { thread: 'https://acme.example/archives/C0DOCS/p1', mayFollow: true };
+  const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
   return [...messages, running, corrected];

@@ -113,6 +113,12 @@ describe('who may', () => {
     expect(policy.named('U0BEN', 'export')).toBe(false);
   });
 
+  test('is open to every full member only where the list says everyone', () => {
+    const { policy } = aPolicy({ export: ['U0ANA', 'everyone'], agent: ['S0DOCS'] });
+    const open = (['export', 'agent', 'digest', 'admin', 'status'] as const).filter(policy.open);
+    expect(open).toEqual(['export', 'status']);
+  });
+
   test('everything that a person may, in one order', async () => {
     const { policy } = aPolicy({ admin: ['U0SUE'], digest: ['everyone'], export: ['everyone', 'S0DOCS'] });
     expect(await policy.mayList('U0ANA')).toEqual(['export', 'digest', 'status']);
@@ -177,6 +183,22 @@ describe('what Slack does not tell', () => {
     expect(await policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
     expect(await kind('U0ANA', 'status')).toBe('unknown');
     expect(await policy.mayList('U0ANA')).toBeUndefined();
+  });
+
+  test('is written to the log, with why; what it does tell is not', async () => {
+    const { kind, warned } = aPolicy(
+      { export: ['everyone'], admin: ['S0DOCS'] },
+      {
+        person: (id) => (id === 'U0ANA' ? away() : Promise.resolve(member(id))),
+        groups: never,
+        timeoutMs: 50,
+      },
+    );
+    await kind('U0ANA');
+    expect(warned).toEqual([{ err: new Error('away'), user: 'U0ANA' }]);
+    await kind('U0BEN');
+    expect(await kind('U0CARL', 'admin')).toBe('refused');
+    expect(warned).toHaveLength(1);
   });
 
   test.each([

@@ -53,7 +53,9 @@ export function bind(app: App, parts: BindParts) {
     app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
       const caller = callerOfCommand(body, monotonicMs());
       const answer = await gate.pass(command.name, command.may, caller, async (known, tools) =>
-        body.text.trim() === 'help' ? helpMessage(command) : command.run(body.text, known, tools),
+        body.text.trim().toLowerCase() === 'help'
+          ? helpMessage(command)
+          : command.run(body.text, known, tools),
       );
       const told = answer.kind === 'refused' ? answer.message : answer.value;
       await ack(told && { response_type: 'ephemeral', ...told });

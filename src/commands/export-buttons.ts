@@ -5,6 +5,7 @@ import {
   exportActions,
   exportRun,
   isMentioned,
+  maySee,
   runButton,
   startAnother,
   type TransitionName,
@@ -15,7 +16,8 @@ import { type LinkRun, linkRun } from '../jobs/link/run.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { defineButton } from './command.ts';
-import { digest, joinedRun, newRun, running } from './export-start.ts';
+import { idOf, joinedRun, newRun } from './export-runs.ts';
+import { running } from './export-start.ts';
 
 type RunButton = z.infer<typeof runButton>;
 
@@ -55,11 +57,13 @@ export const ownLinkButton = defineButton({
   value: runButton,
   async run(button, caller, tools) {
     const run = await tools.intake.load(button.run, exportRun, caller);
-    if (run === undefined) return revive(button, true, caller, tools);
-    if (run.state === 'bundling') return linkComing;
+    if (run === undefined) return revive({ ...button, privately: true }, caller, tools);
+    if (!maySee(run, caller)) return notHere;
+    if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return answeredBefore(run, button.attempt, caller);
-    const { linkEndsAtMs, over } = run.ending;
-    if (run.requester.id === caller.user.id && run.ending.privately && !over) return haveOne(linkEndsAtMs);
+    const { linkEndsAtMs, over, privately, refusal } = run.ending;
+    const sent = privately && !over && refusal === undefined;
+    if (run.requester.id === caller.user.id && sent) return haveOne(linkEndsAtMs);
     const taken = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
     if (taken.kind !== 'claimed') return linkOnItsWay;
     const own = await tools.intake.load(taken.by, linkRun, caller);
@@ -71,12 +75,12 @@ function newLinkRun(run: ExportRun, { teamId, user, requestId }: Caller, nowMs: 
   if (run.jobId === undefined) throw new Error('an export that is done has a job');
   return {
     v: 1,
-    id: digest(teamId, requestId),
+    id: idOf(teamId, requestId),
     teamId,
     job: 'link',
     rev: 1,
     people: [],
-    claim: digest('link', run.id, user.id),
+    claim: idOf('link', run.id, user.id),
     project: run.project,
     exportJobId: run.jobId,
     site: site(run),
@@ -101,8 +105,9 @@ async function moveOn(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const run = await tools.intake.load(button.run, exportRun, caller);
     if (run === undefined)
-      return revivable.includes(name) ? revive(button, false, caller, tools) : forgotten(button.domain);
+      return revivable.includes(name) ? revive(button, caller, tools) : forgotten(button.domain);
     const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
+    if (!maySee(run, caller)) return notHere;
     const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return notMoved(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same.
@@ -120,8 +125,7 @@ const revivable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
 
 /** The record is gone, but the button knows the export job: it is watched anew, from where the button was clicked. */
 async function revive(
-  { job, project, domain, special }: RunButton,
-  privately: boolean,
+  { job, project, domain, special, privately = false }: RunButton,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -147,13 +151,21 @@ const enoughMentions = message([
 
 const linkComing = message([['A new link is on its way; it comes into that message.']]);
 
+const linkBeingMade = message([['A link is being made just now. Click again in a moment.']]);
+
+/** To somebody whose click cannot come from a message that they can read. */
+export const notHere = message([
+  ['This export is somebody else’s, in a conversation that you are not in. Ask them.'],
+]);
+
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
 function haveOne(endsAtMs: number | undefined): Message {
-  if (endsAtMs === undefined) return message([['I sent you a link already: look into my direct messages.']]);
+  if (endsAtMs === undefined)
+    return message([['I sent you a link already: look in your direct messages with me.']]);
   const until = { time: endsAtMs, format: '{date_short_pretty} {time}' };
   return message([
-    ['I sent you a link already, and it works until ', until, ': look into my direct messages.'],
+    ['I sent you a link already, and it works until ', until, ': look in your direct messages with me.'],
   ]);
 }
 

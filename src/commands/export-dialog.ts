@@ -5,7 +5,8 @@ import { cut, oneLine } from '../slack/text.ts';
 import type { Caller, CommandTools, Submitted } from './command.ts';
 import { defineDialog } from './command.ts';
 import { readPaths, readVersion } from './export-options.ts';
-import { type Resolved, refusal, resolve, startExport, type WantedExport } from './export-start.ts';
+import { startExport } from './export-start.ts';
+import { type Resolved, refusal, resolve, type WantedExport } from './export-target.ts';
 
 const CALLBACK = 'export.start';
 
@@ -59,6 +60,7 @@ export function exportDialogView(
       choiceField({
         block: 'link',
         label: 'Who gets the download link',
+        hint: 'In a channel that is shared with another organization, it goes to you alone.',
         choices: [
           ...(mayShare ? [{ label: 'Everyone in the thread', value: 'thread' }] : []),
           { label: 'Only me, by direct message', value: 'requester' },
@@ -77,8 +79,9 @@ function domainField(
   const fits = known.length > 0 && known.length <= OPTIONS && known.every(({ length }) => length <= OPTION);
   if (fits && projects.every(({ domains }) => domains !== undefined)) {
     const choices = known.map((domain) => ({ label: domain, value: domain }));
-    const initial = known.find((domain) => domain === (typed ?? docsDomain)) ?? known[0] ?? '';
-    return choiceField({ block: 'domain', label: 'Domain', choices, initial });
+    const initial = known.find((domain) => domain === (typed ?? docsDomain));
+    const preset = initial === undefined ? {} : { initial };
+    return choiceField({ block: 'domain', label: 'Domain', choices, ...preset });
   }
   const initial = typed ?? docsDomain;
   return textField({
@@ -101,6 +104,7 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
     choiceField({
       block: 'project',
       label: 'Project',
+      hint: 'Only needed where several projects have the domain.',
       choices,
       optional: true,
       ...(initial && { initial: initial.name }),

@@ -11,7 +11,9 @@ const LINES = 15;
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const { lines, rest } = await runningExports(caller, tools, LINES);
   if (lines.length === 0)
-    return message([['No export is running. Start one with ', { code: '/docs-export' }, '.']]);
+    return message([
+      ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],
+    ]);
   return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
 }
 
@@ -22,8 +24,7 @@ export async function runningExports(
   most: number,
 ): Promise<{ lines: Part[][]; rest: number }> {
   const active = await tools.intake.active(exportRun, 'export', caller);
-  const from = { user: caller.user.id, channel: caller.channel.id };
-  const seen = active.filter((run) => run.state !== 'ended' && maySee(run, from));
+  const seen = active.filter((run) => run.state !== 'ended' && maySee(run, caller));
   const lines = await Promise.all(
     seen.slice(0, most).map(async (run: ExportRun) => exportLine(run, await threadOf(run, caller, tools))),
   );

@@ -2,7 +2,9 @@ import { exportRun, jobAlias } from '../jobs/export/run.ts';
 import { projectMeant } from '../projects.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
-import { joinedRun, refusal, running } from './export-start.ts';
+import { joinedRun } from './export-runs.ts';
+import { running } from './export-start.ts';
+import { refusal } from './export-target.ts';
 
 /** Joins an export job that exists, wherever it was started. */
 export async function watchExport(
@@ -16,7 +18,8 @@ export async function watchExport(
   const project = meant.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
   const other = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
-  if (other !== undefined && other.state !== 'ended') return running(other.id, other.domain, caller, tools);
+  if (other?.jobId === jobId && other.state !== 'ended')
+    return running(other.id, other.domain, caller, tools);
 
   const what = {
     project,

@@ -5,8 +5,9 @@ import { cut, oneLine } from '../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from './command.ts';
 import { defineButton } from './command.ts';
 import { exportDialogView, fitsDialog } from './export-dialog.ts';
-import { type Resolved, refusal, resolve, startExport, type WantedExport } from './export-start.ts';
+import { startExport } from './export-start.ts';
 import { exportStatus } from './export-status.ts';
+import { type Resolved, refusal, resolve, type WantedExport } from './export-target.ts';
 import { watchExport } from './export-watch.ts';
 import { readExportWords } from './export-words.ts';
 
@@ -37,16 +38,24 @@ export const exportCommand: SlashCommand = {
   },
 };
 
-/** What [Use it] carries: the whole command as it was probably meant. */
-const useDomainValue = z.object({ v: z.literal(1), text: z.string(), request: z.string() });
+/** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
+const useDomainValue = z.object({
+  v: z.literal(1),
+  domain: z.string(),
+  project: z.string().optional(),
+  version: z.string().optional(),
+  paths: z.array(z.string()).optional(),
+  privately: z.boolean(),
+  request: z.string(),
+});
 
 /** "Use it" under a domain that was not quite one. */
 export const useDomainButton = defineButton({
   action: exportActions.useDomain,
   may: 'export',
   value: useDomainValue,
-  run: ({ text, request }, caller, tools) =>
-    exportCommand.run(text, { ...caller, requestId: `${request} use` }, tools),
+  run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
+    start({ domain, project, version, paths, privately }, { ...caller, requestId: `${request} use` }, tools),
 });
 
 async function start(
@@ -91,24 +100,12 @@ function badDomain(
   const shown = { code: cut(oneLine(typed), 100) };
   if (suggested === undefined)
     return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
-  const text = commandText({ ...wanted, domain: suggested });
-  const value = JSON.stringify({ v: 1, text, request: requestId });
+  const { project, version, paths, privately } = wanted;
+  const meant = { v: 1 as const, domain: suggested, project, version, paths, privately, request: requestId };
+  const value = JSON.stringify(meant satisfies z.input<typeof useDomainValue>);
   const useIt = { label: 'Use it', action: exportActions.useDomain, value };
   return message(
     [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
     value.length <= BUTTON_VALUE ? [useIt] : [],
   );
-}
-
-/** What a person would type after the command to ask for this. */
-function commandText({ domain, project, version, paths, privately }: WantedExport): string {
-  return [
-    domain,
-    project && `--project ${project}`,
-    version && `--version “${version}”`,
-    paths && `--paths ${paths.join(',')}`,
-    privately && '--private',
-  ]
-    .filter(Boolean)
-    .join(' ');
 }

@@ -1,8 +1,8 @@
+import { askWhom } from '../jobs/ask-whom.ts';
 import type { Log } from '../log.ts';
 import type { Permission, Person, Policy } from '../policy.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
-import { cut, oneLine } from '../slack/text.ts';
 import type { AuditStore } from '../store/audit.ts';
 import { within } from '../within.ts';
 import type { Caller, CommandTools, SlashCommand } from './command.ts';
@@ -100,7 +100,10 @@ export function createGate(parts: GateParts): Gate {
     if (verdict.kind === 'allowed') return { kind: 'admitted', person: verdict.person };
     const known = verdict.kind === 'refused';
     await noteRefusal(what, stranger, known ? 'not permitted' : 'not known in time', subject);
-    return { kind: 'refused', message: known ? notPermitted(may, verdict.ask) : notKnown };
+    return {
+      kind: 'refused',
+      message: known ? notPermitted(may, askWhom(verdict.ask, policy.open(may))) : notKnown,
+    };
   }
 
   return {
@@ -143,13 +146,7 @@ const whatFor: Record<Permission, string> = {
   status: 'see this',
 };
 
-function notPermitted(may: Permission, ask: string[]): Message {
-  const names = ask.map((name) => `@${cut(oneLine(name), 60)}`).join(' or ');
-  const unnamed =
-    may === 'admin'
-      ? 'whoever runs Docket: its settings say who its admins are'
-      : 'a full member of this workspace';
-  const whom = names === '' ? unnamed : names;
+function notPermitted(may: Permission, whom: string): Message {
   return message([[`You can't ${whatFor[may]}. Ask ${whom}.`]]);
 }
 

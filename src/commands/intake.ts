@@ -1,8 +1,8 @@
 import { ReplyError } from 'ioredis';
-import { ZodError, type z } from 'zod';
+import type { z } from 'zod';
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
-import type { Acceptance, RunBase, RunStore } from '../store/runs.ts';
+import { type Acceptance, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import { within } from '../within.ts';
 import { TellUser } from './tell-user.ts';
 
@@ -123,7 +123,7 @@ export function createIntake(parts: IntakeParts): Intake {
         return await within(leftMs(request), runs.load(runId, schema));
       } catch (error) {
         // A record that cannot be read is a defect of ours, not of the moment.
-        if (error instanceof ZodError) throw error;
+        if (error instanceof UnreadableRun) throw error;
         throw refused(error);
       }
     },

@@ -74,7 +74,7 @@ function exportLines(exports: Running): Part[][] {
 /** What Docket holds itself to, and how much of it is in use. */
 export function limitLines({ exportStatusPerSecond, editsPerMinute, edits }: LimitState): string[] {
   return [
-    `looks at exports: up to ${exportStatusPerSecond} a second for each project`,
+    `looks at exports: up to ${exportStatusPerSecond} a second for each API key`,
     `edits in Slack: up to ${editsPerMinute} a minute${edits === undefined ? '' : `, ${useText(edits)}`}`,
   ];
 }

@@ -135,6 +135,8 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     },
 
     async person(userId) {
+      // Without knowing our own workspace, everybody would count as a stranger.
+      if (ownTeam === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
       const { user } = await call('users.info', () => web.users.info({ user: userId }));
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       const guest = user.is_restricted === true || user.is_ultra_restricted === true;

@@ -1,7 +1,7 @@
 import type { InputBlock, KnownBlock, ModalView, PlainTextElement, RichTextBlock } from '@slack/types';
-import { type Message, message, type Part } from './blocks.ts';
+import type { Message } from './blocks.ts';
 
-/** Limits of Slack's modals, from its view reference; titles and buttons are cut by the caller's choice of words. */
+/** Slack's limit for the title of a modal, from its view reference. */
 const TITLE = 24;
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
@@ -26,11 +26,9 @@ export function formView(form: {
   submit: string;
   callback: string;
   meta: object;
-  /** A line above the fields. */
-  intro?: Part[];
   fields: InputBlock[];
 }): ModalView {
-  const { title, submit, callback, meta, intro, fields } = form;
+  const { title, submit, callback, meta, fields } = form;
   return {
     type: 'modal',
     callback_id: callback,
@@ -38,7 +36,7 @@ export function formView(form: {
     title: plainText(titled(title)),
     submit: plainText(submit),
     close: plainText('Cancel'),
-    blocks: [...(intro === undefined ? [] : message([intro]).blocks), ...fields],
+    blocks: fields,
   };
 }
 
@@ -84,11 +82,12 @@ export interface Choice {
 export function choiceField(field: {
   block: string;
   label: string;
+  hint?: string;
   choices: readonly Choice[];
   initial?: string;
   optional?: boolean;
 }): InputBlock {
-  const { block, label, choices, initial, optional = false } = field;
+  const { block, label, hint, choices, initial, optional = false } = field;
   const options = choices.map((choice) => ({ text: plainText(choice.label), value: choice.value }));
   const chosen = options.find(({ value }) => value === initial);
   const common = { action_id: 'choice', options, ...(chosen && { initial_option: chosen }) };
@@ -97,6 +96,7 @@ export function choiceField(field: {
     block_id: block,
     optional,
     label: plainText(label),
+    ...(hint !== undefined && { hint: plainText(hint) }),
     element:
       choices.length <= 4 ? { type: 'radio_buttons', ...common } : { type: 'static_select', ...common },
   };

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 
@@ -6,13 +7,29 @@ import { keys } from './keys.ts';
 export interface AlertStore {
   /** Begins an alert, unless it was begun within the hour; answers when that was (epoch milliseconds). */
   begin(name: string, nowMs: number): Promise<number>;
+  /** Keeps whom the alert is for (user ids), for the rest of its hour at most and `forMs`. */
+  setPeople(name: string, people: readonly string[], forMs: number): Promise<void>;
+  /** Whom it is for; nothing when that is not known, or no longer. */
+  people(name: string): Promise<string[] | undefined>;
 }
+
+const userIds = z.array(z.string());
 
 export function createAlertStore(redis: Redis): AlertStore {
   return {
     async begin(name, nowMs) {
       await redis.set(keys.alert(name), nowMs, 'PX', keep.keyAlertMs, 'NX');
       return Number((await redis.get(keys.alert(name))) ?? nowMs);
+    },
+    async setPeople(name, people, forMs) {
+      const leftMs = await redis.pttl(keys.alert(name));
+      // An alert that is over is begun anew, and its people are looked for again.
+      if (leftMs <= 0) return;
+      await redis.set(keys.alertPeople(name), JSON.stringify(people), 'PX', Math.min(leftMs, forMs));
+    },
+    async people(name) {
+      const json = await redis.get(keys.alertPeople(name));
+      return json === null ? undefined : userIds.parse(JSON.parse(json));
     },
   };
 }

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { scrub } from '../log.ts';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
-import { luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
 
 const entrySchema = z.object({
+  /** By the clock of whoever adds it. */
   atMs: z.number(),
   user: z.object({ id: z.string(), name: z.string() }),
   /** Conversation id; empty where there is none, as on Home. */
@@ -35,22 +36,12 @@ const ENTRIES = 100_000;
 
 const MAX_TEXT = 200;
 
-// An id is the entry's own time. Ids have to rise: an entry that comes late gets the next one after the last.
-const addScript = luaScript(`
-local at, seq = tonumber(ARGV[1]), 0
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  local info = redis.call('XINFO', 'STREAM', KEYS[1])
-  for i = 1, #info, 2 do
-    if info[i] == 'last-generated-id' then
-      local lastAt, lastSeq = string.match(info[i + 1], '(%d+)-(%d+)')
-      if tonumber(lastAt) >= at then at, seq = tonumber(lastAt), tonumber(lastSeq) + 1 end
-    end
-  end
-end
-redis.call('XADD', KEYS[1], string.format('%.0f-%.0f', at, seq), 'entry', ARGV[2])
-redis.call('XTRIM', KEYS[1], 'MINID', '=', math.max(0, ARGV[1] - ARGV[3]))
-redis.call('XTRIM', KEYS[1], 'MAXLEN', '=', ARGV[4])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
+// Ids and age go by the clock of Redis: a process whose own clock is wrong must not make others' entries old.
+const addScript = luaScript(`${LUA_NOW}
+redis.call('XADD', KEYS[1], '*', 'entry', ARGV[1])
+redis.call('XTRIM', KEYS[1], 'MINID', '=', string.format('%.0f', now - ARGV[2]))
+redis.call('XTRIM', KEYS[1], 'MAXLEN', '=', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `);
 
@@ -66,7 +57,7 @@ export function createAuditStore(redis: Redis, limits = { entries: ENTRIES }): A
         ...(job !== undefined && { job: short(job) }),
         result: short(result),
       };
-      const args = [Math.floor(atMs), JSON.stringify(entry), keep.auditMs, limits.entries];
+      const args = [JSON.stringify(entry), keep.auditMs, limits.entries];
       await addScript(redis, [keys.audit(teamId)], args);
     },
 

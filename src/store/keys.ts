@@ -20,6 +20,8 @@ export const keys = {
   undelivered: () => `${PREFIX}:messages:undelivered`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
+  /** Whom an alert is for. */
+  alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,
   pace: (bucket: string) => `${PREFIX}:pace:${bucket}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
   /** Stream of who did what. */

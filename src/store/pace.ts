@@ -49,18 +49,32 @@ const ROUNDING = 0.001;
 /** Above every time in milliseconds, so that a rank outweighs all waiting. */
 const RANK = 1e14;
 
-// The generic cell rate algorithm: the one number kept is when the bucket will be full again. The turns that are
-// free belong to the first in the line; everybody else is told when those ahead will have had theirs.
-const takeScript = luaScript(`${LUA_NOW}
-local bucket, line, gone = KEYS[1], KEYS[2], KEYS[3]
+// The generic cell rate algorithm: the one number kept is when the bucket will be full again. After a refusal by the
+// other side, that comes from the hold. Times further ahead than can be were kept before Redis' clock was set back.
+const LUA_FULL = `${LUA_NOW}
+local function fullAt(bucket, hold, room)
+  local full = math.min(tonumber(redis.call('GET', bucket) or 0), now + room)
+  local since, held = unpack(redis.call('HMGET', hold, 'since', 'full'))
+  if since and tonumber(since) <= now then full = math.max(full, tonumber(held)) end
+  return math.max(now, full)
+end
+`;
+
+// The turns that are free belong to the first in the line; everybody else is told when those ahead will have had theirs.
+const takeScript = luaScript(`${LUA_FULL}
+local bucket, line, gone, hold = unpack(KEYS)
 local gap, burst, of, place = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local longest, late = tonumber(ARGV[5]), tonumber(ARGV[6])
-for _, left in ipairs(redis.call('ZRANGEBYSCORE', gone, '-inf', now)) do
-  redis.call('ZREM', line, left)
-  redis.call('ZREM', gone, left)
+local function leave(from, to)
+  for _, left in ipairs(redis.call('ZRANGEBYSCORE', gone, from, to)) do
+    redis.call('ZREM', line, left)
+    redis.call('ZREM', gone, left)
+  end
 end
+leave('-inf', now)
+leave(now + longest + late + 1, '+inf')
 redis.call('ZADD', line, 'LT', place, of)
-local full = math.max(now, tonumber(redis.call('GET', bucket) or 0))
+local full = fullAt(bucket, hold, burst * gap)
 local wait = full - now + (redis.call('ZRANK', line, of) + 1 - burst) * gap
 if wait > 0.01 then
   wait = math.min(math.ceil(wait), longest)
@@ -75,33 +89,39 @@ redis.call('SET', bucket, full + gap, 'PX', math.ceil(full + gap - now))
 return 0
 `);
 
-const holdScript = luaScript(`${LUA_NOW}
+const holdScript = luaScript(`${LUA_FULL}
 local gap, room, wait = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local full = now + wait + room - gap
-if full > tonumber(redis.call('GET', KEYS[1]) or 0) then
-  redis.call('SET', KEYS[1], full, 'PX', math.max(1, math.ceil(full - now)))
+if full > fullAt(KEYS[1], KEYS[2], room) then
+  redis.call('HSET', KEYS[2], 'since', now, 'full', full)
+  redis.call('PEXPIRE', KEYS[2], math.max(1, math.ceil(full - now)))
 end
 return 0
 `);
 
-const useScript = luaScript(`${LUA_NOW}
-local full = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
+const useScript = luaScript(`${LUA_FULL}
+local full = fullAt(KEYS[1], KEYS[4], tonumber(ARGV[1]))
 local left = redis.call('ZCOUNT', KEYS[3], '-inf', now)
 return {tostring(full - now), redis.call('ZCARD', KEYS[2]) - left}
 `);
 
+/** The bucket, who stands in line for it, until when each of those is waited for, and the hold. */
+const namesOf = (bucket: string) =>
+  [bucket, `${bucket}:line`, `${bucket}:gone`, `${bucket}:hold`].map(keys.pace);
+
 export function createPaceStore(redis: Redis): PaceStore {
   const gapMs = (pace: Pace) => 60_000 / pace.perMinute;
+  const roomMs = (pace: Pace) => pace.burst * gapMs(pace);
   return {
     async take(pace, { of, rank, sinceMs }) {
       const { bucket, burst } = pace;
-      const names = [bucket, `${bucket}:line`, `${bucket}:gone`].map(keys.pace);
       const place = rank * RANK + Math.round(sinceMs);
-      return Number(await takeScript(redis, names, [gapMs(pace), burst, of, place, LONGEST_MS, LATE_MS]));
+      const args = [gapMs(pace), burst, of, place, LONGEST_MS, LATE_MS];
+      return Number(await takeScript(redis, namesOf(bucket), args));
     },
     async use(pace) {
-      const names = [pace.bucket, `${pace.bucket}:line`, `${pace.bucket}:gone`].map(keys.pace);
-      const [untilFullMs, waiting] = (await useScript(redis, names, [])) as [string, number];
+      const used = await useScript(redis, namesOf(pace.bucket), [roomMs(pace)]);
+      const [untilFullMs, waiting] = used as [string, number];
       const taken = Number(untilFullMs) / gapMs(pace);
       return {
         free: Math.max(0, Math.floor(pace.burst - taken + ROUNDING)),
@@ -110,7 +130,8 @@ export function createPaceStore(redis: Redis): PaceStore {
       };
     },
     async hold(pace, waitMs) {
-      await holdScript(redis, [keys.pace(pace.bucket)], [gapMs(pace), pace.burst * gapMs(pace), waitMs]);
+      const [bucket = '', , , hold = ''] = namesOf(pace.bucket);
+      await holdScript(redis, [bucket, hold], [gapMs(pace), roomMs(pace), waitMs]);
     },
   };
 }

@@ -20,6 +20,19 @@ export const runBase = z.object({
 });
 export type RunBase = z.infer<typeof runBase>;
 
+/** A run whose record this version of Docket cannot read. `cause` says where it differs. */
+export class UnreadableRun extends Error {
+  override readonly name = 'UnreadableRun';
+  /** Written by a newer Docket, which can read it. */
+  readonly newer: boolean;
+
+  constructor(runId: string, record: unknown, cause: unknown) {
+    super(`the record of run ${runId} cannot be read`, { cause });
+    const version = z.object({ v: z.number().positive() }).safeParse(record);
+    this.newer = version.success && !runBase.shape.v.safeParse(version.data.v).success;
+  }
+}
+
 export type Acceptance =
   /** Kept: whatever happens from here on, it ends in a visible outcome. */
   | { kind: 'accepted' }
@@ -58,13 +71,14 @@ export interface RunStore {
   save<R extends RunBase>(run: R, release?: boolean): Promise<R | undefined>;
   /** No worker needs to look at the run any more. `release` frees its claim. */
   settle(run: RunBase, release: boolean): Promise<void>;
+  /** Throws `UnreadableRun`. */
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
   /** The runs that concern a person, newest first. */
   ofPerson(teamId: string, userId: string): Promise<string[]>;
   /** Gives a run one more name, by which it is found for as long as it is kept. */
   alias(name: string, runId: string): Promise<void>;
   byAlias(name: string): Promise<string | undefined>;
-  /** Nobody needs to look at a run whose record is gone. */
+  /** Nobody needs to look at a run whose record is gone or cannot be read. Its claim is freed, as far as it is known. */
   forget(job: string, runId: string): Promise<void>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
@@ -111,6 +125,12 @@ local rev, id, member = unpack(ARGV)
 if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
 redis.call('ZREM', KEYS[2], member)
 if KEYS[4] and redis.call('GET', KEYS[4]) == id then redis.call('DEL', KEYS[4]) end
+return 1
+`);
+
+const forgetScript = luaScript(`
+redis.call('ZREM', KEYS[1], ARGV[1])
+if KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
 return 1
 `);
 
@@ -179,11 +199,18 @@ export function createRunStore(redis: Redis): RunStore {
       await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run)]);
     },
     async forget(job, runId) {
-      await redis.zrem(keys.activeRuns(), `${job} ${runId}`);
+      const json = await redis.hget(keys.run(runId), 'json');
+      const { data } = z.object({ claim: z.string() }).safeParse(parseJson(json));
+      const claim = data === undefined ? [] : [keys.claim(data.claim)];
+      await forgetScript(redis, [keys.activeRuns(), ...claim], [`${job} ${runId}`, runId]);
     },
     async load(runId, schema) {
       const json = await redis.hget(keys.run(runId), 'json');
-      return json === null ? undefined : schema.parse(JSON.parse(json));
+      if (json === null) return undefined;
+      const record = parseJson(json);
+      const read = schema.safeParse(record);
+      if (!read.success) throw new UnreadableRun(runId, record, read.error);
+      return read.data;
     },
     ofPerson: (teamId, userId) => redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
     async alias(name, runId) {

@@ -99,8 +99,8 @@ describe('a command', () => {
     ]);
   });
 
-  test('answers help by itself, from what it is', async () => {
-    const [help] = (await bound().types('/docs-test', ' help ')) as [Message];
+  test.each([' help ', 'Help', 'HELP'])('answers help by itself, from what it is: %j', async (typed) => {
+    const [help] = (await bound().types('/docs-test', typed)) as [Message];
     expect(help.text).toBe('/docs-test [domain]\nTests.\nFor example: /docs-test docs.acme.com');
   });
 

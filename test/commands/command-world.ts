@@ -22,6 +22,8 @@ export const aCaller = (changes: Partial<Caller> = {}): Caller => ({
 });
 
 export const ben = { id: 'U0BEN', name: 'ben', fullMember: true };
+/** A guest. */
+export const gus = { id: 'U0GUS', name: 'gus', fullMember: false };
 
 export const aProject = (changes: Partial<Project> = {}): Project => ({
   name: 'default',

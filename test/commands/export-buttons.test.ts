@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ButtonAction, Caller, CommandTools } from '../../src/commands/command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from '../../src/commands/export-buttons.ts';
-import { newRun, startExport } from '../../src/commands/export-start.ts';
+import { newRun } from '../../src/commands/export-runs.ts';
+import { startExport } from '../../src/commands/export-start.ts';
 import { runButtonOf } from '../../src/jobs/export/phrases.ts';
 import { type ExportRun, exportActions, exportRun } from '../../src/jobs/export/run.ts';
 import { linkRun } from '../../src/jobs/link/run.ts';
@@ -81,6 +82,34 @@ describe('a button of a run', () => {
   });
 });
 
+describe('a button of a run in a conversation that one is not in', () => {
+  const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
+  const text = 'This export is somebody else’s, in a conversation that you are not in. Ask them.';
+
+  test.each<[string, ButtonAction, Partial<ExportRun>]>([
+    ['[Refresh]', button(exportActions.refresh), {}],
+    ['[Notify me too]', button(exportActions.notify), {}],
+    ['[Start again]', button(exportActions.startAgain), { state: 'unknown' }],
+    ['[Leave it]', button(exportActions.leave), { state: 'unknown' }],
+    ['[Try again]', button(exportActions.tryAgain), { state: 'ended', ending: anEnding.failed }],
+    ['[Check now]', button(exportActions.checkNow), { state: 'ended', ending: anEnding.gaveUp }],
+    ['[New link]', button(exportActions.newLink), { state: 'ended', ending: anEnding.done }],
+    ['[Get my own link]', ownLinkButton, { state: 'ended', ending: anEnding.done }],
+  ])('%s changes nothing and gives nothing: such a click is made up', async (_, action, changes) => {
+    const run = await given({ asked, ...changes });
+    expect((await click(action, run))?.text).toBe(text);
+    expect(await stored(run.id)).toEqual(run);
+    expect([await links(), world.woken, world.notes]).toEqual([[], [], []]);
+  });
+
+  test('but works for those who are in it', async () => {
+    const run = await given({ asked, state: 'ended', ending: anEnding.done });
+    const channel = { id: 'C0PRIVATE', name: 'privategroup' };
+    await click(ownLinkButton, run, aCaller({ user: ben, channel }));
+    expect(await links()).toHaveLength(1);
+  });
+});
+
 describe('a button of a run whose record is gone', () => {
   const gone = aRun({ id: 'a0a0a0a0a0a0a0a0a0a0a0a0', project: 'acme', domain: 'docs.acme.com' });
 
@@ -111,6 +140,22 @@ describe('a button of a run whose record is gone', () => {
     const told = await click(button(exportActions.checkNow), gone, aCaller(later));
     expect(told?.text).toMatch(/watches the export of docs\.acme\.com already/);
     expect(await world.exports()).toHaveLength(1);
+  });
+
+  test('keeps a link for one person to one person', async () => {
+    await click(button(exportActions.newLink), { ...gone, privately: true });
+    expect(await world.exports()).toMatchObject([{ joined: true, privately: true }]);
+  });
+
+  test('keeps it so where only the ending was for one person', async () => {
+    const ending = { ...anEnding.done, privately: true } as ExportRun['ending'];
+    await click(button(exportActions.newLink), { ...gone, ending });
+    expect(await world.exports()).toMatchObject([{ joined: true, privately: true }]);
+  });
+
+  test('has a link for everybody where it had one', async () => {
+    await click(button(exportActions.newLink), { ...gone, ending: anEnding.done });
+    expect(await world.exports()).toMatchObject([{ joined: true, privately: false }]);
   });
 
   test('that asks for a link of one’s own gets it alone', async () => {
@@ -224,8 +269,11 @@ describe('[Get my own link]', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('by whoever asked, once that has ended, has another made', async () => {
-    const run = await ended({ ending: { ...done, over: true } as ExportRun['ending'] });
+  test.each([
+    ['once that has ended', { over: true }],
+    ['whom it did not reach', { refusal: 'messages_tab_disabled' }],
+  ])('by whoever asked, %s, has another made', async (_, changes) => {
+    const run = await ended({ ending: { ...done, ...changes } as ExportRun['ending'] });
     await click(ownLinkButton, run, aCaller());
     const [own] = await links();
     expect(own && linkMessages({ ...own, state: 'failed' })[0]?.place).toEqual({ user: 'U0ANA' });
@@ -235,7 +283,7 @@ describe('[Get my own link]', () => {
     [
       'while a new link is being made',
       { state: 'bundling', relinked: 1, ending: undefined },
-      'A new link is on its way; it comes into that message.',
+      'A link is being made just now. Click again in a moment.',
     ],
     [
       'after the export was tried again',

@@ -6,7 +6,7 @@ import { exportCommand } from '../../src/commands/export.ts';
 import { exportDialog, exportDialogView } from '../../src/commands/export-dialog.ts';
 import type { Project } from '../../src/projects.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aCaller, acme, aProject, ben, beta, createCommandWorld } from './command-world.ts';
+import { aCaller, acme, aProject, ben, beta, createCommandWorld, gus } from './command-world.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('the dialog', () => {
     expect(field(viewFor(projects), 'domain')?.type).toBe(type);
   });
 
-  test('lists each domain once, with what was typed or set chosen already', () => {
+  test('lists each domain once, with what was typed or set chosen already, and else none', () => {
     const chosen = (wanted: object, docsDomain?: string) => {
       const domain = field(viewFor([acme, twin], wanted, { docsDomain }), 'domain');
       expect(domain?.options?.map(({ value }) => value)).toEqual(['docs.acme.com', 'api.acme.com']);
@@ -81,7 +81,8 @@ describe('the dialog', () => {
     };
     expect(chosen({ domain: 'api.acme.com' })).toBe('api.acme.com');
     expect(chosen({}, 'api.acme.com')).toBe('api.acme.com');
-    expect(chosen({})).toBe('docs.acme.com');
+    expect(chosen({})).toBeUndefined();
+    expect(chosen({ domain: 'docs.foo.com' })).toBeUndefined();
     expect(field(viewFor([aProject()], { domain: 'docs.foo.com' }), 'domain')?.initial_value).toBe(
       'docs.foo.com',
     );
@@ -109,6 +110,23 @@ describe('the dialog', () => {
     expect(field(view, 'version')?.initial_value).toBe('spring release');
     expect(field(view, 'paths')?.initial_value).toBe('/guides, /api');
     expect(field(view, 'link')?.initial_option?.value).toBe('requester');
+  });
+
+  test('says under each field that needs it what it is for', () => {
+    const hint = (block: string) => {
+      const found = viewFor([acme, twin]).blocks.find(({ block_id: id }) => id === block);
+      return (found as InputBlock | undefined)?.hint?.text;
+    };
+    expect(hint('project')).toBe('Only needed where several projects have the domain.');
+    expect(hint('version')).toBe('A label for this export.');
+    expect(hint('paths')).toMatch(/^Paths of pages, with commas between\./);
+    expect(hint('link')).toMatch(/^In a channel that is shared with another organization/);
+  });
+
+  test('offers guests their own link alone: nobody else gets what they ask for', () => {
+    const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
+    const link = field(exportDialogView({}, aCaller({ user: gus }), tools), 'link');
+    expect(link?.options?.map(({ value }) => value)).toEqual(['requester']);
   });
 
   test('offers a link for everybody only where the settings do', () => {
@@ -249,7 +267,7 @@ describe('the dialog, submitted', () => {
       'a domain of another project',
       { domain: 'api.acme.com', project: 'beta' },
       [acme, twin],
-      { domain: /isn't set up/ },
+      { domain: /^api\.acme\.com isn't in project beta\./ },
     ],
     ['a label of many lines', { domain: 'docs.acme.com', version: 'a\nb' }, [acme], { version: /one line/ }],
     ['a long label', { domain: 'docs.acme.com', version: long }, [acme], { version: /at most 100/ }],

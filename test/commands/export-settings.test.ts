@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../src/commands/export-settings.ts';
+import { TellUser } from '../../src/commands/tell-user.ts';
 import { runButtonOf } from '../../src/jobs/export/phrases.ts';
 import type { Ending, ExportRun } from '../../src/jobs/export/run.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { anEnding } from '../jobs/export/any-run.ts';
+import { anEnding, NOW_MS } from '../jobs/export/any-run.ts';
 import { ended } from '../jobs/export/reading.ts';
 import { aCaller, ben, createCommandWorld } from './command-world.ts';
 
@@ -36,14 +37,18 @@ function copied(view: ModalView): string[] {
 }
 
 describe('the dialog with the settings', () => {
-  test.each([undefined, 'spring release: "1.2" #3', 'true', '1.10'])(
-    'has them as YAML that reads back as it was meant, with the label %j',
+  const labels = [
+    ...[undefined, 'spring release: "1.2" #3', 'true', '1.10', '2026-09-01', 'yes', 'off', '1_000', '0x1f'],
+    ...['12:30:45', '~', 'null', '.inf', '1e3', '010', '=', '<<', "it's", 'back\\slash', '📦', '- x', '# y'],
+  ];
+  test.each(labels)(
+    'has them as YAML that every reader takes as it was meant, with the label %j',
     (version) => {
       const view = settingsView(ended(anEnding.done, { version }), ADDRESS);
       expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
-      expect(parse(copied(view)[0] ?? '')).toEqual({
-        staticExport: { enabled: true, bundleUrl: ADDRESS, ...(version !== undefined && { version }) },
-      });
+      const meant = { enabled: true, bundleUrl: ADDRESS, ...(version !== undefined && { version }) };
+      for (const reader of ['1.2', '1.1'] as const)
+        expect(parse(copied(view)[0] ?? '', { version: reader })).toEqual({ staticExport: meant });
     },
   );
 
@@ -51,7 +56,7 @@ describe('the dialog with the settings', () => {
     const long = `${ADDRESS}${'x'.repeat(2500)}`;
     const view = settingsView(ended(anEnding.done), long);
     expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
-    expect(copied(view)[0]).toContain(`bundleUrl: ${long}`);
+    expect(copied(view)[0]).toContain(`bundleUrl: "${long}"`);
   });
 
   test('says how long the link works, and what works where', () => {
@@ -68,10 +73,14 @@ describe('the dialog with the settings', () => {
 });
 
 describe('[Deployment settings]', () => {
-  const click = (run: ExportRun, caller = aCaller()) =>
-    settingsButton.run(JSON.parse(runButtonOf(run, '', '').value ?? ''), caller, world.tools);
-  const given = async (changes: Partial<Ending> = {}) => {
-    const run = await world.given({ ...ended({ ...anEnding.done, ...changes } as Ending), rev: 1 });
+  const click = (run: ExportRun, caller = aCaller(), tools = world.tools) =>
+    settingsButton.run(JSON.parse(runButtonOf(run, '', '').value ?? ''), caller, tools);
+  const given = async (ending: Partial<Ending> = {}, changes: Partial<ExportRun> = {}) => {
+    const run = await world.given({
+      ...ended({ ...anEnding.done, ...ending } as Ending),
+      rev: 1,
+      ...changes,
+    });
     await world.links.put('run.1.0.0', ADDRESS, Date.now() + 60_000);
     return run;
   };
@@ -91,12 +100,40 @@ describe('[Deployment settings]', () => {
     expect(world.opened).toHaveLength(1);
   });
 
-  test('says so when the link has ended, or the export is forgotten', async () => {
+  test('is noted in the audit log, without the link', async () => {
+    const run = await given();
+    await click(run);
+    expect(world.notes).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
+  });
+
+  test('of a conversation that one is not in opens nothing: a click cannot come from there', async () => {
+    const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
+    const run = await given({}, { asked });
+    const told = await click(run, aCaller({ user: ben }));
+    expect(told?.text).toBe(
+      'This export is somebody else’s, in a conversation that you are not in. Ask them.',
+    );
+    expect([world.opened, world.notes]).toEqual([[], []]);
+    await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));
+    expect(world.opened).toHaveLength(1);
+  });
+
+  test('says how to get a link when there is none, or the export is forgotten', async () => {
     const run = await given();
     await redis.client.flushall();
-    expect((await click(run))?.text).toMatch(/^The link has ended/);
+    const noLink =
+      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.';
+    expect((await click(run))?.text).toBe(noLink);
     await world.given({ ...run });
-    expect((await click(run))?.text).toMatch(/^The link has ended/);
+    expect((await click(run))?.text).toBe(noLink);
     expect(world.opened).toEqual([]);
+  });
+
+  test('says so when the store does not answer, rather than that there is no link', async () => {
+    const run = await given();
+    const { tools } = createCommandWorld(redis, { link: () => Promise.reject(new Error('away')) });
+    const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TellUser);
+    expect((error as TellUser).told.text).toBe("My store doesn't answer just now. Try again in a minute.");
   });
 });

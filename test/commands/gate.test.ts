@@ -24,11 +24,12 @@ beforeAll(async () => {
 beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
-/** A policy that gives one verdict, and names whoever is in the list. */
-const policy = (verdict: Verdict, named: string[] = []): GateParts['policy'] => ({
+/** A policy that gives one verdict, names whoever is in the list, and has exports open to every full member. */
+const policy = (verdict: Verdict, named: string[] = [], open = ['export']): GateParts['policy'] => ({
   check: async () => verdict,
   mayList: async () => [],
   named: (userId) => named.includes(userId),
+  open: (permission) => open.includes(permission),
 });
 const allowed = policy({ kind: 'allowed', person: ana });
 const refused = policy({ kind: 'refused', person: ana, ask: [] });
@@ -109,9 +110,15 @@ describe('who may not', () => {
       'refused: not permitted',
     ],
     [
-      'is told whom to ask where no name is known',
+      'is told whom to ask where every full member may',
       { policy: refused },
       "You can't start exports here, so nothing was started. Ask a full member of this workspace.",
+      'refused: not permitted',
+    ],
+    [
+      'is told whom to ask where no name is known',
+      { policy: policy({ kind: 'refused', person: ana, ask: [] }, [], []) },
+      "You can't start exports here, so nothing was started. Ask whoever runs Docket.",
       'refused: not permitted',
     ],
     [
@@ -220,7 +227,7 @@ describe('a further permission', () => {
     );
     const { pass } = gateWith({ policy: { ...allowed, check } });
     const text = await textOf(pass(aCaller(), ({ may }) => may('admin', 'audit')) as never);
-    expect(text).toBe("You can't see this. Ask whoever runs Docket: its settings say who its admins are.");
+    expect(text).toBe("You can't see this. Ask whoever runs Docket.");
     expect(await audited()).toMatchObject([{ subject: 'audit', result: 'refused: not permitted' }]);
   });
 });

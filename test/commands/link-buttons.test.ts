@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { linkAgainButton } from '../../src/commands/link-buttons.ts';
 import { type LinkRun, linkRun } from '../../src/jobs/link/run.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -58,3 +58,45 @@ test('an old link, while a newer one is there, points to that one', async () => 
   expect((await click(old))?.text).toBe('You have a newer link to this export: look for it here.');
   expect(await stored(old)).toMatchObject({ state: 'over' });
 });
+
+describe('on a run that changes under the click', () => {
+  /** Somebody saves the run so many times, each time just after the click has read it. */
+  const savedMeanwhile = (times: number) => {
+    const { intake } = world.tools;
+    let left = times;
+    const load: typeof intake.load = async (id, schema, request) => {
+      const run = await intake.load(id, schema, request);
+      left -= 1;
+      if (run !== undefined && left >= 0) await world.runs.save(run);
+      return run;
+    };
+    return { ...world.tools, intake: { ...intake, load } };
+  };
+  const clickWhile = (run: LinkRun, times: number) =>
+    linkAgainButton.run({ v: 1, run: run.id, made: run.made }, aCaller({ user: ben }), savedMeanwhile(times));
+
+  test('it is tried anew', async () => {
+    const run = await world.given(aLinkRun({ state: 'sent' }));
+    expect(await clickWhile(run, 4)).toBeUndefined();
+    expect(await stored(run)).toMatchObject({ state: 'making', made: 2 });
+  });
+
+  test('and does not stop to, whoever clicked is told', async () => {
+    const run = await world.given(aLinkRun({ state: 'sent' }));
+    expect((await clickWhile(run, 5))?.text).toMatch(/Click again\.$/);
+    expect(await stored(run)).toMatchObject({ state: 'sent', made: 1 });
+  });
+});
+
+test.each([
+  ['sent', /^You have a newer link/],
+  ['failed', /look at the newest message/],
+  ['over', /look at the newest message/],
+] as const)(
+  'an old [Try again] says so where it was asked for again and is %s by now',
+  async (state, text) => {
+    const run = await world.given(aLinkRun({ state, made: 3 }));
+    expect((await click({ ...run, made: 2 }))?.text).toMatch(text);
+    expect(await stored(run)).toMatchObject({ state, made: 3 });
+  },
+);

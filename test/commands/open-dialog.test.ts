@@ -9,6 +9,8 @@ import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aCaller } from './command-world.ts';
 
+const notOpened =
+  "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.";
 const view = noticeView('Test', message([['Done']]));
 
 let redis: TestRedis;
@@ -27,6 +29,7 @@ function openerWith(changes: Partial<Parts> = {}) {
     slack: { openDialog: async (...what) => void opened.push(what) },
     responseUrls: createResponseUrlStore(redis.client),
     timeoutMs: 1200,
+    monotonicMs: () => 500,
     log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
     ...changes,
   });
@@ -38,6 +41,19 @@ test('opens it for the click or command, in time, and keeps where its answer bel
   await open(aCaller({ requestId: 'r', triggerId: 't' }), view);
   expect(opened).toEqual([['t', view, 1200]]);
   expect(await createResponseUrlStore(redis.client).find('r')).toBe('https://hooks.example/1');
+});
+
+test('takes less time for a request that was received long ago, so that the answer is not late', async () => {
+  const { open, opened } = openerWith({ monotonicMs: () => 3000 });
+  await open(aCaller({ receivedAtMs: 1000 }), view);
+  expect(opened).toEqual([['1.2.a', view, 300]]);
+});
+
+test('is not even tried for a request that has taken too long already, and says so', async () => {
+  const { open, opened } = openerWith({ monotonicMs: () => 3300 });
+  const error = await open(aCaller({ receivedAtMs: 1000 }), view).catch((thrown: unknown) => thrown);
+  expect((error as TellUser).told.text).toBe(notOpened);
+  expect(opened).toEqual([]);
 });
 
 test('keeps nothing where there is no address', async () => {
@@ -64,8 +80,6 @@ test('that Slack does not open is told, with what to do instead', async () => {
   const { open, log } = openerWith({ slack: { openDialog } });
   const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(TellUser);
-  expect((error as TellUser).told.text).toBe(
-    "Slack didn't open the dialog in time. Try again, or type the command with its options; `help` lists them.",
-  );
+  expect((error as TellUser).told.text).toBe(notOpened);
   expect(log()).toContain('a dialog was not opened');
 });

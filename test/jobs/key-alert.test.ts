@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { createKeyAlert } from '../../src/jobs/key-alert.ts';
 import { createOutbox } from '../../src/slack/outbox.ts';
@@ -21,10 +21,13 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
-/** As one process has it: nothing is shared but Redis. */
-function alertFor(admins: readonly string[]) {
+/** As one process has it: nothing is shared but Redis. `asked` is called whenever Slack is asked who the admins are. */
+function alertFor(ids: readonly string[], { complete = true, asked = () => {} } = {}) {
   return createKeyAlert({
-    admins: async () => admins,
+    async admins() {
+      asked();
+      return { ids, complete };
+    },
     alerts: createAlertStore(redis.client),
     outbox: createOutbox({
       messages: createMessageStore(redis.client),
@@ -66,7 +69,7 @@ test('after the hour they are told once more', async () => {
   const alert = alertFor(['U0ANA']);
   await alert('T0ACME', 'acme');
   // Redis forgets the alert by its own clock.
-  await redis.client.del(keys.alert('key:T0ACME:acme'));
+  await redis.client.del(keys.alert('key:T0ACME:acme'), keys.alertPeople('key:T0ACME:acme'));
   nowMs += keep.keyAlertMs;
   await alert('T0ACME', 'acme');
   await alert('T0ACME', 'acme');
@@ -103,4 +106,44 @@ test('ten admins are told and no more', async () => {
 test('without an admin nobody is told, and the answer says so', async () => {
   expect(await alertFor([])('T0ACME', 'acme')).toBe(false);
   expect(await messages()).toEqual([]);
+});
+
+describe('who the admins are', () => {
+  test('is asked once an hour, however many runs and processes find out', async () => {
+    const asked = vi.fn();
+    const both = [alertFor(['U0ANA'], { asked }), alertFor(['U0ANA'], { asked })];
+    for (let time = 0; time < 30; time += 1) expect(await both[time % 2]?.('T0ACME', 'acme')).toBe(true);
+    expect(asked).toHaveBeenCalledTimes(1);
+    const livesMs = await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'));
+    expect(livesMs).toBeGreaterThan(keep.keyAlertMs - 60_000);
+  });
+
+  test('is asked once by runs that find out at the same moment', async () => {
+    const asked = vi.fn();
+    const alert = alertFor(['U0ANA'], { asked });
+    const told = await Promise.all(Array.from({ length: 30 }, () => alert('T0ACME', 'acme')));
+    expect(told).toEqual(told.map(() => true));
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  test('is asked again soon where Slack did not tell all of it, and those who were told are not told again', async () => {
+    await alertFor(['U0ANA'], { complete: false })('T0ACME', 'acme');
+    expect(await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'))).toBeLessThanOrEqual(60_000);
+    await redis.client.del(keys.alertPeople('key:T0ACME:acme'));
+    nowMs += 60_000;
+    await alertFor(['U0ANA', 'U0BEN'])('T0ACME', 'acme');
+    expect((await messages()).map(({ place }) => place)).toEqual([{ user: 'U0ANA' }, { user: 'U0BEN' }]);
+  });
+
+  test('is asked again after Slack did not answer at all', async () => {
+    let answers = false;
+    const alert = alertFor(['U0ANA'], {
+      asked() {
+        if (!answers) throw new Error('Slack is away');
+      },
+    });
+    await expect(alert('T0ACME', 'acme')).rejects.toThrow('away');
+    answers = true;
+    expect(await alert('T0ACME', 'acme')).toBe(true);
+  });
 });

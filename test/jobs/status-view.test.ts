@@ -34,7 +34,7 @@ test('one line for each thing, its state in words', () => {
     'Queue docs-export — 1 waiting, 2 active, 3,000 for later, 0 failed',
     'Exports you can see here — none is running',
     'Schedules — Nothing is scheduled.',
-    'Limit — looks at exports: up to 5 a second for each project',
+    'Limit — looks at exports: up to 5 a second for each API key',
     'Limit — edits in Slack: up to 44 a minute, 4 free just now, none waits',
     'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
   ]);
@@ -49,7 +49,7 @@ test('what is not known is not made up', () => {
     'Redis — not answering; I start nothing I might lose',
     "Exports you can see here — can't be read right now",
     'Schedules — Nothing is scheduled.',
-    'Limit — looks at exports: up to 0.5 a second for each project',
+    'Limit — looks at exports: up to 0.5 a second for each API key',
     'Limit — edits in Slack: up to 44 a minute',
     'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
   ]);

@@ -49,6 +49,14 @@ test.each([
   expect(await api.person(slack.person(name).id)).toEqual({ id: slack.person(name).id, name, ...expected });
 });
 
+test('nobody is known before Slack told our own workspace: everybody would count as a stranger', async () => {
+  const { slack, api, heard } = await setting();
+  expect(await failure(api.person('U0ANA'))).toBe('unreachable no_identity');
+  expect([slack.wire.calls, heard]).toEqual([[], []]);
+  await api.identity();
+  expect(await api.person('U0ANA')).toMatchObject({ fullMember: true });
+});
+
 test('the members of a user group; of one that does not exist, nothing', async () => {
   const { slack, api, heard } = await setting();
   expect(await api.groupMembers('S0DOCS')).toEqual(['U0ANA']);

@@ -26,15 +26,18 @@ describe('a form', () => {
     isTaken(view);
   });
 
-  test('has a line above its fields where one is wanted', () => {
-    const fields = [textField({ block: 'domain', label: 'Domain' })];
-    const view = formView({
-      ...{ title: 'Export', submit: 'Go', callback: 'x', meta: {}, fields },
-      intro: ['Two projects have it.'],
-    });
-    expect(view.blocks).toHaveLength(2);
-    expect(view.blocks[0]).toEqual(message([['Two projects have it.']]).blocks[0]);
+  test('has a hint under a field where one is wanted', () => {
+    const hint = 'Where two projects have it.';
+    const view = form([
+      choiceField({ block: 'a', label: 'A', hint, choices: choices(2) }),
+      choiceField({ block: 'b', label: 'B', hint, choices: choices(5) }),
+      textField({ block: 'c', label: 'C', hint }),
+      choiceField({ block: 'd', label: 'D', choices: choices(2) }),
+      textField({ block: 'e', label: 'E' }),
+    ]);
     isTaken(view);
+    const under = view.blocks.map((block) => ('hint' in block ? block.hint?.text : undefined));
+    expect(under).toEqual([hint, hint, hint, undefined, undefined]);
   });
 
   test('has text fields that are empty, filled, of one line or of many', () => {

@@ -41,3 +41,21 @@ test('of many who give it at once, all hear of one beginning', async () => {
   );
   expect(new Set(begun).size).toBe(1);
 });
+
+test('it remembers whom it is for, as long as it is told and no longer than it lasts itself', async () => {
+  expect(await alerts.people('key')).toBeUndefined();
+  await alerts.begin('key', 1000);
+  await alerts.setPeople('key', ['U0ANA'], 60_000);
+  expect(await alerts.people('key')).toEqual(['U0ANA']);
+  expect(await alerts.people('other')).toBeUndefined();
+  expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(60_000);
+  await redis.client.pexpire(keys.alert('key'), 30_000);
+  await alerts.setPeople('key', [], keep.keyAlertMs);
+  expect(await alerts.people('key')).toEqual([]);
+  expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(30_000);
+});
+
+test('one that has not begun remembers nobody', async () => {
+  await alerts.setPeople('key', ['U0ANA'], 60_000);
+  expect(await alerts.people('key')).toBeUndefined();
+});

@@ -65,6 +65,7 @@ test('whatever the stores write ends some day, except for the lists of open work
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
   await createAlertStore(client).begin('key:T1:acme', 1000);
+  await createAlertStore(client).setPeople('key:T1:acme', ['U1'], 1000);
   await createResponseUrlStore(client).put('1.2.a', 'https://hooks.example/1');
   const user = { id: 'U1', name: 'ana' };
   const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
@@ -81,6 +82,7 @@ test('whatever the stores write ends some day, except for the lists of open work
       keys.responseUrl('r1'),
       keys.responseUrl('1.2.a'),
       keys.alert('key:T1:acme'),
+      keys.alertPeople('key:T1:acme'),
       keys.audit('T1'),
       keys.step('r1', 'start'),
       keys.step('r1', 'never-begun'),
@@ -90,7 +92,7 @@ test('whatever the stores write ends some day, except for the lists of open work
       keys.pace('post:C1'),
       keys.pace('post:C1:line'),
       keys.pace('post:C1:gone'),
-      keys.pace('edit:T1'),
+      keys.pace('edit:T1:hold'),
       keys.jobErrors('export:1'),
       keys.health('docs'),
       keys.directMessage('T1', 'U1'),

@@ -23,11 +23,26 @@ const LONGEST = 5000;
 /** Lets time pass for a bucket: what is kept is the moment when it will be full again. */
 async function passes(bucket: string, ms: number) {
   await redis.client.incrbyfloat(keys.pace(bucket), -ms);
+  const hold = keys.pace(`${bucket}:hold`);
+  if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'full', -ms);
+}
+
+/** The clock of Redis is set back: what is kept lies that far ahead. */
+async function setBack(bucket: string, ms: number) {
+  await passes(bucket, -ms);
+  const hold = keys.pace(`${bucket}:hold`);
+  if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'since', ms);
+  const gone = keys.pace(`${bucket}:gone`);
+  for (const of of await redis.client.zrange(gone, '0', '-1')) await redis.client.zincrby(gone, ms, of);
 }
 
 /** When the next turn is free, in milliseconds from now, for somebody who is first in the line. */
 async function freeIn(of: Pace): Promise<number> {
-  const full = Number(await redis.client.get(keys.pace(of.bucket)));
+  const kept = [
+    await redis.client.get(keys.pace(of.bucket)),
+    await redis.client.hget(keys.pace(`${of.bucket}:hold`), 'full'),
+  ];
+  const full = Math.max(...kept.map(Number));
   return full - (await time()) + (1 - of.burst) * (60_000 / of.perMinute);
 }
 
@@ -227,6 +242,47 @@ describe('after a refusal by the other side', () => {
     await pace.hold(slow, 1000);
     expect(await freeIn(slow)).toBeGreaterThan(HOUR - 60_000);
   });
+});
+
+describe('when the clock of Redis is set back', () => {
+  test('nobody waits for longer than an empty bucket takes', async () => {
+    await takeMany(slow, 5);
+    await setBack('b', 100 * HOUR);
+    expect((await pace.use(slow)).nextMs).toBeGreaterThan(HOUR - 60_000);
+    expect((await pace.use(slow)).nextMs).toBeLessThanOrEqual(HOUR);
+  });
+
+  test('a full bucket gives its turns a little later, and not as much later as the clock was set back', async () => {
+    const quick: Pace = { bucket: 'q', perMinute: 60, burst: 2 };
+    await take(quick);
+    await setBack('q', HOUR);
+    expect(await take(quick)).toBeLessThanOrEqual(1000);
+  });
+
+  test('a hold from before ends', async () => {
+    await pace.hold(slow, 10 * HOUR);
+    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
+    await setBack('b', 100 * HOUR);
+    expect(await take(slow, { of: 'a' })).toBe(0);
+  });
+
+  test('those who left the line before are not waited for', async () => {
+    const hourly: Pace = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+    await take(hourly);
+    await take(hourly, { of: 'dead', sinceMs: 1 });
+    await setBack('h', 100 * HOUR);
+    await passes('h', 101 * HOUR);
+    expect(await take(hourly, { of: 'alive', sinceMs: 2 })).toBe(0);
+  });
+});
+
+test('a hold outlasts the turns that were taken before it, and is forgotten when it is over', async () => {
+  await takeMany(slow, 2);
+  await pace.hold(slow, 10 * HOUR);
+  expect((await pace.use(slow)).nextMs).toBeGreaterThan(9 * HOUR);
+  const livesMs = await redis.client.pttl(keys.pace('b:hold'));
+  expect(livesMs).toBeGreaterThan(10 * HOUR);
+  expect(livesMs).toBeLessThanOrEqual(14 * HOUR);
 });
 
 test('one bucket does not know of another', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { keys } from '../../src/store/keys.ts';
-import { createRunStore, type RunStore, runBase } from '../../src/store/runs.ts';
+import { createRunStore, type RunStore, runBase, UnreadableRun } from '../../src/store/runs.ts';
 import { keep } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 
@@ -378,5 +378,40 @@ describe('the open runs of one job', () => {
     await redis.client.hset(keys.run('r1'), 'json', JSON.stringify(older));
     expect(await load()).toEqual(aNote());
     expect(await runs.activeOf(note, 'export')).toEqual([aNote()]);
+  });
+});
+
+describe('a record that cannot be read', () => {
+  const stored = async (json: string) => {
+    await accept(aNote());
+    await redis.client.hset(keys.run('r1'), 'json', json);
+    return load().catch((error: unknown) => error);
+  };
+
+  test.each([
+    ['of a later version', JSON.stringify({ ...aNote(), v: 99 }), true],
+    ['of ours that differs', JSON.stringify({ ...aNote(), note: 1 }), false],
+    ['without a version', '{}', false],
+    ['that is no JSON', '{', false],
+  ])('%s is told by its error', async (_, json, newer) => {
+    const error = await stored(json);
+    expect(error).toBeInstanceOf(UnreadableRun);
+    expect((error as UnreadableRun).newer).toBe(newer);
+  });
+
+  test('says where it differs, and not what stands there', async () => {
+    const error = (await stored(JSON.stringify({ ...aNote(), note: { secret: 's3cret' } }))) as UnreadableRun;
+    expect(String(error.cause)).toContain('note');
+    expect(`${error} ${error.cause}`).not.toContain('s3cret');
+  });
+
+  test('frees its claim when it is forgotten, unless that is another run’s by now', async () => {
+    await stored(JSON.stringify({ claim: 'docs.acme.com' }));
+    await runs.forget('export', 'r1');
+    expect(await runs.active()).toEqual([]);
+    expect(await holder()).toBeNull();
+    await redis.client.set(keys.claim('docs.acme.com'), 'r2');
+    await runs.forget('export', 'r1');
+    expect(await holder()).toBe('r2');
   });
 });

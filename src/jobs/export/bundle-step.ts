@@ -1,45 +1,57 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
+import { SlackApiError } from '../../slack/errors.ts';
 import { makeLink, mayComeYet } from '../bundle-link.ts';
 import { lookAgainIn, type Outcome } from '../job.ts';
 import { advance, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
-import { type ExportRun, ended, jobIdOf } from './run.ts';
+import { type Ending, type ExportRun, ended, jobIdOf } from './run.ts';
 
 /** Has the platform make a download link of the completed export. */
 export async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
-  const noLink = () => advance(run, ended(run, { kind: 'noLink' }, context.now()), context);
+  const noLink = (reason: Pick<Extract<Ending, { kind: 'noLink' }>, 'why' | 'adminsTold'>) =>
+    advance(run, ended(run, { kind: 'noLink', ...reason }, context.now()), context);
   const docs = context.docs(run.project);
-  if (docs === undefined) return noLink();
+  if (docs === undefined) return noLink({ why: 'project' });
+  const { alone } = run;
+  if (alone === undefined) return decideForWhom(run, context);
   try {
     const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
     const made = await makeLink(docs, jobIdOf(run), link, context);
-    // Asked once there is a link, so that tries that give none do not use up Slack's limit.
-    const privately = await forRequesterAlone(run, context);
-    return advance(run, ended(run, { kind: 'done', ...made, privately }, context.now()), context);
+    return advance(run, ended(run, { kind: 'done', ...made, privately: alone }, context.now()), context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return lookAgainIn(0);
     const trouble = troubleAfter(run, error, context);
-    if (trouble.kind === 'key') await context.tellAdmins(run.teamId, run.project);
+    if (trouble.kind === 'key')
+      return noLink({ why: 'key', adminsTold: await context.tellAdmins(run.teamId, run.project) });
     return mayComeYet(error, trouble.nextMs, run.sinceMs, context)
       ? waitOut(run, trouble, context)
-      : noLink();
+      : noLink({});
   }
 }
 
 /**
- * Whether the link is not for everybody in the thread: it was asked for like that, or people of other organizations
- * read along. Where Slack does not tell, it is taken to be so.
+ * Decides whether the link is not for everybody in the thread: it was asked for like that, or people of other
+ * organizations read along. It is asked anew for each link, since channels change; where Slack does not tell for long,
+ * the link is taken to be for the requester alone.
  */
-async function forRequesterAlone(run: ExportRun, { slack, log }: ExportContext): Promise<boolean> {
+async function decideForWhom(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const { slack, timing, now, random, log } = context;
   // A direct message that takes the bot's card is the requester's own with the bot.
-  if (run.inDirectMessage || run.asked.channel.startsWith('D')) return false;
-  if (run.privately) return true;
+  const isOwn = run.inDirectMessage || run.asked.channel.startsWith('D');
+  if (isOwn || run.privately) return advance(run, { alone: !isOwn }, context);
   try {
-    return (await slack.channel(run.asked.channel)).shared;
+    const { shared } = await slack.channel(run.asked.channel);
+    return advance(run, { alone: shared }, context);
   } catch (error) {
+    if (!(error instanceof SlackApiError)) throw error;
+    const passing = ['limited', 'unreachable', 'unclear'].includes(error.kind);
+    // As long again as it has taken so far: the pauses double without a count of them.
+    const pauseMs = Math.min(Math.max(now() - run.sinceMs, timing.retryMinMs), timing.retryMaxMs);
+    const waitMs = Math.max(error.retryAfterMs ?? 0, pauseMs * (0.75 + random() / 2));
+    if (passing && now() + waitMs <= run.sinceMs + timing.giveUpMs) return lookAgainIn(waitMs);
     log.warn({ run: run.id, err: error }, 'Slack does not tell whether the channel is shared');
-    return true;
+    return advance(run, { alone: true }, context);
   }
 }

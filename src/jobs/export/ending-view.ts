@@ -1,9 +1,8 @@
-import { type ButtonParts, linkPlaceholder, type Message, message, type Part } from '../../slack/blocks.ts';
+import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, duration, oneLine, size } from '../../slack/text.ts';
-import { pages, percent, person, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
-import { type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
-
-const WHEN = '{date_short_pretty} {time}';
+import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
+import { keyRemedy, pages, percent, person, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
+import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
 
 /** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
 const everybody = (run: ExportRun): Part[] =>
@@ -72,7 +71,7 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
           [
             '⚠️ ',
             ...to,
-            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet.`,
+            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet${whyNoLink(run, ending)}.`,
           ],
         ],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
@@ -100,9 +99,7 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
   }
 }
 
-type Done = Extract<Ending, { kind: 'done' }>;
-
-function doneMessage(run: ExportRun, done: Done): Message {
+function doneMessage(run: ExportRun, done: DoneEnding): Message {
   const took = tookMs(run);
   const facts = [
     run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
@@ -112,55 +109,48 @@ function doneMessage(run: ExportRun, done: Done): Message {
   const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
   if (done.privately) {
     const whom = run.watchers.length === 0 ? 'you' : `@${person(run.requester.name)}`;
-    return message(
-      [ready, [`I sent ${whom} the link privately.`]],
-      [runButtonOf(run, 'Get my own link', exportActions.ownLink)],
-    );
+    const sent =
+      done.refusal === undefined
+        ? `I sent ${whom} the link privately.`
+        : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
+    return message([ready, [sent]], [runButtonOf(run, 'Get my own link', exportActions.ownLink)]);
   }
   const { lines, buttons } = linkPart(run, done);
   return message([ready, ...lines], buttons);
 }
 
 /** To whoever asked, by direct message, where the thread must not have the link. */
-export function privateLinkMessage(run: ExportRun, done: Done): Message {
+export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
   const { lines, buttons } = linkPart(run, done);
   return message([[`📦 The export of ${site(run)} is ready`], ...lines], buttons);
 }
 
 /** The link as long as it works, then the word that it has ended. */
-function linkPart(run: ExportRun, done: Done): { lines: Part[][]; buttons: ButtonParts[] } {
+function linkPart(run: ExportRun, done: DoneEnding): { lines: Part[][]; buttons: ButtonParts[] } {
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
-  if (done.over && done.linkEndsAtMs !== undefined) {
-    const at: Part = { time: done.linkEndsAtMs, format: WHEN };
-    return { lines: [['🔒 The link ended ', at, '. The export is still there.']], buttons: [newLink] };
-  }
-  const until: Part[] =
-    done.linkEndsAtMs === undefined
-      ? ["The platform didn't say how long the link works. "]
-      : ['The link works until ', { time: done.linkEndsAtMs, format: WHEN }, '. '];
-  const download: ButtonParts = {
-    label: 'Download bundle',
-    action: exportActions.download,
-    url: linkPlaceholder(done.link),
-    style: 'primary',
-  };
+  if (done.over && done.linkEndsAtMs !== undefined)
+    return { lines: [linkEnded(done.linkEndsAtMs)], buttons: [newLink] };
+  const download = downloadButton(exportActions.download, done.link);
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
-  return {
-    lines: [[...until, 'Anyone who has it can download the bundle.']],
-    buttons: [download, newLink, settings],
-  };
+  return { lines: [linkWorks(done.linkEndsAtMs)], buttons: [download, newLink, settings] };
+}
+
+/** What keeps the link, where somebody has to act on it before [Try again] can help. */
+function whyNoLink(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
+  if (why === 'key') return `: my platform key was rejected, and ${keyRemedy(adminsTold)}`;
+  return why === 'project' ? `: my settings no longer have the project ${cut(oneLine(run.project), 60)}` : '';
 }
 
 function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'notStarted' }>): string {
   switch (why) {
     case 'domain':
-      return `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`;
+      return (run.version ?? run.paths) === undefined
+        ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
+        : `The platform doesn't accept this request for ${site(run)}: its domain, its label or its pages. Nothing was started. Check them and type the command again.`;
     case 'plan':
       return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
     case 'key':
-      return `My platform key was rejected, so nothing was started. ${
-        adminsTold ? 'The admins have been told.' : 'Whoever runs Docket has to renew it.'
-      }`;
+      return `My platform key was rejected, so nothing was started; ${keyRemedy(adminsTold)}.`;
     case 'limit':
       return "The platform's limit is reached, so nothing was started. Try again later.";
     case 'down':

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import { lookAtRun } from '../look-at-run.ts';
 import { advance, note, show } from './advance.ts';
 import { bundle } from './bundle-step.ts';
 import type { ExportContext } from './context.ts';
-import { type ExportRun, ended, exportRun, jobAlias } from './run.ts';
+import { type DoneEnding, type ExportRun, ended, exportRun, jobAlias } from './run.ts';
 import { ask, start } from './start-step.ts';
-import { cardKey, noPlaceMessage } from './view.ts';
+import { cardKey, noPlaceMessage, privateKey } from './view.ts';
 import { watch } from './watch-step.ts';
 
 /**
@@ -18,46 +19,52 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
   concurrency: 20,
   data: z.object({ runId: z.string() }),
 
-  async run({ runId }, context) {
-    const run = await context.runs.load(runId, exportRun);
-    if (run === undefined) {
-      await context.runs.forget('export', runId);
-      return done;
-    }
-    await show(run, context);
-    switch (run.state) {
-      case 'accepted':
-        await note(run, 'accepted', context);
-        if (run.jobId !== undefined)
-          await context.runs.alias(jobAlias(run.teamId, run.project, run.jobId), run.id);
-        return advance(run, { state: 'carding' }, context);
-      case 'carding':
-        return card(run, context);
-      case 'starting':
-        return start(run, context);
-      case 'watching':
-        return watch(run, context);
-      case 'bundling':
-        return bundle(run, context);
-      case 'unknown':
-        return ask(run, context);
-      case 'ended':
-        return end(run, context);
-    }
-  },
+  run: ({ runId }, context) =>
+    lookAtRun('export', runId, exportRun, context, async (run) => {
+      await show(run, context);
+      return step(run, context);
+    }),
 
   async giveUp({ runId }, context, ref) {
-    const run = await context.runs.load(runId, exportRun);
-    if (run === undefined) return;
-    // What breaks after the ending has nobody to tell: the person knows how it ended.
-    if (run.state === 'ended') return context.runs.settle(run, true);
-    const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()), true);
-    if (saved === undefined) return;
-    await show(saved, context);
-    await note(saved, 'ended: broken', context);
-    await context.runs.settle(saved, true);
+    await lookAtRun('export', runId, exportRun, context, (run) => giveUp(run, context, ref));
   },
 });
+
+async function step(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  switch (run.state) {
+    case 'accepted':
+      await note(run, 'accepted', context);
+      if (run.jobId !== undefined)
+        await context.runs.alias(jobAlias(run.teamId, run.project, run.jobId), run.id);
+      return advance(run, { state: 'carding' }, context);
+    case 'carding':
+      return card(run, context);
+    case 'starting':
+      return start(run, context);
+    case 'watching':
+      return watch(run, context);
+    case 'bundling':
+      return bundle(run, context);
+    case 'unknown':
+      return ask(run, context);
+    case 'ended':
+      return end(run, context);
+  }
+}
+
+async function giveUp(run: ExportRun, context: ExportContext, ref: string): Promise<Outcome> {
+  // What breaks after the ending has nobody to tell: the person knows how it ended.
+  if (run.state === 'ended') {
+    await context.runs.settle(run, true);
+    return done;
+  }
+  const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()), true);
+  if (saved === undefined) return done;
+  await show(saved, context);
+  await note(saved, 'ended: broken', context);
+  await context.runs.settle(saved, true);
+  return done;
+}
 
 /** The card comes first: where it cannot be posted, nothing starts. */
 async function card(run: ExportRun, context: ExportContext): Promise<Outcome> {
@@ -66,11 +73,14 @@ async function card(run: ExportRun, context: ExportContext): Promise<Outcome> {
     const state = run.joined ? ('watching' as const) : ('starting' as const);
     return advance(run, { state, nextLookAtMs: context.now() }, context);
   }
-  if (delivery.kind === 'waiting')
-    return lookAgainIn(Math.min(Math.max((context.now() - run.sinceMs) / 2, 50), 2000));
+  if (delivery.kind === 'waiting') return lookAgainIn(deliveryPauseMs(run, context));
   if (!run.asked.joinable && !run.inDirectMessage) return advance(run, { inDirectMessage: true }, context);
   return advance(run, ended(run, { kind: 'noPlace', code: delivery.code }, context.now()), context);
 }
+
+/** How soon to look again at a message that is on its way. */
+const deliveryPauseMs = ({ sinceMs }: ExportRun, { now }: ExportContext) =>
+  Math.min(Math.max((now() - sinceMs) / 2, 50), 2000);
 
 async function end(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const { ending } = run;
@@ -79,13 +89,34 @@ async function end(run: ExportRun, context: ExportContext): Promise<Outcome> {
     return advance(run, { audited: true }, context);
   }
   if (ending?.kind === 'noPlace') await tellNoPlace(run, ending.code, context);
-  if (ending?.kind === 'done' && ending.linkEndsAtMs !== undefined && !ending.over) {
-    const leftMs = ending.linkEndsAtMs - context.now();
-    if (leftMs > 0) return lookAgainIn(leftMs);
-    return advance(run, { ending: { ...ending, over: true } }, context);
+  const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
+  const waits = endings.flatMap((one) =>
+    one && !one.over ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
+  );
+  if (ending?.kind === 'done' && ending.privately && !ending.over && ending.refusal === undefined) {
+    const delivery = await context.outbox.state(privateKey(run, run.resumed));
+    if (delivery.kind === 'refused')
+      return advance(run, { ending: { ...ending, refusal: delivery.code } }, context);
+    // The thread says that it was sent, and has to hear of it soon when it cannot be.
+    if (delivery.kind === 'waiting') waits.push(deliveryPauseMs(run, context));
   }
+  const leftMs = Math.min(...waits);
+  if (leftMs <= 0) return advance(run, linksOver(run, context.now()), context);
+  if (leftMs < Infinity) return lookAgainIn(leftMs);
   await context.runs.settle(run, true);
   return done;
+}
+
+/** The links that have ended, marked as such. */
+function linksOver({ ending, earlier }: ExportRun, nowMs: number): Partial<ExportRun> {
+  const marked = (one: DoneEnding) => ({
+    ...one,
+    ...((one.linkEndsAtMs ?? Infinity) <= nowMs && { over: true }),
+  });
+  return {
+    ...(ending?.kind === 'done' && { ending: marked(ending) }),
+    ...(earlier && { earlier: { ...earlier, ending: marked(earlier.ending) } }),
+  };
 }
 
 /** Privately where it was asked, or by direct message when that cannot be told to have arrived. */

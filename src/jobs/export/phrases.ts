@@ -25,11 +25,19 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
     project: run.project,
     ...(run.jobId !== undefined && { job: run.jobId }),
     ...((run.version ?? run.paths) !== undefined && { special: true }),
+    ...(isPrivate(run) && { privately: true }),
   };
   const value = JSON.stringify(whole);
   // The rest is for when the record is gone: where it does not fit, the button works for as long as the record does.
   return { label, action, value: value.length <= BUTTON_VALUE ? value : JSON.stringify(needed) };
 }
+
+const isPrivate = ({ privately, ending }: ExportRun) =>
+  privately || (ending?.kind === 'done' && ending.privately === true);
+
+/** Who has to act on a rejected key. */
+export const keyRemedy = (adminsTold: boolean | undefined) =>
+  adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
 
 /** The domain as buttons carry it; empty when only the job is known. */
 export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);

@@ -1,19 +1,26 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
 
+/** The export is done, and a link to its bundle was made. */
+const doneEnding = z.object({
+  kind: z.literal('done'),
+  /** Name of the link in the link store. */
+  link: z.string(),
+  linkEndsAtMs: z.number().optional(),
+  sizeBytes: z.number().optional(),
+  /** The link has ended, and its message says so. */
+  over: z.boolean().optional(),
+  /** The link went to the requester's direct messages; the thread has none. */
+  privately: z.boolean().optional(),
+  /** Slack's word for why it could not go there. */
+  refusal: z.string().optional(),
+});
+export type DoneEnding = z.infer<typeof doneEnding>;
+
 /** How an export came out, for the person who asked. */
 const ending = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('done'),
-    /** Name of the link in the link store. */
-    link: z.string(),
-    linkEndsAtMs: z.number().optional(),
-    sizeBytes: z.number().optional(),
-    /** The link has ended, and its message says so. */
-    over: z.boolean().optional(),
-    /** The link went to the requester's direct messages; the thread has none. */
-    privately: z.boolean().optional(),
-  }),
+  doneEnding,
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
   /** The platform certainly did not start it; `reason` is what it said. */
   z.object({
@@ -25,7 +32,12 @@ const ending = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('lost') }),
   z.object({ kind: z.literal('gaveUp'), afterMs: z.number() }),
-  z.object({ kind: z.literal('noLink') }),
+  z.object({
+    kind: z.literal('noLink'),
+    /** Somebody has to act before a link can be had. */
+    why: z.enum(['key', 'project']).optional(),
+    adminsTold: z.boolean().optional(),
+  }),
   /** Nobody could tell whether it started, and a person decided to leave it. */
   z.object({ kind: z.literal('left') }),
   /** The card could not be posted, so nothing was started. */
@@ -105,6 +117,10 @@ export const exportRun = runBase.extend({
   trouble: trouble.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
+  /** A link whose message stands and may still work, while a further one is made or cannot be had. */
+  earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
+  /** The link that is being made is for the requester alone; missing until that is decided. */
+  alone: z.boolean().optional(),
   /** The ending has its line in the audit log. */
   audited: z.boolean().optional(),
   /** The question of an earlier attempt, and who answered it how. */
@@ -121,6 +137,18 @@ export type ExportRun = z.infer<typeof exportRun>;
 
 /** Short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);
+
+/** What keeps others from starting the same export while one is under way; the order of paths makes no difference. */
+export function exportClaim({
+  teamId,
+  project,
+  domain,
+  version,
+  paths,
+}: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>): string {
+  const parts = ['export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted()];
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+}
 
 /** The name by which the run of an export job is found. */
 export const jobAlias = (teamId: string, project: string, jobId: string) =>
@@ -144,13 +172,21 @@ export type Transition = (
 ) => ExportRun | undefined;
 
 /** What no run carries into a further attempt, watch or link. */
-const onceMore = { trouble: undefined, stalled: undefined, ending: undefined, audited: undefined };
+const onceMore = {
+  trouble: undefined,
+  stalled: undefined,
+  ending: undefined,
+  alone: undefined,
+  audited: undefined,
+};
 
 /** The same request, started once more; one that was only watched until now is started from here. */
 function anew(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
     joined: false,
+    ...(run.joined && { claim: exportClaim(run) }),
+    earlier: undefined,
     attempt: run.attempt + 1,
     relinked: 0,
     state: 'carding',
@@ -169,21 +205,29 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
   };
 }
 
+/** Once its link went to the requester alone, no later one goes to the thread. */
+function stillPrivate(run: ExportRun): ExportRun {
+  return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
+}
+
 /** The same export job, looked at once more. */
 function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
   const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
-  return { ...run, ...onceMore, ...fresh, resumed: run.resumed + 1, state };
+  return { ...stillPrivate(run), ...onceMore, ...fresh, resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
   const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs };
-  return { ...run, ...onceMore, ...fresh, relinked: run.relinked + 1, state: 'bundling' };
+  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
+  const next = { ...stillPrivate(run), ...onceMore, ...fresh, earlier };
+  return { ...next, relinked: run.relinked + 1, state: 'bundling' };
 }
 
-/** The run with its ending. */
+/** The run with its ending. A new link takes the place of the one whose message it edits. */
 export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
-  return { ...run, state: 'ended', sinceMs: nowMs, ending };
+  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
+  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
 }
 
 /** More mentions in one message would be noise. */
@@ -192,10 +236,17 @@ export const WATCHERS = 20;
 /** A look this young answers a click on [Refresh] as well. */
 const JUST_NOW_MS = 2000;
 
-/** Whether the messages of a run are where this person can read them, who looks from `channel`. */
-export function maySee(run: ExportRun, { user, channel }: { user: string; channel: string }): boolean {
-  if (run.requester.id === user) return true;
-  return !run.inDirectMessage && (run.asked.isPublic || run.asked.channel === channel);
+/** Somebody who looks at runs from a conversation; on Home from none. */
+export interface Viewer {
+  user: { id: string; fullMember: boolean };
+  channel: { id: string };
+}
+
+/** Whether the messages of a run are where this person can read them. Only full members can enter public channels. */
+export function maySee(run: ExportRun, { user, channel }: Viewer): boolean {
+  if (run.requester.id === user.id) return true;
+  if (run.inDirectMessage) return false;
+  return run.asked.channel === channel.id || (run.asked.isPublic && user.fullMember);
 }
 
 /** Whether the ending mentions this person. */
@@ -268,6 +319,8 @@ export const runButton = z.object({
   job: z.string().optional(),
   /** It had a label or only some pages: its domain alone would not start the same. */
   special: z.boolean().optional(),
+  /** Its link is for the requester alone. */
+  privately: z.boolean().optional(),
 });
 export type RunButton = z.infer<typeof runButton>;
 

@@ -1,4 +1,5 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
+import { failure } from '../../docs-api/failures.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { done, lookAgainIn, type Outcome } from '../job.ts';
 import { advance, note, troubleAfter, waitOut } from './advance.ts';
@@ -10,10 +11,13 @@ import { seen } from './watch-step.ts';
 export async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
   const docs = context.docs(run.project);
-  if (docs === undefined)
-    return advance(run, ended(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
   const { domain, version, paths } = run;
-  const outcome = await context.once(run.id, stepOf(run), () => docs.startExport({ domain, version, paths }));
+  // A start that was made before the project went from the settings is found here all the same.
+  const outcome = await context.once(run.id, stepOf(run), async () => {
+    if (docs === undefined)
+      throw failure('startExport', 'bad_request', { happened: 'no', what: 'no project' });
+    return docs.startExport({ domain, version, paths });
+  });
   switch (outcome.kind) {
     case 'done':
       await context.runs.alias(jobAlias(run.teamId, run.project, outcome.value.jobId), run.id);
@@ -25,6 +29,8 @@ export async function start(run: ExportRun, context: ExportContext): Promise<Out
       await note(run, 'start unclear', context);
       return advance(run, { state: 'unknown' }, context);
     case 'notHappened':
+      if (docs === undefined)
+        return advance(run, ended(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
       return notStarted(run, outcome.error, context);
   }
 }

@@ -1,25 +1,37 @@
-import type { PaceStore } from '../../store/pace.ts';
+import type { Pace, PaceStore } from '../../store/pace.ts';
 import { isNearEnd } from './polling.ts';
 import type { ExportRun } from './run.ts';
 
 /** Looks that are let through at once; what a worker's late wake-up left unused is made up for. */
 const BURST = 2;
 
+/** The looks of one API key, which `key` names without giving it away. All processes share `perSecond` of them. */
+export interface LookShare {
+  key: string;
+  perSecond: number;
+}
+
+const lookPace = ({ key, perSecond }: LookShare): Pace => ({
+  bucket: `export-status:${key}`,
+  perMinute: perSecond * 60,
+  burst: BURST,
+});
+
 /**
- * Takes the run's turn to look at the platform and answers 0, or answers in how many milliseconds to ask again. All
- * processes share `perSecond` looks of an API key, which `key` names without giving it away. Runs near their end and
- * looks that a person waits for go first; among equals, whoever is due since the longest time.
+ * Takes the run's turn to look at the platform and answers 0, or answers in how many milliseconds to ask again. Runs
+ * near their end and looks that a person waits for go first; among equals, whoever is due since the longest time.
  */
 export function takeLook(
   { id, looks, lookWanted, nextLookAtMs }: ExportRun,
-  { key, perSecond }: { key: string; perSecond: number },
+  share: LookShare,
   pace: PaceStore,
   nowMs: number,
 ): Promise<number> {
-  const bucket = `export-status:${key}`;
   const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
-  return pace.take(
-    { bucket, perMinute: perSecond * 60, burst: BURST },
-    { of: id, rank, sinceMs: nextLookAtMs },
-  );
+  return pace.take(lookPace(share), { of: id, rank, sinceMs: nextLookAtMs });
+}
+
+/** The platform's limit is reached: no run looks with this key before `waitMs` have passed. */
+export function holdLooks(share: LookShare, waitMs: number, pace: PaceStore): Promise<void> {
+  return pace.hold(lookPace(share), waitMs);
 }

@@ -2,8 +2,25 @@ import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, duration, oneLine } from '../../slack/text.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
-import { bareDomain, pages, percent, person, runButtonOf, shortId, site, tookMs } from './phrases.ts';
-import { type Ending, type ExportRun, exportActions, fractionOf, type StartAnother } from './run.ts';
+import {
+  bareDomain,
+  keyRemedy,
+  pages,
+  percent,
+  person,
+  runButtonOf,
+  shortId,
+  site,
+  tookMs,
+} from './phrases.ts';
+import {
+  type DoneEnding,
+  type Ending,
+  type ExportRun,
+  exportActions,
+  fractionOf,
+  type StartAnother,
+} from './run.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
 const TROUBLE_TOLD_AT = 3;
@@ -34,20 +51,41 @@ export function exportMessages(run: ExportRun): Shown[] {
     const key = questionKey(run, run.answer.attempt);
     shown.push({ key, place: under, kind: 'ending', message: answeredMessage(run.answer), otherwise });
   }
-  if (run.ending && run.ending.kind !== 'left') {
-    // A further link edits the ending; that none can be had is news, and the old one may still work.
-    const news = run.relinked > 0 && run.ending.kind !== 'done' ? `.${run.relinked}` : '';
+  if (run.earlier) shown.push(...doneMessages(run, run.earlier.ending, run.earlier.resumed));
+  if (run.ending?.kind === 'done') shown.push(...doneMessages(run, run.ending, run.resumed));
+  else if (run.ending && run.ending.kind !== 'left') {
+    // That no further link can be had is news, and the old one may still work.
+    const news = run.relinked > 0 ? `.${run.relinked}` : '';
     const key = `${run.id}.end.${run.attempt}.${run.resumed}${news}`;
-    // That a link has ended is not worth a new post where somebody deleted the message.
-    const kind = run.ending.kind === 'done' && run.ending.over ? 'progress' : 'ending';
-    shown.push({ key, place: under, kind, message: endingMessage(run, run.ending), otherwise });
-    if (run.ending.kind === 'done' && run.ending.privately) {
-      const own = { key: `${run.id}.private.${run.attempt}.${run.resumed}`, place: { user: otherwise } };
-      shown.push({ ...own, kind, message: privateLinkMessage(run, run.ending) });
-    }
+    shown.push({ key, place: under, kind: 'ending', message: endingMessage(run, run.ending), otherwise });
   }
   return shown;
 }
+
+/** A link and where it is told. A further one edits the same messages, unless the job was watched again for it. */
+function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Shown[] {
+  // That a link has ended is not worth a new post where somebody deleted the message.
+  const kind = ending.over ? 'progress' : 'ending';
+  const told: Shown = {
+    key: `${run.id}.end.${run.attempt}.${resumed}`,
+    place: { under: cardKey(run) },
+    kind,
+    message: endingMessage(run, ending),
+    otherwise: run.requester.id,
+  };
+  if (!ending.privately) return [told];
+  const place = { user: run.requester.id };
+  const own = {
+    key: privateKey(run, resumed),
+    place,
+    kind,
+    message: privateLinkMessage(run, ending),
+  } as const;
+  return [told, own];
+}
+
+/** The key of the direct message with a link that the thread must not have. */
+export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.private.${run.attempt}.${resumed}`;
 
 const questionKey = (run: ExportRun, attempt: number) => `${run.id}.question.${attempt}`;
 
@@ -165,10 +203,10 @@ function troubleLine(run: ExportRun): Part[] {
   switch (trouble.kind) {
     case 'limit':
       return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
-    case 'key': {
-      const told = trouble.adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
-      return [`⚠️ My platform key was rejected; ${told}. I go on when it works again.`];
-    }
+    case 'key':
+      return [
+        `⚠️ My platform key was rejected; ${keyRemedy(trouble.adminsTold)}. I go on when it works again.`,
+      ];
     case 'forbidden':
       return ["⚠️ The platform doesn't let me look at this export (403). I go on when it does again."];
     case 'project':
@@ -192,7 +230,11 @@ function questionMessage(run: ExportRun): Message {
         { mention: run.requester.id },
         ` The platform gave no clear answer, so I can't tell whether the export of ${site(run)} started.`,
       ],
-      ["Look in the platform's dashboard before you start it again."],
+      [
+        "Look in the platform's dashboard first. If the export is there, choose [Leave it] and type ",
+        { code: '/docs-export watch <job id>' },
+        '.',
+      ],
     ],
     [
       runButtonOf(run, 'Start again', exportActions.startAgain),
@@ -234,24 +276,29 @@ export function noPlaceMessage(run: ExportRun, code: string): Message {
       ],
     ]);
   }
-  return message([[`Slack doesn't let me post here (${code}), so nothing was started.`]]);
+  return message([
+    [`Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`],
+  ]);
 }
 
 /**
- * To somebody who asks for an export that is under way. `thread` is the address of its card, `request` the id of
- * what they asked.
+ * To somebody who asks for an export that is under way. `thread` is the address of its card, `mayFollow` whether they
+ * can read its messages, `request` the id of what they asked.
  */
 export function runningMessage(
   run: ExportRun,
   nowMs: number,
-  thread: string | undefined,
+  { thread, mayFollow }: { thread: string | undefined; mayFollow: boolean },
   request: string,
 ): Message {
   const open =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
   const by = `@${person(run.requester.name)}`;
   if (run.state === 'unknown') {
-    const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. Answer the question in its thread first.`;
+    const answer = mayFollow
+      ? 'Answer the question in its thread first.'
+      : `Ask ${by} to answer the question about it.`;
+    const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. ${answer}`;
     return message([[text]], open);
   }
   const fraction = fractionOf(run);
@@ -263,14 +310,15 @@ export function runningMessage(
     action: exportActions.startAnother,
     value: JSON.stringify(value),
   };
-  const notify = runButtonOf(run, 'Notify me too', exportActions.notify);
+  // A mention reaches nobody where they cannot read along.
+  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   if (run.joined)
     return message(
       [[`@${person(run.requester.name)} watches the export of ${site(run)} already; it is ${where}.`]],
-      [...open, notify],
+      [...open, ...notify],
     );
   return message(
     [[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]],
-    [...open, notify, another],
+    [...open, ...notify, another],
   );
 }

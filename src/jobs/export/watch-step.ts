@@ -5,7 +5,7 @@ import { advance, OPERATOR_MS, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
 import { LOOKS_KEPT, nextLookMs } from './polling.ts';
 import { type Ending, type ExportRun, ended, fractionOf, jobIdOf, type Trouble } from './run.ts';
-import { takeLook } from './status-pace.ts';
+import { holdLooks, type LookShare, takeLook } from './status-pace.ts';
 
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;
@@ -30,7 +30,7 @@ export async function watch(run: ExportRun, context: ExportContext): Promise<Out
   try {
     job = await docs.getExport(jobIdOf(run), { signal: context.stopping });
   } catch (error) {
-    return noLook(run, error, context);
+    return noLook(run, error, share, context);
   }
   const atMs = context.now();
   const looked = seen(run, job, atMs);
@@ -97,7 +97,12 @@ function gaveUp(run: ExportRun, context: ExportContext): Promise<Outcome> {
 }
 
 /** A look that gave nothing: tried again ever less often, and told when it lasts. */
-async function noLook(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+async function noLook(
+  run: ExportRun,
+  error: unknown,
+  share: LookShare,
+  context: ExportContext,
+): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return lookAgainIn(0);
   // An id that cannot even be asked for.
@@ -105,6 +110,8 @@ async function noLook(run: ExportRun, error: unknown, context: ExportContext): P
   const trouble = { ...troubleAfter(run, error, context) };
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return advance(run, ended(run, { kind: 'lost' }, context.now()), context);
+  // A limit is that of the key, so that it is no other run's failure: those wait for their turn.
+  if (trouble.kind === 'limit') await holdLooks(share, trouble.nextMs - context.now(), context.pace);
   if (trouble.kind === 'key') {
     context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
     trouble.adminsTold = await context.tellAdmins(run.teamId, run.project);

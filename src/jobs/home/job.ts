@@ -1,4 +1,4 @@
-import { ZodError, z } from 'zod';
+import { z } from 'zod';
 import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
 import type { Part } from '../../slack/blocks.ts';
@@ -8,8 +8,9 @@ import { SlackApiError } from '../../slack/errors.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import { messageAddress } from '../../slack/text.ts';
 import type { Pace, PaceStore } from '../../store/pace.ts';
-import type { RunStore } from '../../store/runs.ts';
+import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { Timing } from '../../timing.ts';
+import { askWhom } from '../ask-whom.ts';
 import { type ExportRun, exportRun, maySee } from '../export/run.ts';
 import { cardKey, exportLine } from '../export/view.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
@@ -53,12 +54,7 @@ export const homeJob = defineJob<HomeData, HomeContext>({
 
   async run(data, context) {
     const { teamId, userId, openedAtMs } = data;
-    const { slack, pace, now, log } = context;
-    const sinceMs = now() - openedAtMs;
-    if (sinceMs > GIVE_UP_MS) {
-      log.warn({ user: userId }, 'a Home tab was not brought up to date: Slack did not take it in time');
-      return done;
-    }
+    const { slack, pace } = context;
     const pacer = homePace(teamId);
     const waitMs = await pace.take(pacer, { of: userId, rank: 0, sinceMs: openedAtMs });
     if (waitMs > 0) return lookAgainIn(waitMs);
@@ -69,25 +65,29 @@ export const homeJob = defineJob<HomeData, HomeContext>({
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
       if (error.kind === 'limited') await pace.hold(pacer, error.retryAfterMs ?? context.timing.retryMaxMs);
-      return afterFailure(error, sinceMs, data, context);
+      return afterFailure(error, data, context);
     }
   },
 });
 
-function afterFailure(
-  error: SlackApiError,
-  sinceMs: number,
-  { userId }: HomeData,
-  context: HomeContext,
-): Outcome {
+function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, context: HomeContext): Outcome {
   const { kind, code, pointers } = error;
-  const { log, random } = context;
+  const { log, now, random } = context;
   const { retryMinMs, retryMaxMs } = context.timing;
   switch (kind) {
     case 'limited':
     case 'unreachable':
     case 'unclear':
     case 'token': {
+      // Only here: a tab that was opened long ago may have been opened again since, and be looked at just now.
+      const sinceMs = now() - openedAtMs;
+      if (sinceMs > GIVE_UP_MS) {
+        log.warn(
+          { user: userId, code },
+          'a Home tab was not brought up to date: Slack did not take it in time',
+        );
+        return done;
+      }
       log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
       // As long again as it has taken so far: the pauses double without a count of them.
       const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs);
@@ -118,13 +118,14 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
     .filter(({ state }) => state === 'ended')
     .toSorted((one, other) => other.sinceMs - one.sinceMs);
   const lines = (some: ExportRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
-  const refused = may?.length === 0 ? await policy.check(userId, 'export') : undefined;
+  const mayNot = may !== undefined && !may.includes('export');
+  const refused = mayNot ? await policy.check(userId, 'export') : undefined;
   return homeView({
     running: await lines(running.slice(0, RUNNING)),
     more: Math.max(0, running.length - RUNNING),
     ended: await lines(ended.slice(0, ENDED)),
     may,
-    ask: refused?.kind === 'refused' ? refused.ask : [],
+    ask: askWhom(refused?.kind === 'refused' ? refused.ask : [], policy.open('export')),
     limits: limitLines({
       exportStatusPerSecond: context.limits.exportStatusPerSecond,
       editsPerMinute: edits.perMinute,
@@ -138,7 +139,7 @@ async function exportOf(id: string, { runs }: HomeContext): Promise<ExportRun | 
   try {
     return await runs.load(id, exportRun);
   } catch (error) {
-    if (error instanceof ZodError) return undefined;
+    if (error instanceof UnreadableRun) return undefined;
     throw error;
   }
 }
@@ -149,7 +150,9 @@ async function lineOf(
   { outbox, workspaceUrl }: HomeContext,
 ): Promise<Part[]> {
   const url = workspaceUrl();
-  if (url === undefined || !maySee(run, { user: userId, channel: '' })) return exportLine(run, undefined);
+  // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
+  const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
+  if (url === undefined || !maySee(run, viewer)) return exportLine(run, undefined);
   const card = await outbox.state(cardKey(run));
   return exportLine(run, card.kind === 'shown' ? messageAddress(url, card) : undefined);
 }

@@ -1,7 +1,7 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import type { Permission } from '../../policy.ts';
 import { message, type Part } from '../../slack/blocks.ts';
-import { count, cut, oneLine } from '../../slack/text.ts';
+import { count } from '../../slack/text.ts';
 
 /** What somebody's Home says. Lines are made by the features that they are about. */
 export interface HomeParts {
@@ -11,8 +11,8 @@ export interface HomeParts {
   ended: Part[][];
   /** Nothing while Slack does not tell who this is. */
   may: readonly Permission[] | undefined;
-  /** Names of people and groups who may start exports, for somebody who may do nothing. */
-  ask: readonly string[];
+  /** Whom somebody asks who may do nothing. */
+  ask: string;
   limits: readonly string[];
 }
 
@@ -43,15 +43,14 @@ const words: Partial<Record<Permission, string>> = {
   admin: 'Administer Docket: read its audit log',
 };
 
-function mayLines(may: readonly Permission[] | undefined, ask: readonly string[]): Part[][] {
+function mayLines(may: readonly Permission[] | undefined, ask: string): Part[][] {
   if (may === undefined)
     return [["Slack didn't tell me in time who you are. Open this page again in a moment."]];
   const lines = Object.entries(words).flatMap(([permission, text]) =>
     may.includes(permission as Permission) ? [[text]] : [],
   );
   if (lines.length > 0) return lines;
-  const names = ask.map((name) => `@${cut(oneLine(name.toWellFormed()), 60)}`).join(' or ');
-  return [[`Nothing here. Ask ${names === '' ? 'a full member of this workspace' : names}.`]];
+  return [[`You can't start exports. Ask ${ask}.`]];
 }
 
 function section(title: string, lines: Part[][]): KnownBlock[] {

@@ -2,21 +2,27 @@ import { z } from 'zod';
 import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { Log } from '../../log.ts';
+import { fillLinks } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
+import type { AnswerPrivately } from '../../slack/response-url.ts';
 import type { AuditStore } from '../../store/audit.ts';
 import type { LinkStore } from '../../store/links.ts';
 import type { RunStore } from '../../store/runs.ts';
 import { backoffMs, type Timing } from '../../timing.ts';
 import { makeLink, mayComeYet } from '../bundle-link.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import { lookAtRun } from '../look-at-run.ts';
+import type { Once } from '../once.ts';
 import { type LinkRun, linkRun } from './run.ts';
-import { linkMessages } from './view.ts';
+import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
 export interface LinkContext {
   runs: RunStore;
   docs: (project: string) => DocsApi | undefined;
   links: LinkStore;
   outbox: Outbox;
+  once: Once;
+  answerPrivately: AnswerPrivately;
   audit: AuditStore;
   tellAdmins: (teamId: string, project: string) => Promise<boolean>;
   /** Sees to it that the run is looked at soon. */
@@ -36,38 +42,45 @@ export const linkJob = defineJob<{ runId: string }, LinkContext>({
   concurrency: 5,
   data: z.object({ runId: z.string() }),
 
-  async run({ runId }, context) {
-    const run = await context.runs.load(runId, linkRun);
-    if (run === undefined) {
-      await context.runs.forget('link', runId);
-      return done;
-    }
-    await show(run, context);
-    switch (run.state) {
-      case 'making':
-        return make(run, context);
-      case 'sent': {
-        const leftMs = (run.linkEndsAtMs ?? context.now()) - context.now();
-        if (run.linkEndsAtMs === undefined) return settle(run, context);
-        return leftMs > 0 ? lookAgainIn(leftMs) : advance(run, { state: 'over' }, context);
-      }
-      case 'over':
-      case 'failed':
-        return settle(run, context);
-    }
-  },
+  run: ({ runId }, context) =>
+    lookAtRun('link', runId, linkRun, context, async (run) => {
+      await show(run, context);
+      return step(run, context);
+    }),
 
   async giveUp({ runId }, context, ref) {
-    const run = await context.runs.load(runId, linkRun);
-    if (run?.state !== 'making') return;
-    const failed: LinkRun = { ...run, state: 'failed' };
-    const saved = await context.runs.save(failed);
-    if (saved === undefined) return;
-    await show(saved, context);
-    await note(saved, `broken: ref ${ref}`, context);
-    await context.runs.settle(saved, true);
+    await lookAtRun('link', runId, linkRun, context, (run) => giveUp(run, context, ref));
   },
 });
+
+async function step(run: LinkRun, context: LinkContext): Promise<Outcome> {
+  switch (run.state) {
+    case 'making':
+      return make(run, context);
+    case 'sent':
+      return watch(run, context);
+    case 'failed':
+      if (run.refusal !== undefined) {
+        await tellRefused(run, run.refusal, context);
+        return settle(run, context);
+      }
+      if (run.link === undefined || run.over) return settle(run, context);
+      return untilEnd(run, { over: true }, context);
+    case 'over':
+      return settle(run, context);
+  }
+}
+
+async function giveUp(run: LinkRun, context: LinkContext, ref: string): Promise<Outcome> {
+  // What breaks later has nobody to tell: the person has the link, or knows that there is none.
+  if (run.state !== 'making') return settle(run, context);
+  const saved = await context.runs.save({ ...run, state: 'failed' as const }, true);
+  if (saved === undefined) return done;
+  await show(saved, context);
+  await note(saved, `broken: ref ${ref}`, context);
+  // One with an earlier link stays open, and is looked at again when that link ends.
+  return saved.link === undefined ? settle(saved, context) : done;
+}
 
 async function show(run: LinkRun, { outbox }: LinkContext) {
   for (const shown of linkMessages(run)) await outbox.show(run.teamId, shown, run.rev);
@@ -80,7 +93,7 @@ async function make(run: LinkRun, context: LinkContext): Promise<Outcome> {
   if (docs === undefined) return end(run, { state: 'failed' }, 'no such project', context);
   try {
     const { link, linkEndsAtMs } = await makeLink(docs, run.exportJobId, `${run.id}.${run.made}`, context);
-    return end(run, { state: 'sent', link, linkEndsAtMs }, 'sent', context);
+    return end(run, { state: 'sent', link, linkEndsAtMs, over: undefined }, 'sent', context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return lookAgainIn(0);
@@ -91,6 +104,38 @@ async function make(run: LinkRun, context: LinkContext): Promise<Outcome> {
       return end(run, { state: 'failed' }, error.kind, context);
     return advance(run, { failures, nextLookAtMs: nextMs }, context, nextMs - now());
   }
+}
+
+/** Sees to it that the message arrives, and that the link is taken out of it when it ends. */
+async function watch(run: LinkRun, context: LinkContext): Promise<Outcome> {
+  const delivery = await context.outbox.state(linkKey(run));
+  if (delivery.kind === 'refused') {
+    const { code } = delivery;
+    return end(run, { state: 'failed', refusal: code }, `not delivered: ${code}`, context);
+  }
+  if (delivery.kind === 'shown') return untilEnd(run, { state: 'over' }, context);
+  const leftMs = (run.linkEndsAtMs ?? Infinity) - context.now();
+  if (leftMs <= 0) return advance(run, { state: 'over' }, context);
+  const waitedMs = context.now() - run.sinceMs;
+  return lookAgainIn(Math.min(Math.max(waitedMs / 2, 50), context.timing.retryMaxMs, leftMs));
+}
+
+/** Where Slack takes no direct message, the link comes as a private answer to the click, while that can be given. */
+async function tellRefused(run: LinkRun, code: string, context: LinkContext): Promise<void> {
+  const responseUrl = await context.runs.responseUrl(run.id);
+  const link = await context.links.get(run.link ?? '');
+  if (responseUrl === undefined || link === undefined) return;
+  const answer = await fillLinks(refusedMessage(run, code), async () => link);
+  await context.once(run.id, `refused.${run.made}`, () =>
+    context.answerPrivately(responseUrl, answer, context.timing.slackCallMs),
+  );
+}
+
+/** Looks again when the link ends. One whose end nobody knows stays as it is. */
+async function untilEnd(run: LinkRun, then: Partial<LinkRun>, context: LinkContext): Promise<Outcome> {
+  if (run.linkEndsAtMs === undefined) return settle(run, context);
+  const leftMs = run.linkEndsAtMs - context.now();
+  return leftMs > 0 ? lookAgainIn(leftMs) : advance(run, then, context);
 }
 
 /** Leaves an audit line, then saves: after a crash it may stand there twice, but is never missing. */
@@ -117,7 +162,9 @@ async function advance(
   context: LinkContext,
   inMs = 0,
 ): Promise<Outcome> {
-  const saved = await context.runs.save({ ...run, ...changes });
+  const next = { ...run, ...changes };
+  // Freed before the person reads that there is none, so that another can be asked for at once.
+  const saved = await context.runs.save(next, next.state === 'failed');
   if (saved !== undefined) return lookAgainIn(inMs);
   context.log.info({ run: run.id, rev: run.rev }, 'the run was changed meanwhile');
   await context.wake(run);

@@ -15,20 +15,26 @@ export const linkRun = runBase.extend({
   state: z.enum(['making', 'sent', 'over', 'failed']),
   sinceMs: z.number(),
   nextLookAtMs: z.number(),
-  /** Counts the links that were asked for; each edits the message that is there. */
+  /** Counts the links that were asked for; a further one edits the message that is there. */
   made: z.number().int(),
   /** Tries in a row that gave no link. */
   failures: z.number().int(),
-  /** Name of the link in the link store. */
+  /** Name in the link store of the last link that could be had. */
   link: z.string().optional(),
   linkEndsAtMs: z.number().optional(),
+  /** It has ended, while a further one was wanted. */
+  over: z.boolean().optional(),
+  /** Slack's word for why the person's direct messages do not take the message. */
+  refusal: z.string().optional(),
 });
 export type LinkRun = z.infer<typeof linkRun>;
 
 /** A fresh link for the same person; nothing while one is being made. */
 export function anotherLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
-  return { ...run, state: 'making', sinceMs: nowMs, nextLookAtMs: nowMs, made: run.made + 1, failures: 0 };
+  const over = run.state === 'over' || run.over;
+  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, made: run.made + 1, failures: 0, refusal: undefined };
+  return { ...run, ...fresh, state: 'making', over };
 }
 
 /** What [New link] and [Try again] carry: the link they were shown for. */

@@ -1,61 +1,62 @@
-import { linkPlaceholder, type Message, message } from '../../slack/blocks.ts';
+import { type Message, message } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
+import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
 import { type LinkButton, type LinkRun, linkActions } from './run.ts';
 
-const WHEN = '{date_short_pretty} {time}';
+/** The key of the message that has the link. */
+export const linkKey = (run: Pick<LinkRun, 'id'>) => `${run.id}.link`;
 
-/** The one message of a run; nothing while its first link is being made. */
+/** Every message of a run as it should look now; none while a link is being made, or where Slack refuses them. */
 export function linkMessages(run: LinkRun): Shown[] {
-  const shown = linkMessage(run);
-  if (shown === undefined) return [];
-  // That a link has ended is not worth a new post where somebody deleted the message.
-  const kind = run.state === 'over' ? 'progress' : 'ending';
-  return [{ key: `${run.id}.link`, place: { user: run.to.id }, kind, message: shown }];
+  if (run.state === 'making' || run.refusal !== undefined) return [];
+  const place = { user: run.to.id };
+  const key = linkKey(run);
+  if (run.state !== 'failed') {
+    // That a link has ended is not worth a new post where somebody deleted the message.
+    const kind = run.state === 'over' ? 'progress' : 'ending';
+    return [{ key, place, kind, message: run.state === 'over' ? overMessage(run) : sentMessage(run) }];
+  }
+  const failed = { place, kind: 'ending' as const, message: failedMessage(run) };
+  if (run.link === undefined) return [{ key, ...failed }];
+  // That no further link can be had is news, and the one before may still work.
+  const before = run.over ? overMessage(run) : sentMessage(run);
+  return [
+    { key, place, kind: 'progress', message: before },
+    { key: `${key}.${run.made}`, ...failed },
+  ];
 }
 
-function linkMessage(run: LinkRun): Message | undefined {
+const title = (run: LinkRun) => [`Your own link to the export of ${site(run)}`];
+
+const site = (run: LinkRun) => cut(oneLine(run.site), 253);
+
+function again(run: LinkRun, label: string) {
   const value: LinkButton = { v: 1, run: run.id, made: run.made };
-  const again = (label: string) => ({ label, action: linkActions.again, value: JSON.stringify(value) });
-  const site = cut(oneLine(run.site), 253);
-  switch (run.state) {
-    case 'making':
-      return undefined;
-    case 'failed':
-      return message(
-        [[`⚠️ I couldn't get a download link to the export of ${site} yet.`]],
-        [again('Try again')],
-      );
-    case 'over':
-      return message(
-        [
-          [`Your own link to the export of ${site}`],
-          [
-            '🔒 The link ended ',
-            { time: run.linkEndsAtMs ?? 0, format: WHEN },
-            '. The export is still there.',
-          ],
-        ],
-        [again('New link')],
-      );
-    case 'sent': {
-      const until =
-        run.linkEndsAtMs === undefined
-          ? ["The platform didn't say how long the link works. "]
-          : ['The link works until ', { time: run.linkEndsAtMs, format: WHEN }, '. '];
-      const download = {
-        label: 'Download bundle',
-        action: linkActions.download,
-        url: linkPlaceholder(run.link ?? ''),
-        style: 'primary' as const,
-      };
-      return message(
-        [
-          [`Your own link to the export of ${site}`],
-          [...until, 'Anyone who has it can download the bundle.'],
-        ],
-        [download, again('New link')],
-      );
-    }
-  }
+  return { label, action: linkActions.again, value: JSON.stringify(value) };
+}
+
+function sentMessage(run: LinkRun): Message {
+  const download = downloadButton(linkActions.download, run.link ?? '');
+  return message([title(run), linkWorks(run.linkEndsAtMs)], [download, again(run, 'New link')]);
+}
+
+function overMessage(run: LinkRun): Message {
+  return message([title(run), linkEnded(run.linkEndsAtMs ?? 0)], [again(run, 'New link')]);
+}
+
+function failedMessage(run: LinkRun): Message {
+  return message(
+    [[`⚠️ I couldn't get a download link to the export of ${site(run)} yet.`]],
+    [again(run, 'Try again')],
+  );
+}
+
+/** The link itself, privately, for somebody whom Slack lets nobody send direct messages. */
+export function refusedMessage(run: LinkRun, code: string): Message {
+  const why = `Slack doesn't let me send you direct messages (${code}), so here it is, for you alone.`;
+  return message(
+    [title(run), [why], linkWorks(run.linkEndsAtMs)],
+    [downloadButton(linkActions.download, run.link ?? '')],
+  );
 }

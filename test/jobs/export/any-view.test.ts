@@ -33,8 +33,11 @@ describe('whatever a record holds', () => {
   ];
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
-    { key: 'running', message: runningMessage(run, NOW_MS, THREAD, REQUEST) },
-    { key: 'running', message: runningMessage(run, NOW_MS, undefined, REQUEST) },
+    { key: 'running', message: runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
+    {
+      key: 'running',
+      message: runningMessage(run, NOW_MS, { thread: undefined, mayFollow: false }, REQUEST),
+    },
     { key: 'no place', message: noPlaceMessage(run, code) },
     { key: 'listed', message: message([exportLine(run, undefined)]) },
   ];
@@ -154,7 +157,7 @@ describe('whatever a record holds', () => {
         const words = { ...rest, ...(ending && !('reason' in ending) && !('code' in ending) && { ending }) };
         for (const { message } of [
           ...exportMessages(words),
-          { message: runningMessage(words, NOW_MS, THREAD, REQUEST) },
+          { message: runningMessage(words, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
         ])
           expect(message.text).not.toMatch(/%|[▓░]/);
       }),

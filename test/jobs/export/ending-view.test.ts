@@ -81,7 +81,7 @@ describe('the ending', () => {
     ],
     [
       'key',
-      '❌ @Ana My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
+      '❌ @Ana My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.\n[Try again]',
     ],
     [
       'limit',

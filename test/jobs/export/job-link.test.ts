@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exportJob } from '../../../src/jobs/export/job.ts';
-import type { ExportRun } from '../../../src/jobs/export/run.ts';
+import { type ExportRun, transitions } from '../../../src/jobs/export/run.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
@@ -60,11 +60,39 @@ describe('who gets the link', () => {
     expect(placeholders(run, 'end.1.0')).toBe(false);
   });
 
-  test('the requester alone, where Slack does not tell who reads along', async () => {
+  const silent = (kind: 'unreachable' | 'place') => () =>
+    Promise.reject(new SlackApiError(kind, 'conversations.info', 'away'));
+
+  test('the requester alone, where Slack refuses to tell who reads along', async () => {
     const run = await bundling();
-    const channel = () => Promise.reject(new SlackApiError('unreachable', 'conversations.info', 'away'));
-    await world.look(run, world.contextWith({ createBundle }, { slack: { channel } }));
+    await world.look(run, world.contextWith({ createBundle }, { slack: { channel: silent('place') } }));
     expect(isForOne(run)).toBe(true);
+  });
+
+  test('nobody yet, while Slack does not answer; the requester alone, when that lasts', async () => {
+    const run = await bundling();
+    const context = world.contextWith({ createBundle }, { slack: { channel: silent('unreachable') } });
+    expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+    expect((await world.stored(run))?.state).toBe('bundling');
+    world.clock.nowMs += defaultTiming.giveUpMs;
+    await world.look(run, context);
+    expect(isForOne(run)).toBe(true);
+  });
+
+  test('everybody in the thread, where Slack failed to tell once', async () => {
+    const run = await bundling();
+    await world.look(run, world.contextWith({ createBundle }, { slack: { channel: silent('unreachable') } }));
+    await world.look(run, world.contextWith({ createBundle }));
+    expect(isForOne(run)).toBe(false);
+    expect(placeholders(run, 'end.1.0')).toBe(true);
+  });
+
+  test('the requester alone, once more, where the link before went to nobody else', async () => {
+    const run = await bundling({ privately: false, alone: true });
+    await world.look(run, world.contextWith({ createBundle }));
+    const sent = await world.stored(run);
+    const again = sent && transitions.newLink(sent, { id: 'U0BEN', name: 'ben' }, world.clock.nowMs);
+    expect(again).toMatchObject({ privately: true, alone: undefined });
   });
 
   test('the requester in the thread, where all of it is in direct messages', async () => {
@@ -98,7 +126,47 @@ test('a link that the platform refuses because of the key is told to the admins'
   const run = await bundling();
   await world.look(run, world.contextWith({ createBundle: failing('key_rejected') }));
   expect(world.adminsTold).toEqual(['default']);
-  expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink' });
+  expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink', why: 'key', adminsTold: true });
+  expect(world.text(run, 'end.1.0')).toContain(
+    "couldn't get a download link yet: my platform key was rejected, and the admins have been told.",
+  );
+});
+
+describe('a further link that cannot be had', () => {
+  async function relinked(changes: Partial<ExportRun>) {
+    const run = await bundling(changes);
+    await world.look(run, world.contextWith({ createBundle }));
+    const sent = await world.stored(run);
+    const again = sent && transitions.newLink(sent, { id: 'U0BEN', name: 'ben' }, world.clock.nowMs);
+    if (again) await world.runs.save(again);
+    await world.look(run, world.contextWith({ createBundle: failing('not_found') }));
+    return run;
+  }
+
+  test.each([
+    ['in the thread', {}, 'end.1.0'],
+    ['of the requester alone', { alone: true }, 'private.1.0'],
+  ])('is news; the earlier one %s stays until it ends', async (_, changes, where) => {
+    const run = await relinked(changes);
+    expect(world.text(run, 'end.1.0.1')).toContain("I couldn't get a new download link yet.");
+    expect(placeholders(run, where)).toBe(true);
+    world.clock.nowMs += HOUR_MS;
+    expect(await world.look(run, world.contextWith({}))).toEqual({ kind: 'done' });
+    expect(world.text(run, where)).toContain('🔒 The link ended');
+    expect(placeholders(run, where)).toBe(false);
+  });
+});
+
+test('a direct message that Slack refuses is told in the thread', async () => {
+  const run = await bundling({ privately: true });
+  const context = world.contextWith({ createBundle });
+  const { state } = context.outbox;
+  context.outbox.state = async (key) =>
+    key.includes('.private.') ? { kind: 'refused', code: 'messages_tab_disabled' } : state(key);
+  await world.look(run, context);
+  expect(world.text(run, 'end.1.0')).toContain(
+    "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.",
+  );
 });
 
 test('a platform that calls a completed job incomplete is asked again, for a while', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../src/docs-api/errors.ts';
@@ -5,6 +6,7 @@ import type { ExportJob } from '../../../src/docs-api/schemas.ts';
 import type { ExportContext } from '../../../src/jobs/export/context.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/run.ts';
+import { createOnce } from '../../../src/jobs/once.ts';
 import type { Shown } from '../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
@@ -42,7 +44,14 @@ export function createJobWorld(redis: TestRedis) {
         show: async (_team, one) => void shown.set(one.key, one),
         state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
       },
-      once: async (_run, _step, call) => ({ kind: 'done', value: await call() }),
+      once: createOnce({
+        steps: createStepStore(redis.client),
+        callMs: defaultTiming.docsCallMs,
+        marginMs: defaultTiming.unclearMs,
+        didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
+        newToken: randomUUID,
+        now: () => clock.nowMs,
+      }),
       pace: createPaceStore(redis.client),
       // The pace goes by the clock of Redis; here it must hold up nothing.
       limits: { exportStatusPerSecond: 1_000_000 },

@@ -186,6 +186,18 @@ describe('a project that is gone from the settings', () => {
     );
   });
 
+  test.each([
+    ['was answered', 'watching'],
+    ['was never answered', 'unknown'],
+  ] as const)('is found to have started it all the same, where that %s', async (_, state) => {
+    const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
+    const context = world.contextWith({}, gone);
+    await context.steps.begin(run.id, 'start.1', 'token', NOW_MS - HOUR_MS);
+    if (state === 'watching') await context.steps.finish(run.id, 'start.1', aJob());
+    await world.look(run, context);
+    expect((await world.stored(run))?.state).toBe(state);
+  });
+
   test('is waited for while an export is watched, and people are told', async () => {
     const run = await world.given({ sinceMs: NOW_MS });
     expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'again', inMs: 60_000 });
@@ -207,7 +219,7 @@ describe('a project that is gone from the settings', () => {
   test('gives no link', async () => {
     const run = await world.given({ state: 'bundling' });
     expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
-    expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink' });
+    expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink', why: 'project' });
   });
 });
 
@@ -226,6 +238,6 @@ test('a key that is rejected at the start is told to the admins, and the person 
   await world.look(run, context);
   expect(world.adminsTold).toEqual(['default']);
   expect(world.text(run, 'end.1.0')).toContain(
-    'My platform key was rejected, so nothing was started. The admins have been told.',
+    'My platform key was rejected, so nothing was started; the admins have been told.',
   );
 });

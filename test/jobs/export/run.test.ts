@@ -4,6 +4,7 @@ import { buttons } from '../../../src/commands/index.ts';
 import {
   type ExportRun,
   exportActions,
+  exportClaim,
   exportRun,
   type TransitionName,
   transitions,
@@ -31,6 +32,14 @@ test.each(Object.keys(moved) as TransitionName[])(
   },
 );
 
+test('a watched export that is started from here keeps others from starting the same', () => {
+  const failed = aRun({ joined: true, claim: 'watch', state: 'ended', ending: anEnding.failed });
+  expect(transitions.tryAgain(failed, ben, NOW_MS)?.claim).toBe(exportClaim(failed));
+  const request = { ...failed, paths: ['/b', '/a'] };
+  expect(exportClaim(request)).toBe(exportClaim({ ...request, paths: ['/a', '/b'] }));
+  expect(exportClaim(request)).not.toBe(exportClaim(failed));
+});
+
 test('a new try after a further link is rendered as a try of its own', () => {
   const failed = ended(anEnding.lost);
   expect(transitions.tryAgain({ ...failed, relinked: 2 }, ben, NOW_MS)).toMatchObject({
@@ -46,7 +55,13 @@ test('a mention is promised only to those who get one', async () => {
     const run = aRun({ watchers });
     const tools = { intake: { load: async () => run }, now: () => NOW_MS } as unknown as CommandTools;
     const value = { v: 1, run: run.id, attempt: run.attempt, resumed: run.resumed, domain: run.domain };
-    return (await notify?.run(value, { user: ben } as Caller, tools))?.text;
+    return (
+      await notify?.run(
+        value,
+        { user: { ...ben, fullMember: true }, channel: { id: 'C0DOCS' } } as Caller,
+        tools,
+      )
+    )?.text;
   };
   expect(await told([ben])).toBe("I'll mention you when it ends.");
   expect(await told(many)).toBe(

@@ -315,7 +315,7 @@ describe('the question about a start without an answer', () => {
 
   test('says what is not known, and what to do', () => {
     expect(messageOf(asked, 'question')).toBe(
-      "⚠️ @Ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]",
+      "⚠️ @Ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.\n[Start again] [Leave it]",
     );
   });
 
@@ -338,10 +338,16 @@ describe('told privately', () => {
       'An export of docs.acme.com is at 37% (started by @ana 3 min ago).\n[Open thread] [Notify me too] [Start another]',
     ],
     [
-      'running, in a place that the asker may not see',
+      'running, in a place that the asker may not see: a mention there would reach nobody',
       aRun(),
       undefined,
-      'An export of docs.acme.com is under way (started by @ana 3 min ago).\n[Notify me too] [Start another]',
+      'An export of docs.acme.com is under way (started by @ana 3 min ago).\n[Start another]',
+    ],
+    [
+      'start unclear, in a place that the asker may not see',
+      aRun({ state: 'unknown' }),
+      undefined,
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Ask @ana to answer the question about it.",
     ],
     [
       'start unclear',
@@ -356,7 +362,9 @@ describe('told privately', () => {
       '@ana watches the export of docs.acme.com already; it is at 37%.\n[Open thread] [Notify me too]',
     ],
   ])('%s', (_, run, thread, expected) => {
-    expect(reads(runningMessage(run, NOW_MS, thread, REQUEST))).toBe(expected);
+    expect(reads(runningMessage(run, NOW_MS, { thread, mayFollow: thread !== undefined }, REQUEST))).toBe(
+      expected,
+    );
   });
 
   test.each<[string, boolean, string]>([
@@ -373,9 +381,13 @@ describe('told privately', () => {
     [
       'channel_not_found',
       false,
-      "Slack doesn't let me post here (channel_not_found), so nothing was started.",
+      "Slack doesn't let me post here (channel_not_found), so nothing was started. Run the command in another channel.",
     ],
-    ['is_archived', true, "Slack doesn't let me post here (is_archived), so nothing was started."],
+    [
+      'is_archived',
+      true,
+      "Slack doesn't let me post here (is_archived), so nothing was started. Run the command in another channel.",
+    ],
   ])('no place: %s, joinable %s', (code, joinable, expected) => {
     const run = aRun({ asked: { channel: 'C0DOCS', joinable, isPublic: true, atMs: NOW_MS } });
     expect(reads(noPlaceMessage(run, code))).toBe(expected);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type HomeContext, homeJob } from '../../../src/jobs/home/job.ts';
 import { createLog } from '../../../src/log.ts';
-import type { Permission } from '../../../src/policy.ts';
+import type { Permission, Policy } from '../../../src/policy.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createPaceStore } from '../../../src/store/pace.ts';
@@ -20,7 +20,7 @@ afterAll(() => redis.close());
 const data = { teamId: 'T0ACME', userId: 'U0ANA', openedAtMs: NOW_MS };
 
 /** A Home whose publishing is `publish`; answers what was published and what was written to the log. */
-function setting(publish: () => Promise<void> = async () => {}, may: Permission[] = ['export']) {
+function setting(publish: () => Promise<void> = async () => {}, policy: Partial<Policy> = {}) {
   const clock = { ms: NOW_MS };
   const views: string[] = [];
   const lines: string[] = [];
@@ -28,9 +28,11 @@ function setting(publish: () => Promise<void> = async () => {}, may: Permission[
   const context: HomeContext = {
     runs,
     policy: {
-      mayList: async () => may,
+      mayList: async (): Promise<Permission[]> => ['export'],
       check: async () => ({ kind: 'unknown' }),
       named: () => false,
+      open: () => true,
+      ...policy,
     },
     slack: {
       async publishHome(_, view) {
@@ -112,6 +114,30 @@ describe('what it shows', () => {
   });
 });
 
+describe('whom to ask, for somebody who may not start exports', () => {
+  const person = { id: 'U0ANA', name: 'ana', fullMember: false, active: true };
+  const refusedWith = (ask: string[], open: boolean): Partial<Policy> => ({
+    mayList: async () => ['status'],
+    check: async () => ({ kind: 'refused', person, ask }),
+    open: (permission) => open && permission === 'export',
+  });
+
+  test.each<[string, Partial<Policy>, string]>([
+    ['those whose names are known', refusedWith(['ben', 'docs-admins'], true), '@ben or @docs-admins'],
+    ['a full member, where every one may', refusedWith([], true), 'a full member of this workspace'],
+    ['whoever runs it, where no name is known', refusedWith([], false), 'whoever runs Docket'],
+    [
+      'the same, where Slack did not tell in time',
+      { mayList: async () => [], open: () => false },
+      'whoever runs Docket',
+    ],
+  ])('%s', async (_, policy, whom) => {
+    const { views, context } = setting(undefined, policy);
+    await homeJob.run(data, context);
+    expect(views[0]).toContain(`You can't start exports. Ask ${whom}.`);
+  });
+});
+
 describe('publishing that fails', () => {
   test.each(['unclear', 'unreachable', 'token'] as const)(
     '%s: it is tried again with growing pauses, for a few minutes, then dropped with a line in the log',
@@ -134,7 +160,7 @@ describe('publishing that fails', () => {
       expect(Math.max(...pauses)).toBe(defaultTiming.retryMaxMs);
       expect(clock.ms - NOW_MS).toBeGreaterThan(3 * 60_000);
       expect(clock.ms - NOW_MS).toBeLessThan(4 * 60_000);
-      expect(tries).toBe(pauses.length);
+      expect(tries).toBe(pauses.length + 1);
       expect(log()).toContain('was not brought up to date');
     },
   );
@@ -158,4 +184,11 @@ describe('publishing that fails', () => {
     expect(await homeJob.run(data, context)).toEqual({ kind: 'done' });
     expect(log()).toContain(code);
   });
+});
+
+test('a tab that was opened long ago is brought up to date: it may have been opened again since', async () => {
+  const { clock, views, context } = setting();
+  clock.ms += 24 * 3_600_000;
+  expect(await homeJob.run(data, context)).toEqual({ kind: 'done' });
+  expect(views).toHaveLength(1);
 });

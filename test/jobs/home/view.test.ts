@@ -5,6 +5,7 @@ import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { slashCommands } from '../../../src/commands/index.ts';
+import { askWhom } from '../../../src/jobs/ask-whom.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { anyRun, hostileText } from '../export/any-run.ts';
@@ -14,7 +15,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   more: 0,
   ended: [],
   may: ['export', 'status'],
-  ask: [],
+  ask: 'whoever runs Docket',
   limits: ['up to 5'],
   ...changes,
 });
@@ -56,10 +57,10 @@ describe('what a person may do', () => {
     expect(may({ may: ['export'] })).toEqual(['Start exports']);
   });
   test('is nothing: then whom to ask', () => {
-    expect(may({ may: [] })).toEqual(['Nothing here. Ask a full member of this workspace.']);
-    expect(may({ may: [], ask: ['ana', 'docs-admins'] })).toEqual([
-      'Nothing here. Ask @ana or @docs-admins.',
+    expect(may({ may: [], ask: '@ana or @docs-admins' })).toEqual([
+      "You can't start exports. Ask @ana or @docs-admins.",
     ]);
+    expect(may({ may: ['status'] })).toEqual(["You can't start exports. Ask whoever runs Docket."]);
   });
   test('is not known', () => {
     expect(may({ may: undefined })).toEqual([
@@ -75,14 +76,24 @@ test('the help names every command', () => {
 
 test('whatever runs are called, Slack takes the view and nobody is notified', () => {
   fc.assert(
-    fc.property(fc.array(anyRun, { maxLength: 25 }), fc.array(hostileText, { maxLength: 3 }), (runs, ask) => {
-      const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
-      const view = homeView(
-        aHome({ running: lines.slice(0, 15), more: 9, ended: lines.slice(15), may: [], ask }),
-      );
-      // Throws for a mistake in a block and for a view that is too large.
-      expect(checkView(view, 'home', (prefix) => prefix).blocks).toHaveLength(8);
-      expect(notifiedBy('', view.blocks as unknown as Block[])).toEqual([]);
-    }),
+    fc.property(
+      fc.array(anyRun, { maxLength: 25 }),
+      fc.array(hostileText, { maxLength: 3 }),
+      (runs, names) => {
+        const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
+        const view = homeView(
+          aHome({
+            running: lines.slice(0, 15),
+            more: 9,
+            ended: lines.slice(15),
+            may: [],
+            ask: askWhom(names, true),
+          }),
+        );
+        // Throws for a mistake in a block and for a view that is too large.
+        expect(checkView(view, 'home', (prefix) => prefix).blocks).toHaveLength(8);
+        expect(notifiedBy('', view.blocks as unknown as Block[])).toEqual([]);
+      },
+    ),
   );
 });

@@ -3,9 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { type LinkContext, linkJob } from '../../../src/jobs/link/job.ts';
 import { anotherLink, type LinkRun, linkRun } from '../../../src/jobs/link/run.ts';
+import { linkKey } from '../../../src/jobs/link/view.ts';
+import type { Message } from '../../../src/slack/blocks.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
+import type { DeliveryState } from '../../../src/store/messages.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
@@ -17,8 +20,12 @@ const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
 let redis: TestRedis;
 let nowMs: number;
 let shown: string[];
+/** How each message looks now, by its key. */
+let looks: Map<string, string>;
+let delivery: DeliveryState;
 let adminsTold: string[];
 let woken: string[];
+let answered: { responseUrl: string; message: Message }[];
 beforeAll(async () => {
   redis = await startTestRedis();
 });
@@ -27,8 +34,11 @@ beforeEach(async () => {
   // A link lives in Redis until it ends, by the clock of Redis.
   nowMs = Date.now();
   shown = [];
+  looks = new Map();
+  delivery = { kind: 'shown', channel: 'D0BEN', ts: '1.1' };
   adminsTold = [];
   woken = [];
+  answered = [];
 });
 afterAll(() => redis.close());
 
@@ -38,12 +48,20 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkCo
     docs: (project) => (project === 'acme' ? (docs as DocsApi | undefined) : undefined),
     links: createLinkStore(redis.client),
     outbox: {
-      show: async (_team, { message }) => void shown.push(JSON.stringify(message)),
-      state: async () => ({ kind: 'waiting' }),
+      async show(_team, { key, message }) {
+        shown.push(JSON.stringify(message));
+        looks.set(key, JSON.stringify(message));
+      },
+      state: async () => delivery,
     },
     audit: createAuditStore(redis.client),
     async tellAdmins(_team, project) {
       adminsTold.push(project);
+      return true;
+    },
+    once: async (_run, _step, call) => ({ kind: 'done', value: await call() }),
+    async answerPrivately(responseUrl, message) {
+      answered.push({ responseUrl, message });
       return true;
     },
     wake: async (run) => void woken.push(run.id),
@@ -212,6 +230,111 @@ describe('a link that cannot be had', () => {
     await linkJob.giveUp?.({ runId: other.id }, contextWith({}), '7f3c1d');
     expect((await stored(other))?.state).toBe('sent');
   });
+});
+
+describe('a further link that cannot be had', () => {
+  /** The one before works for another hour. */
+  const wanted = (changes: Partial<LinkRun> = {}) =>
+    given({ made: 2, link: 'before', linkEndsAtMs: nowMs + HOUR_MS, ...changes });
+
+  test('leaves the message with the one before, until that ends', async () => {
+    const run = await wanted();
+    const context = contextWith({ createBundle: failing('forbidden') });
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: HOUR_MS });
+    expect(looks.get(linkKey(run))).toContain('docket-link:before');
+    expect(looks.get(`${linkKey(run)}.2`)).toContain("I couldn't get a download link");
+    nowMs += HOUR_MS;
+    expect(await look(run, context)).toEqual({ kind: 'done' });
+    expect(looks.get(linkKey(run))).toContain('The link ended');
+    expect(await active()).toEqual([]);
+  });
+
+  test('lets another be asked for at once', async () => {
+    const run = await wanted();
+    await look(run, contextWith({ createBundle: failing('forbidden') }));
+    expect(await holder()).toBeNull();
+    expect(await active()).toHaveLength(1);
+  });
+
+  test('because of a defect of ours leaves it as well', async () => {
+    const run = await wanted();
+    await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
+    expect(await active()).toHaveLength(1);
+    expect(await look(run, contextWith({}))).toEqual({ kind: 'again', inMs: HOUR_MS });
+    expect(looks.get(linkKey(run))).toContain('docket-link:before');
+  });
+
+  test('of one that has ended leaves nothing to wait for', async () => {
+    const run = await wanted({ over: true });
+    expect(await look(run, contextWith({ createBundle: failing('forbidden') }))).toEqual({ kind: 'done' });
+    expect(looks.get(linkKey(run))).toContain('The link ended');
+  });
+
+  test('and then can counts as one that has not ended', async () => {
+    const run = await wanted({ over: true });
+    await look(run, contextWith(makesLinks()));
+    expect((await stored(run))?.over).toBeUndefined();
+    expect(looks.get(linkKey(run))).toContain(`docket-link:${run.id}.2`);
+  });
+});
+
+describe('a link whose message Slack refuses for good', () => {
+  test('comes as a private answer to the click, while that can be given', async () => {
+    const run = aLinkRun({ sinceMs: nowMs, nextLookAtMs: nowMs });
+    const runs = createRunStore(redis.client);
+    await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, 'https://hooks.example/1');
+    delivery = { kind: 'refused', code: 'messages_tab_disabled' };
+    await look(run, contextWith(makesLinks()));
+    expect(answered).toMatchObject([{ responseUrl: 'https://hooks.example/1' }]);
+    expect(answered[0]?.message.text).toContain(
+      "Slack doesn't let me send you direct messages (messages_tab_disabled), so here it is, for you alone.",
+    );
+    expect(JSON.stringify(answered[0]?.message.blocks)).toContain(ADDRESS);
+    expect(shown.join()).not.toContain(ADDRESS);
+  });
+
+  test.each([true, false])(
+    'has not been sent, and another can be asked for (its end is told: %s)',
+    async (ends) => {
+      const run = await given();
+      const context = contextWith(makesLinks(ends));
+      delivery = { kind: 'waiting' };
+      expect(await look(run, context)).toEqual({ kind: 'again', inMs: 50 });
+      delivery = { kind: 'refused', code: 'messages_tab_disabled' };
+      expect(await look(run, context)).toEqual({ kind: 'done' });
+      expect(await stored(run)).toMatchObject({ state: 'failed', refusal: 'messages_tab_disabled' });
+      expect((await audited())[0]).toBe(
+        'ben docs.acme.com (1.2) se_3f9a77bd04c24a06 not delivered: messages_tab_disabled',
+      );
+      expect(shown.join()).not.toContain("I couldn't get");
+      expect(await active()).toEqual([]);
+      expect(await holder()).toBeNull();
+    },
+  );
+
+  test('is found out less and less often while Slack is away, and never later than the link ends', async () => {
+    const run = await given();
+    const context = contextWith(makesLinks());
+    delivery = { kind: 'waiting' };
+    await look(run, context);
+    nowMs += 10_000;
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: 5000 });
+    nowMs += 600_000;
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: defaultTiming.retryMaxMs });
+    nowMs += HOUR_MS - 610_000 - 7;
+    expect(await look(run, context)).toEqual({ kind: 'again', inMs: 7 });
+    nowMs += 7;
+    await look(run, context);
+    expect((await stored(run))?.state).toBe('over');
+  });
+});
+
+test('what breaks once the link is sent, again and again, is looked at no more', async () => {
+  const run = await given({ state: 'sent', link: 'l', linkEndsAtMs: nowMs + HOUR_MS });
+  await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
+  expect((await stored(run))?.state).toBe('sent');
+  expect(await active()).toEqual([]);
+  expect(await holder()).toBeNull();
 });
 
 test('a process that dies before it saves makes another link, and the audit log misses none', async () => {

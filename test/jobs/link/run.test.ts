@@ -12,7 +12,13 @@ test.each(['sent', 'over', 'failed'] as const)('another link may be made of one 
     nextLookAtMs: NOW_MS + 1,
     made: 2,
     failures: 0,
+    ...(state === 'over' && { over: true }),
   });
+});
+
+test('one that has ended counts as ended until there is another', () => {
+  const failed = aLinkRun({ state: 'failed', link: 'l.1', over: true });
+  expect(anotherLink(failed, NOW_MS)?.over).toBe(true);
 });
 
 test('none is made while one is being made', () => {

@@ -4,8 +4,8 @@ import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { linkButton } from '../../../src/jobs/link/run.ts';
-import { linkMessages } from '../../../src/jobs/link/view.ts';
-import { fillLinks } from '../../../src/slack/blocks.ts';
+import { linkKey, linkMessages } from '../../../src/jobs/link/view.ts';
+import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
 import { hostileText, NOW_MS } from '../export/any-run.ts';
 import { buttonsIn, reads } from '../export/reading.ts';
 import { aLinkRun } from './a-link-run.ts';
@@ -19,10 +19,10 @@ describe('the message with a link of one’s own', () => {
 
   test('goes to that person by direct message, and stays the same message', () => {
     const keys = [
+      aLinkRun({ state: 'failed' }),
       sent,
       { ...sent, made: 2 },
       { ...sent, state: 'over' as const },
-      { ...sent, state: 'failed' as const },
     ]
       .flatMap(linkMessages)
       .map(({ key, place }) => ({ key, place }));
@@ -62,10 +62,36 @@ describe('the message with a link of one’s own', () => {
     expect(shown && reads(shown.message)).toBe(expected);
   });
 
+  test('stays as it is when no further link can be had: that is a message of its own, for each time', () => {
+    const failed = { ...sent, state: 'failed' as const, made: 2 };
+    const [before, news, ...more] = linkMessages(failed);
+    expect(more).toEqual([]);
+    expect(before?.key).toBe(linkKey(sent));
+    expect(before && reads(before.message)).toBe(reads(linkMessages(sent)[0]?.message as Message));
+    expect(news?.kind).toBe('ending');
+    expect(news && reads(news.message)).toBe(
+      "⚠️ I couldn't get a download link to the export of docs.acme.com (1.2) yet.\n[Try again]",
+    );
+    const [, later] = linkMessages({ ...failed, made: 3 });
+    expect(new Set([before?.key, news?.key, later?.key]).size).toBe(3);
+    expect([before, news].map((one) => one?.place)).toEqual([{ user: 'U0BEN' }, { user: 'U0BEN' }]);
+  });
+
+  test('says that its link ended, also when no further one could be had', () => {
+    const [before] = linkMessages({ ...sent, state: 'failed', made: 2, over: true });
+    expect(before?.kind).toBe('progress');
+    expect(before && reads(before.message)).toMatch(/The link ended .*\n\[New link\]$/);
+    expect(JSON.stringify(before)).not.toContain('docket-link:');
+  });
+
+  test('is wanted no more where Slack refused it for good', () => {
+    expect(linkMessages({ ...sent, state: 'failed', refusal: 'user_disabled' })).toEqual([]);
+  });
+
   test('has the placeholder of the link only while it works', () => {
     expect(JSON.stringify(linkMessages(sent))).toContain('docket-link:7a7a.1');
-    for (const state of ['over', 'failed'] as const)
-      expect(JSON.stringify(linkMessages({ ...sent, state }))).not.toContain('docket-link:');
+    expect(JSON.stringify(linkMessages({ ...sent, state: 'over' }))).not.toContain('docket-link:');
+    expect(JSON.stringify(linkMessages(aLinkRun({ state: 'failed' })))).not.toContain('docket-link:');
   });
 
   test('is one that Slack takes, mentions nobody, and has buttons that its listener understands', async () => {

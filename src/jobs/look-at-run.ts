@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { Log } from '../log.ts';
+import { type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
+import { done, lookAgainIn, type Outcome } from './job.ts';
+
+/** How often a run that only a newer Docket can read is looked for: that one may have gone. */
+const NEWER_MS = 60_000;
+
+/**
+ * One look at a run. One that is gone, or that nobody can read, is looked at no more; one that a newer Docket wrote
+ * is left to that one.
+ */
+export async function lookAtRun<R extends RunBase>(
+  job: string,
+  runId: string,
+  schema: z.ZodType<R>,
+  { runs, log }: { runs: RunStore; log: Log },
+  look: (run: R) => Promise<Outcome>,
+): Promise<Outcome> {
+  let run: R | undefined;
+  try {
+    run = await runs.load(runId, schema);
+  } catch (error) {
+    if (!(error instanceof UnreadableRun)) throw error;
+    if (error.newer) {
+      log.info({ run: runId, job }, 'a run of a newer Docket is left to that one');
+      return lookAgainIn(NEWER_MS);
+    }
+    log.error({ run: runId, job, err: error }, 'a run cannot be read, and is given up');
+  }
+  if (run !== undefined) return look(run);
+  await runs.forget(job, runId);
+  return done;
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Caller } from '../../src/commands/command.ts';
+import { exportStatus } from '../../src/commands/export-status.ts';
+import type { ExportRun } from '../../src/jobs/export/run.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { anEnding, aRun } from '../jobs/export/any-run.ts';
+import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis);
+});
+afterAll(() => redis.close());
+
+const given = (name: string, changes: Partial<ExportRun> = {}) =>
+  world.given(aRun({ rev: 1, id: name, claim: name, domain: `${name}.acme.com`, ...changes }));
+const inPublic = { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: 0 };
+const inPrivate = { ...inPublic, channel: 'C0PRIVATE', isPublic: false };
+
+/** The exports that are listed, by their names. */
+async function listed(user: Caller['user'], channel = 'C0OTHER'): Promise<string[]> {
+  const { text } = await exportStatus(aCaller({ user, channel: { id: channel, name: 'x' } }), world.tools);
+  return [...text.matchAll(/(\w+)\.acme\.com/g)].map(([, name = '']) => name).sort();
+}
+
+test('full members see what runs in public channels, and in the conversation where they ask', async () => {
+  await given('public', { asked: inPublic });
+  await given('private', { asked: inPrivate });
+  await given('direct', { asked: inPublic, inDirectMessage: true });
+  await given('ended', { state: 'ended', ending: anEnding.failed });
+  expect(await listed(ben)).toEqual(['public']);
+  expect(await listed(ben, 'C0PRIVATE')).toEqual(['private', 'public']);
+  expect(await listed(aCaller().user)).toEqual(['direct', 'private', 'public']);
+});
+
+test('guests see what runs in a public channel only from there, and their own from everywhere', async () => {
+  await given('public', { asked: inPublic });
+  await given('own', { asked: inPublic, requester: { id: gus.id, name: gus.name } });
+  expect(await listed(gus)).toEqual(['own']);
+  expect(await listed(gus, 'C0DOCS')).toEqual(['own', 'public']);
+});
+
+test('where nothing can be seen, how to start one is told', async () => {
+  await given('public', { asked: inPublic });
+  const { text } = await exportStatus(aCaller({ user: gus, channel: { id: 'C0', name: 'x' } }), world.tools);
+  expect(text).toBe('No export that you can see here is running. Start one with /docs-export.');
+});
+
+test('fifteen lines at most, and the rest is counted', async () => {
+  for (let n = 0; n < 17; n += 1) await given(`run${n}`);
+  const { text } = await exportStatus(aCaller(), world.tools);
+  expect(text.match(/run\d+\.acme/g)).toHaveLength(15);
+  expect(text).toMatch(/\nand 2 more$/);
+});
