@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { LINK_END } from '../jobs/bundle-link-view.ts';
 import { person, site } from '../jobs/export/phrases.ts';
 import {
   type ExportRun,
@@ -163,7 +164,7 @@ const linkOnItsWay = message([['Your own link is on its way, by direct message.'
 function haveOne(endsAtMs: number | undefined): Message {
   if (endsAtMs === undefined)
     return message([['I sent you a link already: look in your direct messages with me.']]);
-  const until = { time: endsAtMs, format: '{date_short_pretty} {time}' };
+  const until = { time: endsAtMs, format: LINK_END };
   return message([
     ['I sent you a link already, and it works until ', until, ': look in your direct messages with me.'],
   ]);

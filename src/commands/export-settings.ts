@@ -1,5 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
+import { LINK_END } from '../jobs/bundle-link-view.ts';
 import { site } from '../jobs/export/phrases.ts';
 import { type ExportRun, exportActions, exportRun, maySee, runButton } from '../jobs/export/run.ts';
 import { message } from '../slack/blocks.ts';
@@ -52,7 +53,7 @@ export function settingsView(run: ExportRun, bundleUrl: string): ModalView {
       ? ['The deployment loads the bundle when it starts.']
       : [
           'The deployment loads the bundle when it starts; the link works until ',
-          { time: endsAtMs, format: '{date_short_pretty} {time}' },
+          { time: endsAtMs, format: LINK_END },
           '.',
         ];
   const blocks: KnownBlock[] = [

@@ -14,6 +14,7 @@ process.once('SIGTERM', async () => {
   process.exit(0);
 });
 if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
+if (process.env.TEST_KILL_BEFORE) killBefore(process.env.TEST_KILL_BEFORE);
 if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
 if (process.env.TEST_FREEZE_BEFORE_WRITE)
   freezeBeforeFirstWrite(Number(process.env.TEST_FREEZE_BEFORE_WRITE));
@@ -34,6 +35,15 @@ function killAtCommand(moment: string) {
     const answer = send.call(this, command, ...rest);
     if (now) void Promise.resolve(answer).finally(() => process.kill(process.pid, 'SIGKILL'));
     return answer;
+  };
+}
+
+/** Dies as by `kill -9` before the first command to Redis that has this text in it is sent. */
+function killBefore(text: string) {
+  const send = Redis.prototype.sendCommand;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    if (String(command.args).includes(text)) process.kill(process.pid, 'SIGKILL');
+    return send.call(this, command, ...rest);
   };
 }
 

@@ -10,7 +10,7 @@ overBoth('a start without an answer', (transport) => {
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
-    "⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard before you start it again.\n[Start again] [Leave it]";
+    "⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.\n[Start again] [Leave it]";
 
   test.each(['before', 'after'] as const)(
     '(lost %s it took effect) is asked about, never repeated',
@@ -65,6 +65,18 @@ overBoth('a start without an answer', (transport) => {
       "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
     );
   });
+
+  test('of a conversation that the asker is not in tells whom to ask', async () => {
+    lose('after');
+    await asks(undefined, { where: '#private' });
+    await until(['⚠️'], '#private');
+    expect(told(await asks(undefined, { who: 'ben' }))).toBe(
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Ask @ana to answer the question about it.",
+    );
+    expect(told(await asks(undefined, { who: 'ben', where: '#private' }))).toContain(
+      'Answer the question in its thread first.\n[Open thread]',
+    );
+  });
 });
 
 overBoth('asked for again', (transport) => {
@@ -104,7 +116,7 @@ overBoth('asked for again', (transport) => {
     await asks(undefined, { where: '#private' });
     await until(['42%'], '#private');
     expect(told(await asks(undefined, ben))).toBe(
-      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Notify me too] [Start another]',
+      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Start another]',
     );
   });
 

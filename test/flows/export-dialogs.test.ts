@@ -125,7 +125,7 @@ overBoth('/docs-export without a domain', (transport) => {
     const answer = await asks('/docs-export');
     expect(answer.tookMs).toBeLessThan(3000);
     expect(told(answer)).toBe(
-      "Slack didn't open the dialog in time. Try again, or type the command with its options; `help` lists them.",
+      "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.",
     );
     expect(scene.platform.starts).toEqual([]);
   });

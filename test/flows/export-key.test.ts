@@ -54,7 +54,7 @@ overBoth('a key that is rejected while watching, with admins', (transport) => {
     scene.platform.wire.order('POST /v1/static-export/jobs', refused);
     await asks();
     await until([
-      '❌ @ana My platform key was rejected, so nothing was started. The admins have been told.\nThe platform said: "Invalid API key"\n[Try again]',
+      '❌ @ana My platform key was rejected, so nothing was started; the admins have been told.\nThe platform said: "Invalid API key"\n[Try again]',
       '— Not started',
     ]);
     await until([ALERT], '@ben', 'ben');

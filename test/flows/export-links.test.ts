@@ -64,7 +64,7 @@ overBoth('a link for one person alone', (transport) => {
     await until([OWN], '@ana');
     await clicks('ana', 'is ready · ', 'Get my own link');
     expect(toldLast('ana')).toBe(
-      'I sent you a link already, and it works until TIME: look into my direct messages.',
+      'I sent you a link already, and it works until TIME: look in your direct messages with me.',
     );
     await Promise.all([
       clicks('ben', 'is ready · ', 'Get my own link'),
@@ -77,7 +77,7 @@ overBoth('a link for one person alone', (transport) => {
     expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
     await clicks('ben', 'is ready · ', 'Get my own link');
     expect(toldLast('ben')).toBe(
-      'I sent you a link already, and it works until TIME: look into my direct messages.',
+      'I sent you a link already, and it works until TIME: look in your direct messages with me.',
     );
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(5);
@@ -204,11 +204,11 @@ overBoth('a link in the thread', (transport) => {
       [
         'Deployment settings',
         'For the configuration of the deployment that serves docs.acme.com (spring release)',
-        'The deployment loads the bundle when it starts; the link works until TIME. Export again when new content is published.',
+        'The deployment loads the bundle when it starts; the link works until TIME. Anyone who has it can download the bundle. Export again when new content is published.',
         'staticExport:',
         '  enabled: true',
-        `  bundleUrl: ${link}`,
-        '  version: spring release',
+        `  bundleUrl: "${link}"`,
+        '  version: "spring release"',
         'What works where',
         '                      Cloud  Client-hosted  Air-gapped',
         'Documentation search  yes    configurable   no',
@@ -228,7 +228,7 @@ overBoth('a link in the thread', (transport) => {
     await client.del(...(await client.keys('{docket}:link:*')));
     await person('ana').clicks(shown, 'Deployment settings');
     expect(toldLast('ana')).toBe(
-      'The link has ended, and the settings need one that works. Click [New link] first, then open them again.',
+      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
     );
     expect(person('ana').modal()).toBeUndefined();
   });

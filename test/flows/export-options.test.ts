@@ -66,7 +66,9 @@ overBoth('/docs-export status', (transport) => {
     `${site} — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @${who} TIME${open}`;
 
   test('with nothing to tell', async () => {
-    expect(await status('ana')).toBe('No export is running. Start one with /docs-export.');
+    expect(await status('ana')).toBe(
+      'No export that you can see here is running. Start one with /docs-export.',
+    );
   });
 
   test("lists one's own and the visible ones, and nobody's private ones", async () => {
@@ -90,6 +92,8 @@ overBoth('/docs-export status', (transport) => {
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
     await until(['is ready', '— Done']);
-    expect(await status('ana')).toBe('No export is running. Start one with /docs-export.');
+    expect(await status('ana')).toBe(
+      'No export that you can see here is running. Start one with /docs-export.',
+    );
   });
 });

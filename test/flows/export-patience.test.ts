@@ -40,6 +40,40 @@ overBoth('with little patience', (transport) => {
     expect(scene.platform.starts).toHaveLength(1);
   });
 
+  test('the old link of which that was said is taken out when it ends', async () => {
+    scene.platform.linkLifeMs = 3000;
+    await asks();
+    await until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is ready']);
+    const ending = messageWith('is ready');
+    scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
+    await clicks('ana', 'is ready', 'New link');
+    await until(["couldn't get a new download link yet", 'is ready']);
+    await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
+    expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
+    expect(sees().join('\n')).toContain("couldn't get a new download link yet");
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('a private link stays private when another was tried for, though the channel is no longer shared', async () => {
+    await asks(undefined, { where: '#shared' });
+    await until(['42%'], '#shared');
+    scene.platform.finish('docs.acme.com');
+    await until(['📦 The export of docs.acme.com is ready'], '@ana');
+    scene.slack.channel('#shared').shared = false;
+    scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
+    await clicks('ana', '📦 The export of docs.acme.com is ready', 'New link');
+    await until(["couldn't get a new download link yet"], '#shared');
+    scene.platform.wire.clear();
+    await clicks('ana', "couldn't get", 'Try again');
+    await scene.slack.until(() => sees('@ana').filter((text) => text.includes('is ready')).length === 2);
+    await scene.slack.until(() => sees('#shared').filter((text) => text.includes('is ready')).length === 2);
+    const { id } = scene.slack.channel('#shared');
+    const inThread = scene.slack.messages.filter(({ channel }) => channel === id);
+    expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
+  });
+
   test('a limit that lasts too long ends it, and it is tried again by a click', async () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 429 }, 1000);
     await asks();

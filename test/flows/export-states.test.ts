@@ -182,7 +182,7 @@ overBoth('an export that does not go well', (transport) => {
     [
       401,
       undefined,
-      'My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.\n[Try again]',
+      'My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.\n[Try again]',
     ],
     [
       403,

@@ -100,6 +100,22 @@ overBoth('/docs-export watch', (transport) => {
     await until(['✅ @ben The export of docs.acme.com (1.2) is ready', 'Watched by @ben'], '#private');
   });
 
+  test('[Try again] after it failed keeps others from starting the same', async () => {
+    await asks('/docs-export docs.acme.com --version 1.2');
+    await until(['42%']);
+    const { jobId = '' } = scene.platform.starts[0] ?? {};
+    scene.platform.fail(jobId);
+    await until(['failed at', '— Failed']);
+    await watch(jobId, { where: '#private' });
+    await until(['failed', '[Try again]', '— Failed'], '#private');
+    await clicks('ana', 'failed', 'Try again');
+    await until(['Asked for by @ana', '— Running'], '#private');
+    expect(told(await asks('/docs-export docs.acme.com --version 1.2', { who: 'ben' }))).toMatch(
+      /^An export of docs\.acme\.com \(1\.2\) is .+ \(started by @ana 1 s ago\)\.\n\[Start another\]$/,
+    );
+    expect(scene.platform.starts).toHaveLength(2);
+  });
+
   test('twice at once is one watch, and the second is told of the first', async () => {
     const jobId = await startsElsewhere(scene);
     const answers = await Promise.all([watch(jobId), watch(jobId, { who: 'ben' })]);

@@ -17,7 +17,7 @@ The link works until TIME. Anyone who has it can download the bundle.
 [Download bundle] [New link] [Deployment settings]`;
 
 const QUESTION = `⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of SITE started.
-Look in the platform's dashboard before you start it again.
+Look in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.
 [Start again] [Leave it]`;
 
 const refused = (text: string) => `❌ @ana ${text}\n[Try again]`;
@@ -45,7 +45,7 @@ The platform said: "Not here"`,
     [
       '401',
       answer(401, { body: { error: 'Invalid API key' } }),
-      refused(`My platform key was rejected, so nothing was started. Whoever runs Docket has to renew it.
+      refused(`My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.
 The platform said: "Invalid API key"`),
       0,
     ],
@@ -210,7 +210,6 @@ describe('a bundle', () => {
   const NO_LINK = "⚠️ @ana The export of SITE finished, but I couldn't get a download link yet.\n[Try again]";
 
   test.concurrent.for<[string, Fault]>([
-    ['401', answer(401)],
     ['403', answer(403)],
     ['404', answer(404)],
     ['408', answer(408)],
@@ -236,6 +235,21 @@ describe('a bundle', () => {
     await clicks('Try again');
     expect(await reads(ENDING, NO_LINK)).toBe(READY);
     expect(starts()).toBe(1);
+  });
+
+  test.concurrent('401: told with who has to act, and had by a click once it works', async () => {
+    const { plans, breaks, repair, asks, reads, clicks, calls } = site('bundle');
+    plans({ durationMs: 20 });
+    breaks(BUNDLE, answer(401));
+    await asks();
+    const told = await reads(ENDING);
+    expect(told).toBe(
+      "⚠️ @ana The export of SITE finished, but I couldn't get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Try again]",
+    );
+    expect(calls(BUNDLE)).toHaveLength(1);
+    repair();
+    await clicks('Try again');
+    expect(await reads(ENDING, told)).toBe(READY);
   });
 
   test.concurrent.for<[string, Fault]>([

@@ -42,7 +42,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       'What you run and follow': ['Nothing yet.'],
       'What you may do': ['Start exports'],
       Limits: [
-        'looks at exports: up to 5 a second for each project',
+        'looks at exports: up to 5 a second for each API key',
         expect.stringMatching(/^edits in Slack: up to \d+ a minute, \d+ free just now, none waits$/),
       ],
       Help: [
@@ -97,7 +97,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
 
   test('tells a guest, who may do nothing, whom to ask', async () => {
     expect((await opens('gus'))['What you may do']).toEqual([
-      'Nothing here. Ask a full member of this workspace.',
+      "You can't start exports. Ask a full member of this workspace.",
     ]);
   });
 

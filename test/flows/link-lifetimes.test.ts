@@ -226,7 +226,7 @@ describe.concurrent('a link', () => {
     // In a client that still shows the message as it was.
     await ana.clicks(Object.assign(before, { deleted: false }), 'Deployment settings');
     expect(sees(world, '#docs').at(-1)).toBe(
-      'The link has ended, and the settings need one that works. Click [New link] first, then open them again.',
+      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
     );
     expect(ana.modal()).toBeUndefined();
   });

@@ -83,7 +83,7 @@ overBoth('with several projects', (transport) => {
     await asks('/docs-export');
     await ana().submits({ Domain: 'docs.beta.com', Project: 'acme' });
     expect(ana().fields()[0]).toMatchObject({
-      error: "docs.beta.com isn't set up for exports. Set up here: docs.acme.com, shared.acme.com.",
+      error: "docs.beta.com isn't in project acme. Its domains: docs.acme.com, shared.acme.com.",
     });
     expect(scene.platform.starts).toEqual([]);
   });
@@ -102,7 +102,7 @@ overBoth('with several projects', (transport) => {
     ],
     [
       'docs.beta.com --project acme',
-      "docs.beta.com isn't set up for exports. Set up here: docs.acme.com, shared.acme.com.",
+      "docs.beta.com isn't in project acme. Its domains: docs.acme.com, shared.acme.com.",
     ],
     ['docs.acme.com --project gamma', 'There is no project gamma here. There is: acme, beta.'],
     ['--project gamma', 'There is no project gamma here. There is: acme, beta.'],

@@ -52,7 +52,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
       'Schedules — Nothing is scheduled.',
     ]);
-    expect(lines[8]).toBe('Limit — looks at exports: up to 5 a second for each project');
+    expect(lines[8]).toBe('Limit — looks at exports: up to 5 a second for each API key');
     expect(lines[9]).toMatch(
       /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) just now, /,
     );
@@ -168,7 +168,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     test('without any admin, whoever runs Docket is named', async () => {
       await startBot();
       expect(told(await asks('/docs-status audit'))).toEqual([
-        "You can't see this. Ask whoever runs Docket: its settings say who its admins are.",
+        "You can't see this. Ask whoever runs Docket.",
       ]);
     });
 

@@ -1,0 +1,162 @@
+import { expect, test, vi } from 'vitest';
+import type { Call, Fault } from '../../demo/wire.ts';
+import { overBoth, type Stage, stage } from './stage.ts';
+
+const OWN = '📦 The export of docs.acme.com is ready';
+const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';
+const IN_THREAD = '[Download bundle] [New link] [Deployment settings]';
+const REFUSED =
+  "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.\n[Get my own link]";
+
+const INFO = 'conversations.info';
+const slackError = (error: string, status = 200): Fault => ({
+  kind: 'answer',
+  status,
+  body: { ok: false, error },
+});
+const limited: Fault = {
+  kind: 'answer',
+  status: 429,
+  headers: { 'retry-after': '1' },
+  body: { ok: false, error: 'ratelimited' },
+};
+
+const hasLink = ({ blocks }: { blocks: unknown }) => JSON.stringify(blocks).includes('X-Signature');
+
+/** Where links can be read now. */
+const holders = ({ slack }: Stage) =>
+  slack.messages.flatMap((message) => (hasLink(message) ? [message.channel] : []));
+
+const asked = ({ slack }: Stage) => slack.wire.calls.filter(({ name }) => name === INFO);
+
+/** Waits until the only run waits for the end of its link: a click that meets a look is seen by the next one only. */
+async function nobodyLooks({ world }: Stage) {
+  const { client } = world.redis;
+  const queue = '{docket}:docs-export';
+  await vi.waitFor(async () => {
+    const [, score] = await client.zrange(`${queue}:delayed`, '0', '0', 'WITHSCORES');
+    // BullMQ keeps the time in all but the last twelve bits.
+    expect(Number(score ?? 0) / 0x1000 - Date.now()).toBeGreaterThan(5000);
+    for (const list of ['wait', 'active']) expect(await client.llen(`${queue}:${list}`)).toBe(0);
+  }, 10_000);
+}
+
+/** Ana's export, finished, as far as the thread says so; answers its ending. */
+async function finished({ asks, until, platform }: Stage, where: string, text?: string) {
+  await asks(text, { where });
+  await until(['42%'], where);
+  platform.finish('docs.acme.com');
+  const texts = await until(['is ready', '— Done', 'Done · '], where);
+  return texts.at(-1);
+}
+
+overBoth('a link that went to one person alone', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, until, messageWith, sees } = scene;
+
+  test('stays private however often it is made anew, also when the channel is no longer shared', async () => {
+    expect(await finished(scene, '#shared')).toContain(PRIVATELY);
+    await until([OWN], '@ana');
+    scene.slack.channel('#shared').shared = false;
+    for (let times = 0; times < 2; times += 1) {
+      const own = messageWith(OWN);
+      const before = JSON.stringify(own.blocks);
+      await nobodyLooks(scene);
+      await clicks('ana', OWN, 'New link');
+      await scene.slack.until(() => hasLink(own) && JSON.stringify(own.blocks) !== before);
+      expect(holders(scene)).toEqual([own.channel]);
+    }
+    expect(sees('#shared').at(-1)).toContain(PRIVATELY);
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('in the thread leaves it when the channel is shared by then', async () => {
+    expect(await finished(scene, '#docs')).toContain(IN_THREAD);
+    scene.slack.channel('#docs').shared = true;
+    await clicks('ana', 'is ready', 'New link');
+    await until([OWN], '@ana');
+    await until([PRIVATELY]);
+    expect(holders(scene)).toEqual([scene.slack.channel('@ana').id]);
+  });
+});
+
+overBoth('when Slack does not tell whether the channel is shared', (transport) => {
+  const scene = stage({ transport });
+
+  test.each<[string, Fault]>([
+    ['429', limited],
+    ['503', { kind: 'answer', status: 503 }],
+    ['internal_error', slackError('internal_error')],
+    ['a connection that breaks', { kind: 'reset', when: 'before' }],
+    ['no answer', { kind: 'hang', when: 'before' }],
+  ])('%s once: it is asked again, and the link is in the thread', async (_, fault) => {
+    scene.slack.wire.order(INFO, fault);
+    expect(await finished(scene, '#docs')).toContain(IN_THREAD);
+    expect(asked(scene)).toHaveLength(2);
+    expect(holders(scene)).toEqual([scene.slack.channel('#docs').id]);
+  });
+
+  test('at all: it is not asked again, and the link is private', async () => {
+    scene.slack.wire.order(INFO, slackError('channel_not_found'), 1000);
+    expect(await finished(scene, '#docs')).toContain(PRIVATELY);
+    expect(asked(scene)).toHaveLength(1);
+    await scene.until([OWN], '@ana');
+  });
+});
+
+overBoth('when Slack does not tell for long whether the channel is shared', (transport) => {
+  const scene = stage({ transport, bot: { timing: { giveUpMs: 700 } } });
+
+  test.each<[string, Fault]>([
+    ['503', { kind: 'answer', status: 503 }],
+    ['a connection that breaks', { kind: 'reset', when: 'before' }],
+  ])('%s: the link is private, and no link was made before that was known', async (_, fault) => {
+    scene.slack.wire.order(INFO, fault, 1000);
+    expect(await finished(scene, '#docs')).toContain(PRIVATELY);
+    await scene.until([OWN], '@ana');
+    expect(holders(scene)).toEqual([scene.slack.channel('@ana').id]);
+    expect(asked(scene).length).toBeGreaterThan(2);
+    const bundles = scene.platform.wire.calls.filter(({ name }) => name.endsWith('/bundle'));
+    expect(bundles).toHaveLength(1);
+    expect(bundles[0]?.atMs).toBeGreaterThanOrEqual(asked(scene).at(-1)?.atMs ?? Infinity);
+  });
+});
+
+overBoth('when Slack takes no direct message', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, until, messageWith } = scene;
+  const isDirect = ({ name, detail }: Call) =>
+    name === 'chat.postMessage' && detail.channel === scene.slack.channel('@ana').id;
+
+  test('the thread says that nobody has the link, and one can be had once Slack does', async () => {
+    scene.slack.wire.order(isDirect, slackError('messages_tab_disabled'));
+    await finished(scene, '#docs', '/docs-export docs.acme.com --private');
+    await until([REFUSED]);
+    expect(holders(scene)).toEqual([]);
+    expect(scene.slack.messages).toHaveLength(3);
+    await clicks('ana', 'is ready', 'Get my own link');
+    await until(['Your own link to the export of docs.acme.com', '[Download bundle]'], '@ana');
+  });
+
+  test.each(['iso', 'none'] as const)(
+    'also when Slack says so only after the thread has its ending (dates: %s)',
+    async (dates) => {
+      scene.platform.plan({ holdAt: 0.42, durationMs: 40, dates });
+      scene.slack.wire.order(isDirect, slackError('messages_tab_disabled'));
+      const stop = scene.slack.wire.onCall(async (call, phase) => {
+        if (phase !== 'before' || !isDirect(call)) return;
+        await until([PRIVATELY]);
+      });
+      try {
+        await scene.asks('/docs-export docs.acme.com --private');
+        await until(['42%']);
+        scene.platform.finish('docs.acme.com');
+        await until([REFUSED]);
+      } finally {
+        stop();
+      }
+      expect(messageWith('is ready').channel).toBe(scene.slack.channel('#docs').id);
+      expect(holders(scene)).toEqual([]);
+    },
+  );
+});

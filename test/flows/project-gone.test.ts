@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { messageWith, plain, sees, until } from './reading.ts';
+import { createWorld, type World } from './world.ts';
+
+const START = 'POST /v1/static-export/jobs';
+const both = 'projects:\n  acme:\n    domains: [docs.acme.com]\n  beta:\n    domains: [docs.beta.com]\n';
+const withoutAcme = 'projects:\n  beta:\n    domains: [docs.beta.com]\n';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+const ana = () => world.slack.person('ana');
+const startCalls = () => world.platform.wire.calls.filter(({ name }) => name === START);
+
+async function asksAndDies() {
+  await ana().types('#docs', '/docs-export docs.acme.com');
+  await world.slack.until(() => world.bots[0]?.running() === false, 10_000, 'the end of the bot');
+}
+
+test('a start whose answer was kept is found by a bot without the project, and watched once that is back', async () => {
+  // The alias is the first thing written after what the platform answered.
+  await world.startBot({ config: both, env: { TEST_KILL_BEFORE: '{docket}:alias:' } });
+  await asksAndDies();
+  const second = await world.startBot({ config: withoutAcme });
+  await until(world, '#docs', [
+    'Queued · started TIME\n⚠️ My settings no longer have the project acme. I go on when it is back.\n[Refresh] [Notify me too]',
+  ]);
+  expect(sees(world, '#docs').join('\n')).not.toContain('othing was started');
+  await second.kill();
+
+  await world.startBot({ config: both });
+  await vi.waitFor(async () => {
+    await ana().clicks(messageWith(world, '[Refresh]'), 'Refresh');
+    expect(sees(world, '#docs').join('\n')).toContain('42%');
+  }, 15_000);
+  world.platform.finish('docs.acme.com');
+  await until(world, '#docs', ['is ready', '— Done']);
+  expect(startCalls()).toHaveLength(1);
+});
+
+test('a start whose answer nobody got is asked about by a bot without the project, and not told as not started', async () => {
+  const first = await world.startBot({ config: both });
+  let killed: Promise<void> | undefined;
+  const stop = world.platform.wire.onCall((call, phase) => {
+    if (call.name === START && phase === 'after') killed = first.kill();
+  });
+  await asksAndDies();
+  await killed;
+  stop();
+  await world.startBot({ config: withoutAcme });
+  const texts = await until(world, '#docs', ['⚠️', '— Start unclear']);
+  expect(texts.join('\n')).toContain("I can't tell whether the export of docs.acme.com started.");
+  expect(texts.join('\n')).not.toContain('othing was started');
+
+  await ana().clicks(messageWith(world, '⚠️'), 'Start again');
+  await until(world, '#docs', [
+    'My settings no longer have the project acme, so nothing was started. Ask whoever runs Docket.',
+    '— Not started',
+  ]);
+  expect(startCalls()).toHaveLength(1);
+});
+
+test('one that was not yet started is told as not started', async () => {
+  const first = await world.startBot({ config: both });
+  world.platform.wire.order(START, { kind: 'answer', status: 429, headers: { 'retry-after': '2' } });
+  await ana().types('#docs', '/docs-export docs.acme.com');
+  await until(world, '#docs', ['limit is reached']);
+  await first.kill();
+  await world.startBot({ config: withoutAcme });
+  const texts = await until(world, '#docs', ['❌', '— Not started']);
+  expect(plain(texts.at(-1) ?? '')).toBe(
+    '❌ @ana My settings no longer have the project acme, so nothing was started. Ask whoever runs Docket.',
+  );
+  expect(startCalls()).toHaveLength(1);
+});
