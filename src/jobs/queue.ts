@@ -1,7 +1,10 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { PREFIX } from '../store/keys.ts';
+import { keys, PREFIX } from '../store/keys.ts';
 import { type QueueName, queueNames } from './job.ts';
+
+/** Longer than a look takes; after it, a job that waits has looked by itself. */
+const WOKEN_MS = 60_000;
 
 export interface Queues {
   /**
@@ -43,7 +46,10 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
 
   return {
     async ensure(queueName, job, id, data, { now = false } = {}) {
-      const deduplication = { id: `${job}:${id}`, keepLastIfActive: true, ...(now && { reschedule: true }) };
+      const subject = `${job}:${id}`;
+      const deduplication = { id: subject, keepLastIfActive: true, ...(now && { reschedule: true }) };
+      // For the worker that has the job just now: BullMQ would tell it only when the job finishes.
+      if (now) await connection.set(keys.woken(subject), 1, 'PX', WOKEN_MS);
       await queues.get(queueName)?.add(job, data, {
         deduplication,
         removeOnComplete: true,

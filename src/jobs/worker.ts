@@ -2,7 +2,7 @@ import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../log.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
-import { PREFIX } from '../store/keys.ts';
+import { keys, PREFIX } from '../store/keys.ts';
 import { backoffMs, type Timing } from '../timing.ts';
 import { within } from '../within.ts';
 import type { Job } from './job.ts';
@@ -12,10 +12,13 @@ const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
 
 /**
- * BullMQ keeps a wake that comes while a job runs until that job finishes, not until it is delayed. So no pause is
- * long, and jobs that wait for longer look more than once.
+ * BullMQ keeps a wake that comes while a job runs until that job finishes, not until it is delayed. Hence a mark of
+ * our own, and no pause is long: jobs that wait for longer look more than once.
  */
 const LONGEST_PAUSE_MS = 30_000;
+
+/** A shorter pause is over before anybody minds. */
+const SHORT_PAUSE_MS = 500;
 
 export interface Workers {
   /** Stops taking jobs, hands running ones back, and waits for them for `graceMs` at most. */
@@ -71,6 +74,18 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     await definition.giveUp?.(data, context, ref);
   }
 
+  async function handBack(bullJob: BullJob, waitMs: number, token: string | undefined): Promise<never> {
+    const isLong = waitMs > SHORT_PAUSE_MS;
+    const pauseMs = isLong && (await takeWake(bullJob)) ? 0 : Math.min(waitMs, LONGEST_PAUSE_MS);
+    await bullJob.moveToDelayed(Date.now() + pauseMs, token);
+    // A wake that came between the two; it may also have found the job delayed, and had it run already.
+    if (isLong && pauseMs > 0 && (await takeWake(bullJob))) await bullJob.promote().catch(() => {});
+    throw new DelayedError();
+  }
+
+  const takeWake = async ({ opts }: BullJob) =>
+    (await connection.getdel(keys.woken(opts.deduplication?.id ?? ''))) !== null;
+
   const queues = [...new Set(jobs.map(({ queue }) => queue))];
   const workers = queues.map((queue) => {
     const here = jobs.filter((definition) => definition.queue === queue);
@@ -100,9 +115,4 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       await within(graceMs, Promise.all(workers.map((worker) => worker.close())));
     },
   };
-}
-
-async function handBack(bullJob: BullJob, waitMs: number, token: string | undefined): Promise<never> {
-  await bullJob.moveToDelayed(Date.now() + Math.min(waitMs, LONGEST_PAUSE_MS), token);
-  throw new DelayedError();
 }

@@ -27,5 +27,7 @@ export const keys = {
   /** Stream of who did what. */
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
   health: (part: string) => `${PREFIX}:health:${part}`,
+  /** Somebody wanted the subject of a BullMQ job looked at at once. */
+  woken: (subject: string) => `${PREFIX}:woken:${subject}`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };

@@ -1,5 +1,6 @@
+import { Job as BullJob } from 'bullmq';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineJob, done, type Job, lookAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
@@ -60,6 +61,31 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
 
 const ensure = (id: string, now = false, job = 'export') =>
   queues.ensure('docs-export', job, id, { id }, { now });
+
+test('a wake that comes while the job runs is not slept through', async () => {
+  work(async ({ id }, { looks }) => {
+    looks.push(id);
+    if (looks.length === 1) await ensure(id, true);
+    return looks.length === 1 ? lookAgainIn(600_000) : done;
+  });
+  await ensure('busy');
+  await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBeGreaterThan(1);
+});
+
+test('a wake that comes while the job is handed back is not slept through either', async () => {
+  const moveToDelayed = vi.spyOn(BullJob.prototype, 'moveToDelayed');
+  moveToDelayed.mockImplementationOnce(async function (this: BullJob, ...args) {
+    moveToDelayed.mockRestore();
+    await ensure('handed', true);
+    return this.moveToDelayed(...args);
+  });
+  work(async ({ id }, { looks }) => {
+    looks.push(id);
+    return looks.length === 1 ? lookAgainIn(600_000) : done;
+  });
+  await ensure('handed');
+  await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBeGreaterThan(1);
+});
 
 test('a job that always breaks is given up with a reference, and looked at no more', async () => {
   work(async ({ id }, { looks }) => {
