@@ -190,7 +190,7 @@ const CARD = [
 const ENDING = `
 Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages · N kB · took N s
                            The link works until TIME. Anyone who has it can download the bundle.
-                           [Download bundle] [New link]
+                           [Download bundle] [New link] [Deployment settings]
                            🔔 notifies Ana
 `;
 

@@ -360,7 +360,7 @@ test('Home is published for one person, and its buttons work', async () => {
 });
 
 test('without a Home tab nothing can be published', async () => {
-  const slack = createStandInSlack();
+  const slack = createStandInSlack({ manifest: widerManifest({ homeTab: false }) });
   const view = { type: 'home', blocks: [] };
   const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
   expect((await refusal(call)).error).toBe('not_enabled');
