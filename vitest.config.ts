@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 30_000,
     maxConcurrency: 4,
+    // Most of the time is waiting for other processes, so two files at once are fine on two cores.
+    maxWorkers: 2,
   },
 });
