@@ -9,6 +9,7 @@ import type { RoleParts } from './role.ts';
 import { createSlackApi } from './slack/client.ts';
 import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
+import { createNames } from './slack/names.ts';
 import type { RedisAddress } from './store/connections.ts';
 import { DataDirInUse } from './store/data-dir-lock.ts';
 import { RedisStartFailed, startEmbeddedRedis } from './store/embedded-redis.ts';
@@ -68,6 +69,15 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     log,
   });
 
+  const names = createNames({
+    person: slack.person,
+    channelName: slack.channelName,
+    groups: slack.groups,
+    timeoutMs: timing.permissionMs,
+    cacheMs: timing.permissionCacheMs,
+    now,
+  });
+
   async function findRedis(): Promise<RedisAddress> {
     if (settings.redisUrl !== undefined) return { url: settings.redisUrl };
     const redis = await startEmbeddedRedis({ dataDir: settings.dataDir, log, searchPath });
@@ -82,6 +92,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       identity,
       health,
       policy,
+      names,
       timing,
       now,
       random,

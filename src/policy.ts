@@ -1,4 +1,5 @@
 import type { Log } from './log.ts';
+import { remember } from './remember.ts';
 import { within } from './within.ts';
 
 /** What decides a permission, and the name that is shown. */
@@ -48,9 +49,6 @@ export interface PolicyParts {
   now: () => number;
   log: Pick<Log, 'warn'>;
 }
-
-/** People or groups remembered at once, so that a large workspace cannot fill the memory. */
-const REMEMBERED = 5000;
 
 /** Names that a refusal gives, and how many people and groups are looked up to find them. */
 const NAMED = 3;
@@ -163,29 +161,3 @@ async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
 }
 
 class No extends Error {}
-
-/**
- * The same look-up, but asked once in a while: results are believed for `cacheMs`, failures are not kept, and who
- * asks meanwhile waits for the same answer, unless that has been waited for too long already.
- */
-function remember<T>(
-  { timeoutMs, cacheMs, now }: Pick<PolicyParts, 'timeoutMs' | 'cacheMs' | 'now'>,
-  load: (id: string) => Promise<T>,
-): (id: string) => Promise<T> {
-  const known = new Map<string, { value: Promise<T>; untilMs: number }>();
-  return (id) => {
-    const askedMs = now();
-    const cached = known.get(id);
-    if (cached && cached.untilMs > askedMs) return cached.value;
-    if (known.size >= REMEMBERED) known.clear();
-    const entry = { value: load(id), untilMs: askedMs + timeoutMs };
-    known.set(id, entry);
-    entry.value.then(
-      () => {
-        entry.untilMs = askedMs + cacheMs;
-      },
-      () => known.get(id) === entry && known.delete(id),
-    );
-    return entry.value;
-  };
-}

@@ -4,6 +4,8 @@ import type { Log } from './log.ts';
 import type { Policy } from './policy.ts';
 import type { SlackApi } from './slack/client.ts';
 import type { IdentityKeeper } from './slack/identity.ts';
+import type { Mentions } from './slack/markdown/message.ts';
+import type { Names } from './slack/markdown/names.ts';
 import type { RedisAddress } from './store/connections.ts';
 import type { Timing } from './timing.ts';
 
@@ -14,6 +16,8 @@ export interface RoleParts {
   identity: IdentityKeeper;
   health: Health;
   policy: Policy;
+  /** Names for what a message mentions. Rejects with `NamesUnknown`. */
+  names: (mentions: Mentions) => Promise<Names>;
   timing: Timing;
   now: () => number;
   random: () => number;

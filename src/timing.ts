@@ -1,4 +1,7 @@
-/** The durations that tests shorten, in milliseconds. Defaults are for production; `startApp` takes others. */
+/**
+ * The durations that tests shorten, in milliseconds, and the rates of calls to Slack that a bench lifts. Defaults are
+ * for production; `startApp` takes others.
+ */
 export interface Timing {
   /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
   intakeMs: number;
@@ -16,6 +19,11 @@ export interface Timing {
   docsCallMs: number;
   /** How long after an unclear post its delivery key is looked for, so that a late effect is seen. */
   unclearMs: number;
+  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/paces.ts`. */
+  postsPerMinute: number;
+  editsPerMinute: number;
+  reactionsPerMinute: number;
+  reactionRemovalsPerMinute: number;
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: number;
   /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
@@ -38,6 +46,8 @@ export interface Timing {
   stalledAfterMs: number;
   /** How long an export job is watched. */
   watchMs: number;
+  /** How long an agent job may still read as it did before an instruction was sent to it. */
+  graceMs: number;
   /** Socket Mode: from the wish for a connection to Slack's greeting on it. */
   socketHelloMs: number;
   /** Socket Mode: how long Slack may leave our ping unanswered, and how long it may send none itself. */
@@ -61,6 +71,10 @@ export const defaultTiming: Timing = {
   slackCallMs: 10 * second,
   docsCallMs: 15 * second,
   unclearMs: 2 * second,
+  postsPerMinute: 60,
+  editsPerMinute: 40,
+  reactionsPerMinute: 40,
+  reactionRemovalsPerMinute: 16,
   editGapMs: 3 * second,
   lockMs: 30 * second,
   stalledMs: 5 * second,
@@ -73,6 +87,7 @@ export const defaultTiming: Timing = {
   lookMaxMs: 30 * second,
   stalledAfterMs: 10 * minute,
   watchMs: 6 * hour,
+  graceMs: 1 * minute,
   socketHelloMs: 15 * second,
   socketPongMs: 5 * second,
   socketPingMs: 30 * second,
@@ -85,6 +100,10 @@ export const keep = {
   runMs: 30 * 24 * hour,
   /** Slack lets a `response_url` be used for 30 minutes. */
   responseUrlMs: 30 * minute,
+  /** What was told about a thread, by name: longer than anybody repeats it. */
+  toldMs: 7 * 24 * hour,
+  /** What comes under a message of ours before its run knows that this is its thread. */
+  earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
   /** Older news of whether something answers says nothing of now. */
   healthMs: 1 * hour,

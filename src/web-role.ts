@@ -4,7 +4,8 @@ import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
 import { createGate } from './commands/gate.ts';
-import { buttons, dialogs, linkActions, slashCommands } from './commands/index.ts';
+import { createHeard } from './commands/heard.ts';
+import { buttons, dialogs, linkActions, shortcuts, slashCommands } from './commands/index.ts';
 import { createIntake } from './commands/intake.ts';
 import { createDialogOpener } from './commands/open-dialog.ts';
 import { createSystemLook } from './commands/system.ts';
@@ -17,13 +18,15 @@ import { slackLogger } from './slack/logger.ts';
 import { answerPrivately } from './slack/response-url.ts';
 import { createSocketReceiver } from './socket.ts';
 import { createAuditStore } from './store/audit.ts';
+import { createBudgetStore } from './store/budget.ts';
 import { connectForRequests } from './store/connections.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createPaceStore } from './store/pace.ts';
 import { createResponseUrlStore } from './store/response-urls.ts';
-import { createRunStore } from './store/runs.ts';
+import { createRunStore, type RunBase } from './store/runs.ts';
+import { createThreadStore } from './store/threads.ts';
 import { within } from './within.ts';
 
 /** How long `/readyz` waits for Redis. */
@@ -43,7 +46,8 @@ const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. Answers the port it listens on. */
 export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
-  const { address, slack, identity, health, policy, timing, now, newRef, log, closers, onRedisError } = parts;
+  const { address, slack, identity, health, policy, names, timing, now, newRef, log, closers, onRedisError } =
+    parts;
 
   const redis = connectForRequests(address, timing.intakeMs, onRedisError);
   closers.add(() => redis.disconnect());
@@ -80,11 +84,14 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
   });
+  const threads = createThreadStore(redis);
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
   const gate = createGate({
     tools: {
       intake: createIntake({
         runs,
-        wake: (run) => ensureRun(queues, run, { now: true }),
+        threads,
+        wake,
         limitMs: timing.intakeMs,
         // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
         claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
@@ -95,6 +102,8 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
       projects: settings.projects,
       docsDomain: settings.docsDomain,
       links: settings.links,
+      replies: settings.replies,
+      names,
       link: (name) => within(LINK_MS, links.get(name)),
       auditLines: audit.last,
       system: createSystemLook({
@@ -104,7 +113,11 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         ping: () => redis.ping(),
         counts: queues.counts,
         limits: settings.limits,
+        projects: settings.projects,
+        budgets: createBudgetStore(redis),
+        threads,
         pace: createPaceStore(redis),
+        timing,
         about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
         monotonicMs,
       }),
@@ -123,7 +136,18 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     buttons,
     dialogs,
     linkActions,
+    shortcuts,
     gate,
+    heard: createHeard({
+      threads,
+      runs,
+      wake,
+      identity: identity.current,
+      projects: settings.projects,
+      replies: settings.replies,
+      now,
+      log,
+    }),
     homeOpened: (teamId, userId) =>
       queues.ensure(
         'slack-outbox',

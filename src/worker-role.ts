@@ -3,6 +3,7 @@ import type { Settings } from './config.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { tellOthers } from './health.ts';
+import { createWatches } from './jobs/agent/watches.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
 import { type Admins, createKeyAlert } from './jobs/key-alert.ts';
 import { createOnce } from './jobs/once.ts';
@@ -13,18 +14,23 @@ import type { Log } from './log.ts';
 import type { RoleParts } from './role.ts';
 import type { SlackApi } from './slack/client.ts';
 import { createDelivery } from './slack/delivery.ts';
+import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
+import { createReactions } from './slack/reactions.ts';
 import { answerPrivately } from './slack/response-url.ts';
 import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
+import { createBudgetStore } from './store/budget.ts';
 import { connectForWork } from './store/connections.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createPaceStore } from './store/pace.ts';
 import { createPeopleStore } from './store/people.ts';
+import { createReactionStore } from './store/reactions.ts';
 import { createRunStore, type RunBase } from './store/runs.ts';
 import { createStepStore } from './store/steps.ts';
+import { createThreadStore } from './store/threads.ts';
 import { within } from './within.ts';
 
 /** How long open connections may hold up the end, once the workers are done. */
@@ -32,7 +38,7 @@ const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
-  const { address, slack, identity, policy, timing, now, random, newRef, log, closers } = parts;
+  const { address, slack, identity, policy, names, timing, now, random, newRef, log, closers } = parts;
   const { onRedisError, health } = parts;
 
   const redis = connectForWork(address, onRedisError);
@@ -70,7 +76,11 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
 
   const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
 
+  const ensureReactions = (runId: string) => queues.ensure('slack-outbox', 'reactions', runId, { runId });
+
   const outbox = createOutbox({ messages, wake: ensureMessage, now });
+  const reactionStore = createReactionStore(redis);
+  const reactions = createReactions({ store: reactionStore, wake: ensureReactions, now });
   const deliver = createDelivery({
     slack,
     messages,
@@ -90,7 +100,16 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     newToken: randomUUID,
     now,
   });
-  const wake = (run: RunBase) => ensureRun(queues, run, { now: true });
+  const onceInSlack = createOnce({
+    steps,
+    callMs: timing.slackCallMs,
+    marginMs: timing.unclearMs,
+    didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
+    newToken: randomUUID,
+    now,
+  });
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
+  const projectId = (project: string) => settings.projects.find(({ name }) => name === project)?.projectId;
   const docs = (project: string) => docsApis.get(project);
   const audit = createAuditStore(redis);
   const tellAdmins = createKeyAlert({
@@ -102,6 +121,11 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const stopping = new AbortController();
   const context = {
     ...{ runs, docs, links, outbox, deliver, once, steps, wake, answerPrivately, pace, limits },
+    ...{ reactions, reactionStore, onceInSlack, projectId, names, newToken: randomUUID },
+    ...{ threads: createThreadStore(redis), budgets: createBudgetStore(redis) },
+    projects: settings.projects,
+    watches: createWatches({ runs, wake, now }),
+    botUserId: () => identity.current()?.botUserId,
     ...{ slack, audit, tellAdmins, policy, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping: stopping.signal },
   };
@@ -124,6 +148,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     find: async () => [
       ...(await runs.active()).map((run) => () => ensureRun(queues, run)),
       ...(await messages.undelivered()).map((key) => () => ensureMessage(key)),
+      ...(await reactionStore.undelivered()).map((runId) => () => ensureReactions(runId)),
     ],
     everyMs: timing.sweepMs,
     log,

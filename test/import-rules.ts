@@ -44,7 +44,7 @@ const layers = [
   ['jobs'],
   ['docs-api', 'slack'],
   ['store', 'policy'],
-  ['timing', 'log', 'within', 'domain', 'projects'],
+  ['timing', 'log', 'within', 'remember', 'domain', 'projects'],
 ];
 
 function layerOf(file: string): string {

@@ -4,22 +4,39 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
+import { sendShortcut } from '../src/commands/agent-shortcut.ts';
 import type { Caller, CommandTools } from '../src/commands/command.ts';
 import { exportCommand } from '../src/commands/export.ts';
-import { buttons, dialogs, linkActions, slashCommands } from '../src/commands/index.ts';
+import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../src/commands/index.ts';
+import { mentionMessage } from '../src/jobs/agent/mention-view.ts';
+import { noteMessage } from '../src/jobs/agent/note-view.ts';
+import { agentActions, type ThreadRun } from '../src/jobs/agent/thread.ts';
+import { threadMessages } from '../src/jobs/agent/view.ts';
 import { type Ending, exportActions } from '../src/jobs/export/run.ts';
 import { exportMessages, runningMessage } from '../src/jobs/export/view.ts';
 import { linkActions as ownLinkActions } from '../src/jobs/link/run.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
 import type { Message } from '../src/slack/blocks.ts';
 import { methodScopes } from '../src/slack/client.ts';
+import { noNames } from '../src/slack/markdown/names.ts';
 import { aCaller, aProject } from './commands/command-world.ts';
+import { offered } from './jobs/agent/a-mention.ts';
+import { anInstruction, aRound, aThread, aTrouble } from './jobs/agent/any-thread.ts';
 import { anEnding, aRun, NOW_MS } from './jobs/export/any-run.ts';
 import { aLinkRun } from './jobs/link/a-link-run.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const source: unknown = parse(read('manifest.yml'));
 const manifest = manifestOf(source);
+
+/** From the pages of the events. */
+const eventScopes: Record<string, string> = {
+  app_mention: 'app_mentions:read',
+  'message.channels': 'channels:history',
+  'message.groups': 'groups:history',
+  'message.im': 'im:history',
+  'message.mpim': 'mpim:history',
+};
 
 describe("Slack's schema of a manifest", () => {
   const schema = JSON.parse(read('test/fixtures/slack-manifest.schema.2.0.0.json'));
@@ -50,16 +67,32 @@ describe('the manifest asks for what the code needs, and nothing else', () => {
   });
 
   test('scopes', () => {
-    const needed = new Set(['commands', ...Object.values(methodScopes).flat()]);
+    const toHear = manifest.events.flatMap((event) => eventScopes[event] ?? []);
+    const needed = new Set(['commands', ...Object.values(methodScopes).flat(), ...toHear]);
     expect(manifest.scopes.toSorted()).toEqual([...needed].sort());
   });
 
-  test('the events that have a listener, and no shortcuts', () => {
+  test('the events that have a listener: one hears all kinds of messages', () => {
     const bind = read('src/commands/bind.ts');
     const heard = [...bind.matchAll(/app\.event\(\s*'(\w+)'/g)].map(([, name]) => name);
-    expect(manifest.events.toSorted()).toEqual(heard.sort());
-    expect(bind).not.toMatch(/app\.(?:message|shortcut|options)\(/);
-    expect(manifest.shortcuts).toEqual([]);
+    const listeners = manifest.events.map((event) => event.replace(/^message\..+/, 'message'));
+    expect([...new Set(listeners)].sort()).toEqual(heard.sort());
+    expect(bind).not.toMatch(/app\.(?:message|options)\(/);
+  });
+
+  test('messages of every kind of conversation', () => {
+    const kinds = manifest.events.filter((event) => event.startsWith('message.'));
+    expect(kinds.toSorted()).toEqual(
+      Object.keys(eventScopes)
+        .filter((event) => event.startsWith('message.'))
+        .sort(),
+    );
+  });
+
+  test('shortcuts, all of them of messages', () => {
+    expect(manifest.shortcuts.map(({ type, callbackId }) => ({ type, callbackId }))).toEqual(
+      shortcuts.map(({ callback }) => ({ type: 'message', callbackId: callback })),
+    );
   });
 
   test('a Home tab, since it is published, and direct messages, since Docket sends some and is typed to there', () => {
@@ -106,6 +139,7 @@ describe('the registry', () => {
     ...slashCommands.map(({ name }) => name),
     ...listeners,
     ...dialogs.map(({ callback }) => callback),
+    ...shortcuts.map(({ callback }) => callback),
   ];
 
   test('calls nothing by the same name twice', () => {
@@ -113,7 +147,9 @@ describe('the registry', () => {
   });
 
   test('listens to every action of the views, and to nothing else', () => {
-    const inViews = [...Object.values(exportActions), ...Object.values(ownLinkActions)];
+    const inViews = [exportActions, ownLinkActions, agentActions].flatMap((actions) =>
+      Object.values<string>(actions),
+    );
     expect(listeners.toSorted()).toEqual(inViews.sort());
   });
 
@@ -136,6 +172,7 @@ describe('the registry', () => {
   test('has no dialog that nobody can open', async () => {
     const opened: ModalView[] = [];
     await exportCommand.run('', aCaller(), toolsFor(opened));
+    await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
     expect(opened.map(({ callback_id: callback }) => callback)).toEqual(
       dialogs.map(({ callback }) => callback),
     );
@@ -156,7 +193,28 @@ async function everythingShown(): Promise<Message[]> {
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
-  return [...messages, running, corrected];
+  return [...messages, running, corrected, ...agentMessages()];
+}
+
+function agentMessages(): Message[] {
+  const ended = (kind: 'newPr' | 'failed' | 'gaveUp') => ({
+    kind,
+    ...(kind === 'newPr' && { prLink: 'https://github.com/acme/docs/pull/123' }),
+    atMs: NOW_MS,
+  });
+  const threads: Partial<ThreadRun>[] = [
+    { rounds: [aRound({ ending: ended('newPr') })] },
+    { rounds: [aRound({ ending: ended('failed') })], mode: 'mention' },
+    { rounds: [aRound({ ending: ended('gaveUp') })] },
+    { troubles: [aTrouble()] },
+    {
+      instructions: [anInstruction()],
+      limit: { n: 1, kind: 'ours', perHour: 100, sinceMs: NOW_MS, untilMs: NOW_MS, refusals: 0 },
+    },
+  ];
+  const question = noteMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
+  const shown = threads.flatMap((thread) => threadMessages(aThread(thread)));
+  return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', offered)];
 }
 
 /** Tools of somebody whose command opens a dialog at most. */
@@ -164,6 +222,8 @@ const toolsFor = (opened: ModalView[]) =>
   ({
     projects: [aProject()],
     links: 'thread',
+    intake: { followed: async () => ['a thread'], load: async () => aThread() },
+    names: async () => noNames,
     openDialog: async (_caller: Caller, view: ModalView) => void opened.push(view),
   }) as unknown as CommandTools;
 

@@ -44,6 +44,10 @@ export interface AgentControls {
   /** Ends what the job is doing now. Default outcome: the planned one. */
   finish(jobId: string, outcome?: AgentOutcome): void;
   archive(jobId: string): void;
+  /** The platform forgets the job: 404 from now on. */
+  forget(jobId: string): void;
+  /** As if there had never been any job, instruction or plan. */
+  clear(): void;
 }
 
 /** A job as the API shows it. */
@@ -171,6 +175,15 @@ export function createAgentJobs(nowMs: () => number, newId: () => string): Agent
     },
     archive(jobId) {
       recordOf(jobId).archivedAtMs ??= nowMs();
+    },
+    forget(jobId) {
+      recordOf(jobId);
+      records.delete(jobId);
+    },
+    clear() {
+      records.clear();
+      messages.splice(0);
+      plans.splice(0);
     },
   };
 }

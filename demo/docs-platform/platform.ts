@@ -40,6 +40,8 @@ export interface StandInPlatformOptions {
   additions?: boolean;
   /** Adds `Retry-After` (seconds) to 429. Default false. */
   retryAfter?: boolean;
+  /** Instructions to jobs in any past hour. Default 100. */
+  followUpsPerHour?: number;
   /** Another seed, other page views. */
   seed?: string;
 }
@@ -63,7 +65,7 @@ export interface StandInPlatform extends ExportControls {
   enterprise: boolean;
   readonly agent: AgentControls;
   readonly views: ViewControls;
-  /** Uses of the past hour, out of 100 each. */
+  /** Uses of the past hour, out of 100 each unless the options say else. */
   readonly used: { followUps(): number; analytics(): number };
 }
 
@@ -102,7 +104,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const agent = createAgentJobs(nowMs, () => newId('aj'));
   const views = createViews(seed, nowMs);
   const budgets = {
-    followUps: createBudget(LIMIT_PER_HOUR, nowMs),
+    followUps: createBudget(options.followUpsPerHour ?? LIMIT_PER_HOUR, nowMs),
     creations: createBudget(LIMIT_PER_HOUR, nowMs),
     analytics: createBudget(LIMIT_PER_HOUR, nowMs),
   };

@@ -1,5 +1,5 @@
 import { channelById, type Inside, scopeOf } from './inside.ts';
-import { messageJson } from './message-json.ts';
+import { messageJson, repliesTo, tombstoneJson } from './message-json.ts';
 import { eventEnvelope } from './payloads.ts';
 import type { Requests } from './requests.ts';
 import type { Channel, Happening } from './workspace.ts';
@@ -147,6 +147,15 @@ export function createEvents(parts: {
         previous_message: before,
       };
     }
+    // A message with replies stays as a line of Slack's (42wim/matterbridge#600).
+    if (repliesTo(workspace.messages, message).length > 0) {
+      return {
+        ...change,
+        subtype: 'message_changed',
+        message: tombstoneJson(inside, message),
+        previous_message: plainMessage(message),
+      };
+    }
     return {
       ...change,
       subtype: 'message_deleted',
@@ -159,7 +168,7 @@ export function createEvents(parts: {
     deliveries,
     send,
     async tried() {
-      while (running.size > 0) await Promise.all(running);
+      await Promise.all(running);
     },
     stop() {
       for (const timer of timers) clearTimeout(timer);

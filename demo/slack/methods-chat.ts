@@ -160,16 +160,25 @@ const postEphemeral = defineMethod({
     if (channel.archived) throw new Refused('is_archived');
     const user = userById(inside.workspace, args.user);
     if (!channel.members.has(user.id)) throw new Refused('user_not_in_channel');
+    const content = contentOf(inside, args);
+    const threadTs = args.thread_ts;
+    if (threadTs !== undefined && !isActive(inside, channel, threadTs)) {
+      return { message_ts: inside.workspace.newTs() };
+    }
     const ephemeral = inside.workspace.addEphemeral({
-      ...contentOf(inside, args),
+      ...content,
       channel: channel.id,
       to: user.id,
       via: 'chat.postEphemeral',
-      ...(args.thread_ts !== undefined && { threadTs: args.thread_ts }),
+      ...(threadTs !== undefined && { threadTs }),
     });
     return { message_ts: ephemeral.ts };
   },
 });
+
+/** "Ephemeral messages in threads are only shown if there is already an active thread" (chat.postEphemeral). */
+const isActive = ({ workspace }: Inside, channel: Channel, ts: string) =>
+  repliesTo(workspace.messages, { channel: channel.id, ts }).length > 0;
 
 const getPermalink = defineMethod({
   tier: 'special',

@@ -7,7 +7,7 @@ import { createEvents, type EventDelivery, RETRY_DELAYS_MS } from './events.ts';
 import type { Inside } from './inside.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { createPerson, type Person } from './person.ts';
-import { createRateLimits } from './rate-limits.ts';
+import { createRateLimits, noRateLimits } from './rate-limits.ts';
 import { namesOf, render } from './render.ts';
 import {
   type Answer,
@@ -46,6 +46,8 @@ export interface StandInSlackOptions {
   pingEveryMs?: number;
   /** Slack's 3 s, unless a test of lateness wants to be quick. */
   answerWithinMs?: number;
+  /** `false` lets every call of the bot through. */
+  rateLimits?: false;
   /** The pauses before an event is sent again: at once, 1 min, 5 min. */
   eventRetryDelaysMs?: readonly number[];
 }
@@ -102,7 +104,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const now = options.now ?? Date.now;
   const wire = createWire(now);
   const workspace = createAcme(now);
-  const limits = createRateLimits(now);
+  const limits = options.rateLimits === false ? noRateLimits : createRateLimits(now);
   const limited: Call[] = [];
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.

@@ -2,9 +2,11 @@ import type {
   AllMiddlewareArgs,
   App,
   BlockAction,
+  MessageShortcut as ChosenMessage,
   SlackActionMiddlewareArgs,
   SlackCommandMiddlewareArgs,
   SlackEventMiddlewareArgs,
+  SlackShortcutMiddlewareArgs,
   SlackViewMiddlewareArgs,
   ViewOutput,
   ViewSubmitAction,
@@ -13,8 +15,16 @@ import type { Log } from '../log.ts';
 import type { Message } from '../slack/blocks.ts';
 import { noticeView } from '../slack/dialogs.ts';
 import type { AnswerPrivately } from '../slack/response-url.ts';
-import { callerOfAction, callerOfCommand, callerOfDialog } from './callers.ts';
-import type { ButtonAction, Caller, Dialog, Entered, SlashCommand } from './command.ts';
+import { callerOfAction, callerOfCommand, callerOfDialog, callerOfShortcut } from './callers.ts';
+import type {
+  ButtonAction,
+  Caller,
+  Dialog,
+  Entered,
+  MessageShortcut,
+  ShortcutMessage,
+  SlashCommand,
+} from './command.ts';
 import { type Gate, helpMessage, outdated } from './gate.ts';
 
 export interface BindParts {
@@ -22,9 +32,15 @@ export interface BindParts {
   buttons: readonly ButtonAction[];
   dialogs: readonly Dialog[];
   linkActions: readonly string[];
+  shortcuts: readonly MessageShortcut[];
   gate: Gate;
   /** Somebody opened the Home tab. Rejects when it cannot be brought up to date; Slack then tells again. */
   homeOpened: (teamId: string, userId: string) => Promise<void>;
+  /**
+   * A `message` or `app_mention` event, with the request's body around it. Rejects when it could not be kept; Slack
+   * then tells again.
+   */
+  heard: (event: unknown, envelope: unknown) => Promise<void>;
   /** The address for answers of the request that opened a dialog, while it is known. */
   responseUrlOf: (request: string) => Promise<string | undefined>;
   answerPrivately: AnswerPrivately;
@@ -38,13 +54,14 @@ export interface BindParts {
  * done after that. Throws when two entries have one name.
  */
 export function bind(app: App, parts: BindParts) {
-  const { commands, buttons, dialogs, linkActions, gate, answerPrivately, answerMs, monotonicMs, log } =
-    parts;
+  const { commands, buttons, dialogs, linkActions, shortcuts } = parts;
+  const { gate, answerPrivately, answerMs, monotonicMs, log } = parts;
   const names = [
     ...commands.map(({ name }) => name),
     ...buttons.map(({ action }) => action),
     ...dialogs.map(({ callback }) => callback),
     ...linkActions,
+    ...shortcuts.map(({ callback }) => callback),
   ];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`Two entries of the registry are called ${twice}`);
@@ -71,6 +88,21 @@ export function bind(app: App, parts: BindParts) {
           const value = button.value.safeParse(parseJson('value' in action ? action.value : undefined));
           return value.success ? button.run(value.data, known, tools) : outdated;
         });
+        const told = answer.kind === 'refused' ? answer.message : answer.value;
+        if (told) await tell(caller, told);
+        await ack();
+      },
+    );
+  }
+
+  for (const shortcut of shortcuts) {
+    app.shortcut(
+      { callback_id: shortcut.callback, type: 'message_action' },
+      async ({ ack, body }: SlackShortcutMiddlewareArgs<ChosenMessage> & AllMiddlewareArgs) => {
+        const caller = callerOfShortcut(body, monotonicMs());
+        const answer = await gate.pass(shortcut.callback, shortcut.may, caller, (known, tools) =>
+          shortcut.run(messageOf(body), known, tools),
+        );
         const told = answer.kind === 'refused' ? answer.message : answer.value;
         if (told) await tell(caller, told);
         await ack();
@@ -112,6 +144,9 @@ export function bind(app: App, parts: BindParts) {
     },
   );
 
+  app.event('message', ({ event, body }) => parts.heard(event, body));
+  app.event('app_mention', ({ event, body }) => parts.heard(event, body));
+
   for (const action of linkActions) app.action(action, async ({ ack }) => ack());
 
   const known = [...buttons.map(({ action }) => action), ...linkActions].map((name) =>
@@ -128,6 +163,12 @@ export function bind(app: App, parts: BindParts) {
     if (!told) log.warn({ user: caller.user.id }, 'a private answer did not arrive');
     return told;
   }
+}
+
+function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage {
+  const { thread_ts: threadTs, text, blocks, attachments } = message;
+  const inThread = typeof threadTs === 'string' && threadTs !== ts;
+  return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
 }
 
 /** What the fields of a submitted dialog hold: each block has one input. */

@@ -1,4 +1,4 @@
-import type { BlockAction, SlashCommand, ViewSubmitAction } from '@slack/bolt';
+import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
 import type { Caller, DialogOrigin } from './command.ts';
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
@@ -20,6 +20,19 @@ export function callerOfAction(body: BlockAction, receivedAtMs: number): Caller 
     teamId: body.team?.id ?? body.user.team_id ?? '',
     user: { id: body.user.id, name: body.user.username ?? body.user.name ?? body.user.id, fullMember: false },
     channel: { id: body.channel?.id ?? '', name: body.channel?.name ?? '' },
+    requestId: body.trigger_id,
+    triggerId: body.trigger_id,
+    responseUrl: body.response_url,
+    receivedAtMs,
+  };
+}
+
+/** From a shortcut in the menu of a message. */
+export function callerOfShortcut(body: MessageShortcut, receivedAtMs: number): Caller {
+  return {
+    teamId: body.team?.id ?? body.user.team_id ?? '',
+    user: { id: body.user.id, name: body.user.username ?? body.user.name ?? body.user.id, fullMember: false },
+    channel: { id: body.channel.id, name: body.channel.name },
     requestId: body.trigger_id,
     triggerId: body.trigger_id,
     responseUrl: body.response_url,

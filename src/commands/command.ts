@@ -4,6 +4,8 @@ import type { SystemState } from '../jobs/status-view.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';
+import type { Mentions, MessageText } from '../slack/markdown/message.ts';
+import type { Names } from '../slack/markdown/names.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
@@ -33,6 +35,10 @@ export interface CommandTools {
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
   links: 'thread' | 'requester';
+  /** Which replies in a thread are instructions, unless people there say otherwise. */
+  replies: 'auto' | 'all' | 'mention';
+  /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
+  names: (mentions: Mentions) => Promise<Names>;
   /** A presigned link by its name; nothing once it has ended. A secret. */
   link: (name: string) => Promise<string | undefined>;
   /** Opens a dialog for whoever asked. Rejects with `TellUser`. */
@@ -72,6 +78,21 @@ export interface ButtonAction<Value = unknown> {
 }
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
+
+/** A message that somebody chose; `threadTs` is missing on one that answers no other. */
+export interface ShortcutMessage {
+  ts: string;
+  threadTs?: string;
+  content: MessageText;
+}
+
+/** A message shortcut: what a person chose from the menu of a message. What `run` returns is told privately. */
+export interface MessageShortcut {
+  /** The `callback_id` in the manifest. */
+  callback: string;
+  may: Permission;
+  run(message: ShortcutMessage, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+}
 
 /** What was entered in a dialog, by block id: a text, or the value of what was chosen. Empty fields are left out. */
 export type Entered = Record<string, string>;

@@ -15,9 +15,10 @@ import {
 } from '../jobs/export/run.ts';
 import { type LinkRun, linkRun } from '../jobs/link/run.ts';
 import { type Message, message } from '../slack/blocks.ts';
+import { idOf } from '../store/ids.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { defineButton } from './command.ts';
-import { idOf, joinedRun, newRun } from './export-runs.ts';
+import { joinedRun, newRun } from './export-runs.ts';
 import { running } from './export-start.ts';
 
 type RunButton = z.infer<typeof runButton>;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { type ExportRun, exportClaim } from '../jobs/export/run.ts';
+import { idOf } from '../store/ids.ts';
 import type { Caller, CommandTools } from './command.ts';
 import type { WantedExport } from './export-target.ts';
 
@@ -41,7 +41,6 @@ export function joinedRun(
 }
 
 function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
-  const isDirect = channel.name === 'directmessage' || channel.name.startsWith('mpdm-');
   return {
     v: 1 as const,
     id: idOf(teamId, requestId),
@@ -51,12 +50,7 @@ function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
     people: [user.id],
     requester: { id: user.id, name: user.name },
     watchers: [],
-    asked: {
-      channel: channel.id,
-      joinable: !isDirect,
-      isPublic: !isDirect && channel.name !== 'privategroup',
-      atMs: nowMs,
-    },
+    asked: { ...whereAsked(channel), atMs: nowMs },
     inDirectMessage: false,
     attempt: 1,
     resumed: 0,
@@ -69,6 +63,8 @@ function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
   };
 }
 
-/** Ids and claims that are the same for the same parts. */
-export const idOf = (...parts: string[]) =>
-  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+/** Where somebody asked for something. `joinable`: the app can be invited there. */
+export function whereAsked({ id, name }: Caller['channel']) {
+  const isDirect = name === 'directmessage' || name.startsWith('mpdm-');
+  return { channel: id, joinable: !isDirect, isPublic: !isDirect && name !== 'privategroup' };
+}

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
 import { type Acceptance, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
+import type { Happening, ThreadStore } from '../store/threads.ts';
 import { within } from '../within.ts';
 import { TellUser } from './tell-user.ts';
 
@@ -18,8 +19,17 @@ export interface Intake {
    * from starting the same, as a start does.
    */
   resume(run: RunBase, request: IntakeRequest, claims: boolean): Promise<Acceptance>;
+  /** Keeps what happened to a run, once, and has it looked at. `gone`: there is no such run. */
+  tell(
+    job: string,
+    runId: string,
+    what: Happening,
+    request: IntakeRequest,
+  ): Promise<'kept' | 'repeated' | 'gone'>;
   /** The run that has this further name. */
   byAlias(name: string, request: IntakeRequest): Promise<string | undefined>;
+  /** Ids of the runs of followed threads, the latest first. */
+  followed(teamId: string, request: IntakeRequest): Promise<string[]>;
   /** The runs of a job that a worker has to look at, oldest first. Unreadable ones are left out. */
   active<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
   /** Reads a run. */
@@ -37,8 +47,9 @@ export interface IntakeRequest {
 
 export interface IntakeParts {
   runs: RunStore;
+  threads: Pick<ThreadStore, 'post' | 'followed'>;
   /** Has a worker look at the run at once. */
-  wake: (run: RunBase) => Promise<void>;
+  wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
   limitMs: number;
   claimMs: number;
@@ -60,7 +71,7 @@ const inDoubt = message([
 ]);
 
 export function createIntake(parts: IntakeParts): Intake {
-  const { runs, wake, limitMs, claimMs, monotonicMs, log } = parts;
+  const { runs, threads, wake, limitMs, claimMs, monotonicMs, log } = parts;
 
   const leftMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + limitMs - monotonicMs();
 
@@ -74,18 +85,26 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
+  async function inTime<T>(
+    runId: string,
+    request: IntakeRequest,
+    write: (deadlineMs: number) => Promise<T>,
+  ): Promise<T> {
+    const deadlineMs = (await redisNowMs(request)) + leftMs(request);
+    return within(leftMs(request), write(deadlineMs)).catch((error: unknown) => {
+      if (error instanceof ReplyError) throw refused(error);
+      log.warn({ err: error, run: runId }, 'a request in doubt: the answer to its write did not come');
+      throw new TellUser(inDoubt);
+    });
+  }
+
   async function take(
     run: RunBase,
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
   ): Promise<Acceptance> {
-    const deadlineMs = (await redisNowMs(request)) + leftMs(request);
-    const answer = await within(leftMs(request), write(deadlineMs)).catch((error: unknown) => {
-      if (error instanceof ReplyError) throw refused(error);
-      log.warn({ err: error, run: run.id }, 'a request in doubt: the answer to its write did not come');
-      throw new TellUser(inDoubt);
-    });
-    if (answer.kind === 'late') throw refused(new Error('Redis came to it too late'));
+    const answer = await inTime(run.id, request, write);
+    if (answer.kind === 'late') throw late();
     if (answer.kind === 'accepted' || answer.kind === 'repeated') await queue(run);
     return answer;
   }
@@ -103,7 +122,9 @@ export function createIntake(parts: IntakeParts): Intake {
     return new TellUser(cannotKeepTrack);
   }
 
-  async function queue(run: RunBase) {
+  const late = () => refused(new Error('Redis came to it too late'));
+
+  async function queue(run: Pick<RunBase, 'job' | 'id'>) {
     try {
       await within(QUEUE_MS, wake(run));
     } catch (error) {
@@ -116,7 +137,14 @@ export function createIntake(parts: IntakeParts): Intake {
       take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl)),
     resume: (run, request, claims) =>
       take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0)),
+    async tell(job, runId, what, request) {
+      const answer = await inTime(runId, request, (deadlineMs) => threads.post(job, runId, what, deadlineMs));
+      if (answer === 'late') throw late();
+      if (answer !== 'gone') await queue({ job, id: runId });
+      return answer;
+    },
     byAlias: (name, request) => read(runs.byAlias(name), request),
+    followed: (teamId, request) => read(threads.followed(teamId), request),
     active: (schema, job, request) => read(runs.activeOf(schema, job), request),
     async load(runId, schema, request) {
       try {

@@ -1,8 +1,13 @@
+import { followUpUses } from '../jobs/follow-up-use.ts';
 import type { QueueCounts } from '../jobs/queue.ts';
 import type { LimitState, SystemState } from '../jobs/status-view.ts';
-import { editPace } from '../slack/delivery.ts';
+import type { Project } from '../projects.ts';
+import { editPace } from '../slack/paces.ts';
+import type { BudgetStore } from '../store/budget.ts';
 import type { HealthStore, Outside, Seen } from '../store/health.ts';
 import type { PaceStore } from '../store/pace.ts';
+import type { ThreadStore } from '../store/threads.ts';
+import type { Timing } from '../timing.ts';
 import { within } from '../within.ts';
 import type { CommandTools } from './command.ts';
 
@@ -13,15 +18,20 @@ export interface SystemParts {
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
   counts: () => Promise<QueueCounts[]>;
-  limits: Pick<LimitState, 'exportStatusPerSecond'>;
+  limits: Pick<LimitState, 'exportStatusPerSecond'> & { followUpsPerHour: number };
+  projects: readonly Project[];
+  budgets: Pick<BudgetStore, 'use'>;
+  threads: Pick<ThreadStore, 'followed'>;
   pace: PaceStore;
+  timing: Pick<Timing, 'editsPerMinute'>;
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
 }
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemLook(parts: SystemParts): CommandTools['system'] {
-  const { seen, store, connected, ping, counts, limits, pace, about, monotonicMs } = parts;
+  const { seen, store, connected, ping, counts, limits, projects, budgets, threads } = parts;
+  const { pace, timing, about, monotonicMs } = parts;
 
   async function pinged(): Promise<number> {
     const sentMs = monotonicMs();
@@ -30,13 +40,15 @@ export function createSystemLook(parts: SystemParts): CommandTools['system'] {
   }
 
   return async (teamId, limitMs) => {
-    const edits = editPace(teamId);
+    const edits = editPace(teamId, timing);
     const known = <T>(answer: Promise<T>) => within(limitMs, answer).catch(() => undefined);
-    const [redisMs, queues, told, use] = await Promise.all([
+    const [redisMs, queues, told, use, followed, followUps] = await Promise.all([
       known(pinged()),
       known(counts()),
       known(store.told()),
       known(pace.use(edits)),
+      known(threads.followed(teamId)),
+      followUpUses(projects, limits.followUpsPerHour, (budget) => known(budgets.use(budget))),
     ]);
     const own = seen();
     return {
@@ -45,10 +57,12 @@ export function createSystemLook(parts: SystemParts): CommandTools['system'] {
       connected: connected(),
       redisMs,
       queues,
+      threads: followed?.length,
       limits: {
         exportStatusPerSecond: limits.exportStatusPerSecond,
         editsPerMinute: edits.perMinute,
         edits: use,
+        followUps,
       },
       ...about,
     };

@@ -1,12 +1,25 @@
 import type { RunBase } from '../store/runs.ts';
+import { mentionJob } from './agent/mention-job.ts';
+import { threadJob } from './agent/thread-job.ts';
+import { watchJob } from './agent/watch-job.ts';
 import { exportJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
 import { outboxJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
+import { reactionsJob } from './reactions/job.ts';
 
 /** Every kind of background work. */
-export const jobs = [exportJob, linkJob, outboxJob, homeJob] as const;
+export const jobs = [
+  exportJob,
+  linkJob,
+  threadJob,
+  watchJob,
+  mentionJob,
+  outboxJob,
+  reactionsJob,
+  homeJob,
+] as const;
 
 /** Sees to it that a run is looked at by the job it names; with `now`, at once. */
 export async function ensureRun(

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
-export const queueNames = ['docs-export', 'slack-outbox'] as const;
+export const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** What a look at a job came to. A job never waits inside a worker: it says when it wants to be looked at again. */

@@ -1,25 +1,24 @@
-import type { z } from 'zod';
 import type { Log } from '../log.ts';
-import { type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
+import { type RunStore, UnreadableRun } from '../store/runs.ts';
 import { done, lookAgainIn, type Outcome } from './job.ts';
 
 /** How often a run that only a newer Docket can read is looked for: that one may have gone. */
 const NEWER_MS = 60_000;
 
 /**
- * One look at a run. One that is gone, or that nobody can read, is looked at no more; one that a newer Docket wrote
- * is left to that one.
+ * One look at a run, which `load` gives with whatever belongs to it. One that is gone, or that nobody can read, is
+ * looked at no more; one that a newer Docket wrote is left to that one.
  */
-export async function lookAtRun<R extends RunBase>(
+export async function lookAtRun<T>(
   job: string,
   runId: string,
-  schema: z.ZodType<R>,
-  { runs, log }: { runs: RunStore; log: Log },
-  look: (run: R) => Promise<Outcome>,
+  load: () => Promise<T | undefined>,
+  { runs, log }: { runs: Pick<RunStore, 'forget'>; log: Log },
+  look: (loaded: T) => Promise<Outcome>,
 ): Promise<Outcome> {
-  let run: R | undefined;
+  let loaded: T | undefined;
   try {
-    run = await runs.load(runId, schema);
+    loaded = await load();
   } catch (error) {
     if (!(error instanceof UnreadableRun)) throw error;
     if (error.newer) {
@@ -28,7 +27,7 @@ export async function lookAtRun<R extends RunBase>(
     }
     log.error({ run: runId, job, err: error }, 'a run cannot be read, and is given up');
   }
-  if (run !== undefined) return look(run);
+  if (loaded !== undefined) return look(loaded);
   await runs.forget(job, runId);
   return done;
 }

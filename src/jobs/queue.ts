@@ -48,13 +48,15 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
     async ensure(queueName, job, id, data, { now = false } = {}) {
       const subject = `${job}:${id}`;
       const deduplication = { id: subject, keepLastIfActive: true, ...(now && { reschedule: true }) };
-      // For the worker that has the job just now: BullMQ would tell it only when the job finishes.
-      if (now) await connection.set(keys.woken(subject), 1, 'PX', WOKEN_MS);
-      await queues.get(queueName)?.add(job, data, {
+      // For the worker that has the job just now: BullMQ would tell it only when the job finishes. Redis gets both in
+      // this order, on one connection.
+      const marked = now ? connection.set(keys.woken(subject), 1, 'PX', WOKEN_MS) : undefined;
+      const added = queues.get(queueName)?.add(job, data, {
         deduplication,
         removeOnComplete: true,
         removeOnFail: { age: 7 * 24 * 3600 },
       });
+      await Promise.all([marked, added]);
     },
     counts: () =>
       Promise.all(

@@ -14,6 +14,8 @@ export interface SystemState {
   /** How long Redis took to answer, in milliseconds; nothing when it did not. */
   redisMs: number | undefined;
   queues: QueueCounts[] | undefined;
+  /** How many threads follow an agent job; nothing when they could not be counted. */
+  threads: number | undefined;
   limits: LimitState;
   version: string;
   role: string;
@@ -25,6 +27,15 @@ export interface LimitState {
   exportStatusPerSecond: number;
   editsPerMinute: number;
   edits: PaceUse | undefined;
+  /** Of each project that has an agent. */
+  followUps: readonly FollowUpUse[];
+}
+
+/** Follow-ups to the docs agent in the past hour; `use` is missing when it could not be read. */
+export interface FollowUpUse {
+  project: string;
+  perHour: number;
+  use: { used: number; waiting: number } | undefined;
 }
 
 /** Exports that run, a line for each; `rest` counts those without one. Nothing when they could not be read. */
@@ -44,6 +55,7 @@ export function statusMessage(state: SystemState, exports: Running): Message {
       : line('Redis', `answers in ${Math.max(1, Math.round(redisMs))} ms`),
     ...(queues ?? []).map((counts) => line(`Queue ${counts.queue}`, queueText(counts))),
     ...exportLines(exports),
+    line('Agent threads', threadText(state.threads)),
     line('Schedules', 'Nothing is scheduled.'),
     ...limitLines(state.limits).map((text) => line('Limit', text)),
     line('This process', `Docket ${state.version} · role ${state.role} · up since `, {
@@ -71,15 +83,35 @@ function exportLines(exports: Running): Part[][] {
   return [[title, ` — ${count(lines.length + rest)} running`], ...lines, ...more];
 }
 
+function threadText(threads: number | undefined): string {
+  if (threads === undefined) return "can't be counted right now";
+  return threads === 0 ? 'none is followed' : `${count(threads)} followed`;
+}
+
 /** What Docket holds itself to, and how much of it is in use. */
-export function limitLines({ exportStatusPerSecond, editsPerMinute, edits }: LimitState): string[] {
+export function limitLines({
+  exportStatusPerSecond,
+  editsPerMinute,
+  edits,
+  followUps,
+}: LimitState): string[] {
   return [
     `looks at exports: up to ${exportStatusPerSecond} a second for each API key`,
     `edits in Slack: up to ${editsPerMinute} a minute${edits === undefined ? '' : `, ${useText(edits)}`}`,
+    ...followUps.map((one) => followUpText(one, followUps.length > 1)),
   ];
 }
 
+function followUpText({ project, perHour, use }: FollowUpUse, named: boolean): string {
+  const what = `instructions to the docs agent${named ? ` in ${project}` : ''}`;
+  if (use === undefined) return `${what}: up to ${count(perHour)} an hour`;
+  const used = `${what}: ${count(use.used)} of ${count(perHour)} used in the past hour`;
+  return use.waiting === 0 ? used : `${used}, ${waitText(use.waiting)}`;
+}
+
+const waitText = (waiting: number) =>
+  waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${count(waiting)} wait`;
+
 function useText({ free, waiting }: PaceUse): string {
-  const line = waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${count(waiting)} wait`;
-  return `${free === 0 ? 'all in use' : `${free} free`} just now, ${line}`;
+  return `${free === 0 ? 'all in use' : `${free} free`} just now, ${waitText(waiting)}`;
 }

@@ -35,6 +35,8 @@ export interface SlackApi {
   groups(): Promise<{ id: string; handle: string }[]>;
   /** `shared`: people of other organizations are in it, or invited. Kind `place` when the bot may not see it. */
   channel(channelId: string): Promise<{ shared: boolean }>;
+  /** Without its `#`. Kind `place` when the bot may not see it, or it is a direct message and has no name. */
+  channelName(channelId: string): Promise<string>;
   /**
    * Opens a dialog, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
    * `unclear` when Slack did not answer within `timeoutMs`.
@@ -49,6 +51,16 @@ export interface SlackApi {
     mark: DeliveryMark,
   ): Promise<Posted>;
   edit(at: Posted, content: Message | string): Promise<void>;
+  /**
+   * Shows a message to one person alone, until their client loads anew. It cannot be edited, and Slack does not say
+   * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
+   * in the conversation.
+   */
+  whisper(to: { channel: string; user: string; threadTs?: string }, message: Message): Promise<void>;
+  /** Adds a reaction of the bot's own, by its name without colons; one that is there already counts. */
+  react(at: Posted, name: string): Promise<void>;
+  /** Takes the bot's own reaction away; one that is gone already counts. */
+  unreact(at: Posted, name: string): Promise<void>;
   /** Looks for a message of ours by its mark, among those posted since `sinceMs` (epoch). */
   find(
     place: { channel: string; threadTs?: string },
@@ -72,6 +84,9 @@ export const methodScopes = {
   'conversations.open': ['im:write'],
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],
+  'chat.postEphemeral': ['chat:write'],
+  'reactions.add': ['reactions:write'],
+  'reactions.remove': ['reactions:write'],
   'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
@@ -117,6 +132,14 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
       throw error;
     }
+  }
+
+  async function conversation(channelId: string) {
+    const { channel } = await call('conversations.info', () =>
+      web.conversations.info({ channel: channelId }),
+    );
+    if (!channel) throw new SlackApiError('unclear', 'conversations.info', 'no_channel');
+    return channel;
   }
 
   function body(content: Message | string) {
@@ -168,12 +191,16 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     async channel(channelId) {
       // A direct message of the bot's has one person in it; Slack would want a scope of its own for it.
       if (channelId.startsWith('D')) return { shared: false };
-      const { channel } = await call('conversations.info', () =>
-        web.conversations.info({ channel: channelId }),
-      );
-      if (!channel) throw new SlackApiError('unclear', 'conversations.info', 'no_channel');
+      const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
       return { shared: channel.is_ext_shared === true || invited };
+    },
+
+    async channelName(channelId) {
+      const direct = channelId.startsWith('D');
+      const name = direct ? undefined : (await conversation(channelId)).name;
+      if (!name) throw new SlackApiError('place', 'conversations.info', 'no_name');
+      return name;
     },
 
     async openDialog(triggerId, view, limitMs) {
@@ -211,6 +238,23 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
     },
 
+    async whisper({ channel, user, threadTs }, message) {
+      const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
+      await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
+    },
+
+    async react({ channel, ts: timestamp }, name) {
+      await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
+        unless('already_reacted'),
+      );
+    },
+
+    async unreact({ channel, ts: timestamp }, name) {
+      await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
+        unless('no_reaction'),
+      );
+    },
+
     async find({ channel, threadTs }, key, sinceMs) {
       const oldest = String(Math.floor(sinceMs / 1000) - CLOCK_SLACK_S);
       const query = { channel, oldest, limit: 200, include_all_metadata: true };
@@ -236,3 +280,8 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     },
   };
 }
+
+/** Rejects with the error, unless it says that there is nothing left to do. */
+const unless = (done: string) => (error: unknown) => {
+  if (!(error instanceof SlackApiError) || error.code !== done) throw error;
+};

@@ -7,6 +7,7 @@ import { backoffMs, type Timing } from '../timing.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
+import { editPace, postPace } from './paces.ts';
 
 /** What a delivery wants next: nothing, or to be called again after a while. */
 export type Delivered = { kind: 'settled' } | { kind: 'again'; inMs: number };
@@ -25,12 +26,6 @@ export interface DeliveryParts {
   timing: Timing;
   log: Log;
 }
-
-/** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
-const postPace = (channel: string): Pace => ({ bucket: `post:${channel}`, perMinute: 60, burst: 2 });
-
-/** `chat.update` is tier 3, 50 a minute for the whole workspace; two are left for calls that travel slowly. */
-export const editPace = (teamId: string): Pace => ({ bucket: `edit:${teamId}`, perMinute: 40, burst: 8 });
 
 /** Who goes first where many messages wait for their turn. */
 const rankOf = { ending: 0, state: 1, progress: 2 } as const;
@@ -90,7 +85,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       }
     }
 
-    const pacer = postPace(target.channel);
+    const pacer = postPace(target.channel, timing);
     const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs: now() });
     if (waitMs > 0) return waitMs;
     const markedAtMs = now();
@@ -110,7 +105,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return gapMs;
-    const pacer = editPace(wanted.teamId);
+    const pacer = editPace(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
     const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs });

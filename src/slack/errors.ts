@@ -61,6 +61,8 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   restricted_action_non_threadable_channel: 'place',
   cannot_reply_to_message: 'place',
   thread_not_found: 'place',
+  thread_locked: 'place',
+  user_not_in_channel: 'place',
   messages_tab_disabled: 'place',
   user_disabled: 'place',
   user_not_found: 'place',

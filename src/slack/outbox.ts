@@ -10,6 +10,8 @@ export interface Shown {
   message: Message;
   /** Who is told by direct message when the place refuses it for good. */
   otherwise?: string;
+  /** Kept without a time to live, for messages that are still edited after a month. */
+  lasting?: true;
 }
 
 /** How messages should look now. Nobody else has anything posted; `delivery.ts` brings Slack up to date. */
@@ -28,11 +30,10 @@ export interface OutboxParts {
 
 export function createOutbox({ messages, wake, now }: OutboxParts): Outbox {
   return {
-    async show(teamId, { key, place, kind, message, otherwise }, version) {
+    async show(teamId, { key, place, kind, message, ...rest }, version) {
       const { text, blocks } = message;
       const hash = digest([place, text, blocks]);
-      const to = otherwise === undefined ? {} : { otherwise };
-      const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...to };
+      const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.want(key, wanted, version, now())) await wake(key);
     },
     state: messages.state,

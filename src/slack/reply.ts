@@ -8,6 +8,8 @@ export interface Written {
   ts: string;
   /** The `ts` of the message that it answers. A message that began a thread has none. */
   threadTs?: string;
+  /** Who wrote that message, where Slack says so. */
+  parentUser?: string;
   user: string;
   /** The workspace of the person. */
   team?: string;
@@ -38,9 +40,9 @@ export type Ignored =
 
 export type Reply =
   | ({ kind: 'reply' } & Written)
-  /** A person changed the wording; the fields are those of the message as it is now. */
-  | ({ kind: 'edited' } & Written)
-  | { kind: 'deleted'; channel: string; ts: string; threadTs?: string }
+  /** A person changed the wording, at `editedTs`; the fields are those of the message as it is now. */
+  | ({ kind: 'edited'; editedTs: string } & Written)
+  | ({ kind: 'deleted' } & Pick<Written, 'channel' | 'ts' | 'threadTs' | 'parentUser'>)
   | { kind: 'ignored'; why: Ignored };
 
 const id = z.string().min(1).optional().catch(undefined);
@@ -50,6 +52,7 @@ const messageFields = z.object({
   subtype: id,
   ts: id,
   thread_ts: id,
+  parent_user_id: id,
   user: id,
   bot_id: id,
   bot_profile: z.unknown().optional(),
@@ -157,7 +160,7 @@ function readChange(event: Event, around: Envelope, botUserId: string): Reply {
     return ignored('not edited by a person');
   }
   if (previous && wording(previous) === wording(message)) return ignored('wording unchanged');
-  return { ...reply, kind: 'edited' };
+  return { ...reply, kind: 'edited', editedTs: message.edited.ts ?? '' };
 }
 
 function readDeletion(event: Event, botUserId: string): Reply {
@@ -169,8 +172,13 @@ function readDeletion(event: Event, botUserId: string): Reply {
   return { kind: 'deleted', channel, ts, ...(previous ? threadOf(previous) : {}) };
 }
 
-function threadOf({ ts, thread_ts }: MessageFields): { threadTs?: string } {
-  return thread_ts === undefined || thread_ts === ts ? {} : { threadTs: thread_ts };
+function threadOf({
+  ts,
+  thread_ts,
+  parent_user_id,
+}: MessageFields): Pick<Written, 'threadTs' | 'parentUser'> {
+  if (thread_ts === undefined || thread_ts === ts) return {};
+  return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
 
 function contentOf({ text, blocks, attachments }: MessageFields): MessageText {

@@ -13,11 +13,24 @@ export const keys = {
   /** The run that knows a name of the platform's, such as an export job. */
   alias: (name: string) => `${PREFIX}:alias:${name}`,
   claim: (name: string) => `${PREFIX}:claim:${name}`,
+  /** List of what happened to a run and waits for its look, oldest first. */
+  inbox: (runId: string) => `${PREFIX}:inbox:${runId}`,
+  /** The same for a thread that no run follows yet. */
+  early: (claim: string) => `${PREFIX}:early:${claim}`,
+  /** Sorted set of the names of what was told about a thread or a run, scored by the time. */
+  told: (of: string) => `${PREFIX}:told:${of}`,
+  /** Sorted set of the runs of followed threads, scored by the time since when. */
+  followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
+  budget: (part: string) => `${PREFIX}:budget:${part}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
   /** Sorted set of the messages whose wanted state is not delivered, scored by the time it was first wanted. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
+  /** Hash of the reactions that a run wants, and of those that are shown. */
+  reactions: (runId: string) => `${PREFIX}:reactions:${runId}`,
+  /** Sorted set of the runs whose reactions are not delivered, scored by the time since when. */
+  reactionsUndelivered: () => `${PREFIX}:reactions-undelivered`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Whom an alert is for. */

@@ -5,8 +5,13 @@ import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 import { luaScript } from './lua.ts';
 
-/** Where a message belongs: a conversation, a person's direct messages, or the thread under another message. */
+/**
+ * Where a message belongs: the thread under somebody's message, a conversation, a person's direct messages, or the
+ * thread under another message of ours.
+ */
 const place = z.union([
+  // Before the conversation alone, which would take it for its own.
+  z.object({ channel: z.string(), threadTs: z.string() }),
   z.object({ channel: z.string() }),
   z.object({ user: z.string() }),
   z.object({ under: z.string() }),
@@ -25,6 +30,8 @@ const wantedMessage = z.object({
   blocks: z.custom<KnownBlock[]>(Array.isArray),
   /** Who is told by direct message when the place refuses it for good. */
   otherwise: z.string().optional(),
+  /** Kept without a time to live, for messages that are still edited after a month. */
+  lasting: z.literal(true).optional(),
   /** Digest of place, text and blocks. */
   hash: z.string(),
 });
@@ -76,11 +83,11 @@ export interface MessageStore {
 }
 
 const wantScript = luaScript(`
-local json, hash, version, now, key, ttl = unpack(ARGV)
+local json, hash, version, now, key, ttl, lasting = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return 0 end
 redis.call('HSET', KEYS[1], 'version', version)
-redis.call('PEXPIRE', KEYS[1], ttl)
+if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ttl) end
 if redis.call('HGET', KEYS[1], 'hash') == hash then return 0 end
 redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash)
 redis.call('ZADD', KEYS[2], 'NX', now, key)
@@ -125,7 +132,7 @@ export function createMessageStore(redis: Redis): MessageStore {
       const changed = await wantScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
-        [JSON.stringify(wanted), wanted.hash, version, nowMs, messageKey, keep.runMs],
+        [JSON.stringify(wanted), wanted.hash, version, nowMs, messageKey, keep.runMs, wanted.lasting ? 1 : 0],
       );
       return changed === 1;
     },

@@ -2,7 +2,16 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import {
+  acceptScript,
+  forgetScript,
+  memberOf,
+  saveArgs,
+  saveKeys,
+  saveScript,
+  settleScript,
+  wakeScript,
+} from './run-lua.ts';
 
 /** What every run has: one accepted request, from the moment it was accepted to its visible outcome. */
 export const runBase = z.object({
@@ -17,6 +26,8 @@ export const runBase = z.object({
   claim: z.string().optional(),
   /** Ids of the people whose Home shows it. */
   people: z.array(z.string()).default([]),
+  /** A setting: kept until somebody ends it; else the record has a time to live. */
+  lasting: z.boolean().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
 
@@ -69,10 +80,20 @@ export interface RunStore {
    * `release` frees its claim in the same moment.
    */
   save<R extends RunBase>(run: R, release?: boolean): Promise<R | undefined>;
-  /** No worker needs to look at the run any more. `release` frees its claim. */
-  settle(run: RunBase, release: boolean): Promise<void>;
+  /**
+   * No worker needs to look at the run any more. `release` frees its claim. Answers whether it is so: not when `run`
+   * was not the latest, nor when the run was woken since it had `wakes`.
+   */
+  settle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
+  /** Has a worker look at a run, also at one that is settled or just settling. One that is gone stays gone. */
+  wake(job: string, runId: string): Promise<void>;
   /** Throws `UnreadableRun`. */
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
+  /** The same with how often it was woken, for `settle`. */
+  open<R extends RunBase>(
+    runId: string,
+    schema: z.ZodType<R>,
+  ): Promise<{ run: R; wakes: number } | undefined>;
   /** The runs that concern a person, newest first. */
   ofPerson(teamId: string, userId: string): Promise<string[]>;
   /** Gives a run one more name, by which it is found for as long as it is kept. */
@@ -90,57 +111,6 @@ export interface RunStore {
 /** Runs that a person's Home can show; older ones are forgotten there. */
 const PERSON_RUNS = 50;
 
-const acceptScript = luaScript(`${LUA_NOW}
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept = unpack(ARGV)
-if now > tonumber(deadline) then return {'late'} end
-local stored = redis.call('HGET', KEYS[1], 'rev')
-if expected == '' and stored then return {'repeated'} end
-if expected ~= '' and stored ~= expected then return {'stale'} end
-if claims == '1' then
-  local holder = redis.call('GET', KEYS[4])
-  if holder and holder ~= id then return {'claimed', holder} end
-end
-redis.call('HSET', KEYS[1], 'json', json, 'rev', rev)
-redis.call('PEXPIRE', KEYS[1], ttl)
-redis.call('ZADD', KEYS[2], now, member)
-if url ~= '' then redis.call('SET', KEYS[3], url, 'PX', urlTtl) end
-if claims == '1' then redis.call('SET', KEYS[4], id, 'PX', claimTtl) end
-for i = 5, #KEYS do
-  redis.call('ZADD', KEYS[i], now, id)
-  redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
-  redis.call('PEXPIRE', KEYS[i], ttl)
-end
-return {'accepted'}
-`);
-
-const saveScript = luaScript(`
-if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'json', ARGV[2], 'rev', ARGV[3])
-if KEYS[4] and redis.call('GET', KEYS[4]) == ARGV[4] then redis.call('DEL', KEYS[4]) end
-return 1
-`);
-
-const settleScript = luaScript(`
-local rev, id, member = unpack(ARGV)
-if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
-redis.call('ZREM', KEYS[2], member)
-if KEYS[4] and redis.call('GET', KEYS[4]) == id then redis.call('DEL', KEYS[4]) end
-return 1
-`);
-
-const forgetScript = luaScript(`
-redis.call('ZREM', KEYS[1], ARGV[1])
-if KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
-return 1
-`);
-
-const memberOf = (run: RunBase) => `${run.job} ${run.id}`;
-
-function keysOf(run: RunBase, withClaim: boolean): string[] {
-  const own = [keys.run(run.id), keys.activeRuns(), keys.responseUrl(run.id)];
-  return withClaim && run.claim !== undefined ? [...own, keys.claim(run.claim)] : own;
-}
-
 export function createRunStore(redis: Redis): RunStore {
   async function write(
     run: RunBase,
@@ -151,8 +121,11 @@ export function createRunStore(redis: Redis): RunStore {
   ) {
     const claims = claimMs > 0 && run.claim !== undefined;
     const touched = [
-      ...keysOf(run, false),
+      keys.run(run.id),
+      keys.activeRuns(),
+      keys.responseUrl(run.id),
       keys.claim(run.claim ?? ''),
+      keys.inbox(run.id),
       ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
     ];
     const [kind, by] = (await acceptScript(redis, touched, [
@@ -168,6 +141,7 @@ export function createRunStore(redis: Redis): RunStore {
       keep.responseUrlMs,
       claims ? '1' : '0',
       PERSON_RUNS,
+      run.lasting === true ? '1' : '0',
     ])) as [Acceptance['kind'], string | undefined];
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
@@ -191,26 +165,32 @@ export function createRunStore(redis: Redis): RunStore {
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined),
     async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
-      const args = [run.rev, JSON.stringify(next), next.rev, run.id];
-      const saved = await saveScript(redis, keysOf(run, release), args);
+      const saved = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
       return saved === 1 ? next : undefined;
     },
-    async settle(run, release) {
-      await settleScript(redis, keysOf(run, release), [run.rev, run.id, memberOf(run)]);
+    async settle(run, release, wakes) {
+      const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
+      const touched = [keys.run(run.id), keys.activeRuns(), ...claim];
+      const settled = await settleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
+      return settled === 1;
+    },
+    async wake(job, runId) {
+      await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
     async forget(job, runId) {
       const json = await redis.hget(keys.run(runId), 'json');
       const { data } = z.object({ claim: z.string() }).safeParse(parseJson(json));
       const claim = data === undefined ? [] : [keys.claim(data.claim)];
-      await forgetScript(redis, [keys.activeRuns(), ...claim], [`${job} ${runId}`, runId]);
+      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId), ...claim];
+      await forgetScript(redis, touched, [memberOf({ job, id: runId }), runId, keep.runMs]);
     },
     async load(runId, schema) {
-      const json = await redis.hget(keys.run(runId), 'json');
-      if (json === null) return undefined;
-      const record = parseJson(json);
-      const read = schema.safeParse(record);
-      if (!read.success) throw new UnreadableRun(runId, record, read.error);
-      return read.data;
+      return readRun(runId, await redis.hget(keys.run(runId), 'json'), schema);
+    },
+    async open(runId, schema) {
+      const [json = null, wakes] = await redis.hmget(keys.run(runId), 'json', 'wakes');
+      const run = readRun(runId, json, schema);
+      return run && { run, wakes: Number(wakes ?? 0) };
     },
     ofPerson: (teamId, userId) => redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
     async alias(name, runId) {
@@ -232,6 +212,19 @@ export function createRunStore(redis: Redis): RunStore {
       return (await redis.get(keys.responseUrl(runId))) ?? undefined;
     },
   };
+}
+
+/** The run of a record; nothing when there is none. Throws `UnreadableRun`. */
+export function readRun<R extends RunBase>(
+  runId: string,
+  json: string | null,
+  schema: z.ZodType<R>,
+): R | undefined {
+  if (json === null) return undefined;
+  const record = parseJson(json);
+  const read = schema.safeParse(record);
+  if (!read.success) throw new UnreadableRun(runId, record, read.error);
+  return read.data;
 }
 
 function parseJson(json: string | null): unknown {

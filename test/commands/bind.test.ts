@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
-import type { Caller, CommandTools, SlashCommand } from '../../src/commands/command.ts';
+import type { Caller, CommandTools, ShortcutMessage, SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export.ts';
-import { buttons, dialogs, linkActions, slashCommands } from '../../src/commands/index.ts';
+import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../../src/commands/index.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import {
   aButton,
@@ -12,6 +12,7 @@ import {
   aDialog,
   ana,
   answersWith,
+  aShortcut,
   type Bound,
   bound,
   done,
@@ -26,13 +27,18 @@ describe('a name that two entries have', () => {
     ['two links', { linkActions: ['a.b', 'a.b'] }],
     ['two dialogs', { dialogs: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
     ['a dialog and a button', { dialogs: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
+    ['two shortcuts', { shortcuts: [aShortcut(undefined, 'a.b'), aShortcut(undefined, 'a.b')] }],
+    [
+      'a shortcut and a dialog',
+      { shortcuts: [aShortcut(undefined, 'a.b')], dialogs: [aDialog(undefined, 'a.b')] },
+    ],
     ['a button and a link', { buttons: [aButton('a.b')], linkActions: ['a.b'] }],
   ])('stops the start: %s', (_, entries) => {
     expect(() => bound(entries)).toThrow(/^Two entries of the registry are called (?:\/docs-test|a\.b)$/);
   });
 
   test('is not in the registry of today', () => {
-    expect(() => bound({ commands: slashCommands, buttons, dialogs, linkActions })).not.toThrow();
+    expect(() => bound({ commands: slashCommands, buttons, dialogs, linkActions, shortcuts })).not.toThrow();
   });
 });
 
@@ -241,5 +247,76 @@ describe('Home', () => {
   test('that cannot be brought up to date is told to Slack, which tells us again', async () => {
     const { happens } = bound({ homeOpened: () => Promise.reject(new Error('away')) });
     await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
+  });
+});
+
+describe('a message shortcut', () => {
+  test('hears the message and who chose it, answers privately, and is acknowledged after that', async () => {
+    const heard: [ShortcutMessage, Caller][] = [];
+    const shortcut = aShortcut(async (message, caller) => {
+      heard.push([message, caller]);
+      return done;
+    });
+    const { chooses, answers } = bound({ shortcuts: [shortcut] });
+    expect(await chooses('test.message')).toBe(1);
+    expect(heard).toEqual([
+      [
+        { ts: '2.2', threadTs: '1.1', content: { text: 'Fix it' } },
+        {
+          teamId: 'T0ACME',
+          user: { id: 'U0ANA', name: 'Ana', fullMember: true },
+          channel: { id: 'C0DOCS', name: 'docs' },
+          requestId: 'trigger.4',
+          triggerId: 'trigger.4',
+          responseUrl: 'https://hooks.example/4',
+          receivedAtMs: 5000,
+        },
+      ],
+    ]);
+    expect(answers).toEqual([{ responseUrl: 'https://hooks.example/4', text: 'Done' }]);
+  });
+
+  test.each([
+    ['one that has replies', { thread_ts: '2.2' }],
+    ['one by itself', {}],
+  ])('on a message that answers no other, %s, names no thread', async (_, fields) => {
+    const heard: ShortcutMessage[] = [];
+    const shortcut = aShortcut(async (message) => {
+      heard.push(message);
+      return undefined;
+    });
+    const { chooses, answers } = bound({ shortcuts: [shortcut] });
+    const blocks = [{ type: 'rich_text', elements: [] }];
+    const message = { type: 'message', text: 'Fix it', blocks, attachments: [], ...fields };
+    expect(await chooses('test.message', { message })).toBe(1);
+    expect(heard).toEqual([{ ts: '2.2', content: { text: 'Fix it', blocks, attachments: [] } }]);
+    expect(answers).toEqual([]);
+  });
+
+  test('of somebody who may not does nothing', async () => {
+    let ran = 0;
+    const shortcut = aShortcut(async () => {
+      ran += 1;
+      return done;
+    });
+    const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
+    const { chooses, answers } = bound({ shortcuts: [shortcut], policy });
+    expect(await chooses('test.message')).toBe(1);
+    expect(ran).toBe(0);
+    expect(answers[0]?.text).toMatch(/^You can't instruct the docs agent here/);
+  });
+});
+
+describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
+  test('is heard with what is around it', async () => {
+    const heard: unknown[][] = [];
+    const { happens } = bound({ heard: async (...what) => void heard.push(what) });
+    await happens(name, { type: name, ts: '1.1' });
+    expect(heard).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }]]);
+  });
+
+  test('and cannot be kept is told to Slack, which tells us again', async () => {
+    const { happens } = bound({ heard: () => Promise.reject(new Error('away')) });
+    await expect(happens(name, { type: name })).rejects.toThrow('away');
   });
 });

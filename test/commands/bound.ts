@@ -1,7 +1,13 @@
 import type { App } from '@slack/bolt';
 import { z } from 'zod';
 import { type BindParts, bind } from '../../src/commands/bind.ts';
-import { type Dialog, defineButton, defineDialog, type SlashCommand } from '../../src/commands/command.ts';
+import {
+  type Dialog,
+  defineButton,
+  defineDialog,
+  type MessageShortcut,
+  type SlashCommand,
+} from '../../src/commands/command.ts';
 import { createGate, type GateParts } from '../../src/commands/gate.ts';
 import { createLog } from '../../src/log.ts';
 import type { Verdict } from '../../src/policy.ts';
@@ -16,8 +22,11 @@ function fakeBolt() {
   const actions: [string | RegExp, Listener][] = [];
   const views = new Map<string, Listener>();
   const events = new Map<string, Listener>();
+  const shortcuts = new Map<string, Listener>();
   const app = {
     view: ({ callback_id: id }: { callback_id: string }, listener: Listener) => void views.set(id, listener),
+    shortcut: ({ callback_id: id, type }: { callback_id: string; type: string }, listener: Listener) =>
+      void shortcuts.set(`${type} ${id}`, listener),
     event: (name: string, listener: Listener) => void events.set(name, listener),
     command: (name: string, listener: Listener) => void commands.set(name, listener),
     action: (id: string | RegExp, listener: Listener) => void actions.push([id, listener]),
@@ -52,9 +61,15 @@ function fakeBolt() {
     });
     return acknowledged;
   }
+  async function chooses(callback: string, body: Heard = {}) {
+    let acknowledged = 0;
+    const heard = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
+    await shortcuts.get(`message_action ${callback}`)?.(heard);
+    return acknowledged;
+  }
   const happens = (name: string, event: Heard) =>
     events.get(name)?.({ event, body: { team_id: 'T0ACME' } }) ?? Promise.reject(new Error(name));
-  return { app: app as unknown as App, types, clicks, submits, happens, listening };
+  return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
 }
 
 const from = {
@@ -72,6 +87,15 @@ const fromClick = {
   channel: { id: 'C0DOCS', name: 'docs' },
   trigger_id: 'trigger.2',
   response_url: 'https://hooks.example/2',
+};
+const fromMenu = {
+  team: { id: 'T0ACME' },
+  user: { id: 'U0ANA', name: 'ana.chose' },
+  channel: { id: 'C0DOCS', name: 'docs' },
+  message_ts: '2.2',
+  message: { type: 'message', ts: '2.2', thread_ts: '1.1', user: 'U0BEN', text: 'Fix it' },
+  trigger_id: 'trigger.4',
+  response_url: 'https://hooks.example/4',
 };
 const fromDialog = {
   team: { id: 'T0ACME' },
@@ -99,6 +123,11 @@ export const aCommand = (changes: Partial<SlashCommand> = {}): SlashCommand => (
 });
 export const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
   defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
+
+export const aShortcut = (
+  run: MessageShortcut['run'] = async () => done,
+  callback = 'test.message',
+): MessageShortcut => ({ callback, may: 'agent', run });
 
 export const aDialog = (
   submit: Dialog['submit'] = async () => ({ kind: 'closed' }),
@@ -135,6 +164,7 @@ export function bound({ policy = allows, identity, tools, ...changes }: Bound = 
     buttons: [],
     dialogs: [],
     linkActions: [],
+    shortcuts: [],
     gate: createGate({
       tools: tools ?? ({} as GateParts['tools']),
       policy,
@@ -147,6 +177,7 @@ export function bound({ policy = allows, identity, tools, ...changes }: Bound = 
       log,
     }),
     homeOpened: async () => {},
+    heard: async () => {},
     responseUrlOf: async () => 'https://hooks.example/1',
     async answerPrivately(responseUrl, { text }) {
       answers.push({ responseUrl, text });

@@ -1,6 +1,11 @@
-import type { BlockAction, SlashCommand, ViewSubmitAction } from '@slack/bolt';
+import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import { callerOfAction, callerOfCommand, callerOfDialog } from '../../src/commands/callers.ts';
+import {
+  callerOfAction,
+  callerOfCommand,
+  callerOfDialog,
+  callerOfShortcut,
+} from '../../src/commands/callers.ts';
 
 const command = {
   team_id: 'T0ACME',
@@ -75,6 +80,31 @@ describe('a click', () => {
     [{ team: null, user: { id: 'U0ANA' } }, ''],
   ])('without a workspace of its own (%j) belongs to %j', (changes, teamId) => {
     expect(callerOfAction(click(changes), 0).teamId).toBe(teamId);
+  });
+});
+
+describe('a message shortcut', () => {
+  const chosen = (changes: object = {}) => ({ ...click(), ...changes }) as unknown as MessageShortcut;
+
+  test('who chose it, where, and by which request', () => {
+    expect(callerOfShortcut(chosen(), 5000)).toEqual({
+      teamId: 'T0ACME',
+      user: { id: 'U0ANA', name: 'ana', fullMember: false },
+      channel: { id: 'C0DOCS', name: 'docs' },
+      requestId: '1.3.b',
+      triggerId: '1.3.b',
+      responseUrl: 'https://hooks.example/2',
+      receivedAtMs: 5000,
+    });
+  });
+
+  test.each([
+    [{ team: null }, 'T0HOME', 'ana'],
+    [{ team: null, user: { id: 'U0ANA' } }, '', 'U0ANA'],
+    [{ user: { id: 'U0ANA', name: 'ana.n' } }, 'T0ACME', 'ana.n'],
+  ])('that says less (%j) belongs to %j and is of %s', (changes, teamId, name) => {
+    const caller = callerOfShortcut(chosen(changes), 0);
+    expect([caller.teamId, caller.user.name]).toEqual([teamId, name]);
   });
 });
 

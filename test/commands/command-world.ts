@@ -1,11 +1,14 @@
 import type { ModalView } from '@slack/types';
 import type { Caller, CommandTools } from '../../src/commands/command.ts';
 import { createIntake } from '../../src/commands/intake.ts';
+import { type ThreadRun, threadRun } from '../../src/jobs/agent/thread.ts';
 import { exportRun } from '../../src/jobs/export/run.ts';
 import { createLog } from '../../src/log.ts';
 import type { Project } from '../../src/projects.ts';
+import { noNames } from '../../src/slack/markdown/names.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import type { TestRedis } from '../flows/redis.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
 
@@ -41,12 +44,14 @@ export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels
 export function createCommandWorld(redis: TestRedis, changes: Partial<CommandTools> = {}) {
   const runs = createRunStore(redis.client);
   const links = createLinkStore(redis.client);
+  const threads = createThreadStore(redis.client);
   const opened: ModalView[] = [];
   const notes: Parameters<CommandTools['note']>[0][] = [];
   const woken: string[] = [];
   const tools: CommandTools = {
     intake: createIntake({
       runs,
+      threads,
       wake: async ({ id }) => void woken.push(id),
       limitMs: 5000,
       claimMs: 60_000,
@@ -57,6 +62,8 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     projects: [aProject()],
     docsDomain: undefined,
     links: 'thread',
+    replies: 'auto',
+    names: async () => noNames,
     link: links.get,
     openDialog: async (_caller, view) => void opened.push(view),
     note: async (line) => void notes.push(line),
@@ -72,11 +79,25 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     tools,
     runs,
     links,
+    threads,
     opened,
     notes,
     woken,
     /** Every run of an export that is open, oldest first. */
     exports: () => runs.activeOf(exportRun, 'export'),
+    /** Every thread that is being set up or follows a job, oldest first. */
+    threadRuns: () => runs.activeOf(threadRun, 'agent-thread'),
+    /** A thread that follows a job in its place. */
+    async followed(followed: ThreadRun): Promise<ThreadRun> {
+      const { teamId, place } = followed;
+      const claim = place && threadClaim({ teamId, ...place });
+      const thread = { ...followed, claim };
+      await runs.accept(thread, (await runs.timeMs()) + 10_000, 0, undefined);
+      if (place !== undefined) await threads.follow(thread, { teamId, ...place });
+      return thread;
+    },
+    /** What happened to a thread since its last look. */
+    heard: async ({ id }: Pick<ThreadRun, 'id'>) => (await threads.open(id, threadRun))?.heard,
     async given<R extends RunBase>(run: R): Promise<R> {
       await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
       return run;

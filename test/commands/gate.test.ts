@@ -10,6 +10,7 @@ import type { Person, Verdict } from '../../src/policy.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import type { RunStore } from '../../src/store/runs.ts';
+import type { ThreadStore } from '../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
 import { aCaller } from './command-world.ts';
@@ -260,6 +261,7 @@ describe('what goes wrong behind the gate', () => {
   test('because Redis does not take it is told, without a reference', async () => {
     const intake = createIntake({
       runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
+      threads: {} as ThreadStore,
       wake: async () => {},
       limitMs: 1000,
       claimMs: 1000,

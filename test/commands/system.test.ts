@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createSystemLook, type SystemParts } from '../../src/commands/system.ts';
 import type { PaceStore } from '../../src/store/pace.ts';
+import { defaultTiming } from '../../src/timing.ts';
+import { aProject } from './command-world.ts';
 
 const use = { free: 3, waiting: 1, nextMs: 0 };
 
@@ -11,8 +13,12 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     connected: () => undefined,
     ping: async () => 'PONG',
     counts: async () => [],
-    limits: { exportStatusPerSecond: 5 },
+    limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
+    projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
+    budgets: { use: async () => ({ used: 12, waiting: 1, nextMs: 0 }) },
+    threads: { followed: async () => ['a', 'b'] },
     pace: { use: async ({ bucket }) => (bucket.includes('T0ACME') ? use : undefined) } as PaceStore,
+    timing: defaultTiming,
     about: { version: '1.2.3', role: 'web', upSinceMs: 1000 },
     monotonicMs: () => performance.now(),
     ...changes,
@@ -25,6 +31,14 @@ test('the use of the limits is that of the workspace that asks', async () => {
   const { limits } = await look({});
   expect(limits).toMatchObject({ exportStatusPerSecond: 5, edits: use });
   expect(limits.editsPerMinute).toBeGreaterThan(10);
+});
+
+test('the use of the agent is that of each project that has one', async () => {
+  const state = await look({});
+  expect(state.threads).toBe(2);
+  expect(state.limits.followUps).toMatchObject([
+    { project: 'acme', perHour: 100, use: { used: 12, waiting: 1 } },
+  ]);
 });
 
 describe('of what this process saw and what the workers told', () => {
@@ -65,6 +79,8 @@ test.each([
       ping: gives,
       counts: gives,
       pace: { use: gives } as unknown as PaceStore,
+      budgets: { use: gives },
+      threads: { followed: gives },
     },
     50,
   );
@@ -73,7 +89,8 @@ test.each([
     docs: { answered: true, atMs: 5 },
     redisMs: undefined,
     queues: undefined,
-    limits: { exportStatusPerSecond: 5, edits: undefined },
+    threads: undefined,
+    limits: { edits: undefined, followUps: [{ project: 'acme', perHour: 100, use: undefined }] },
     role: 'web',
   });
 });

@@ -40,13 +40,14 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     const sections = await opens('ana');
     expect(sections).toEqual({
       'What you run and follow': ['Nothing yet.'],
-      'What you may do': ['Start exports'],
+      'What you may do': ['Start exports', 'Instruct the docs agent'],
       Limits: [
         'looks at exports: up to 5 a second for each API key',
         expect.stringMatching(/^edits in Slack: up to \d+ a minute, \d+ free just now, none waits$/),
+        'instructions to the docs agent: 0 of 100 used in the past hour',
       ],
       Help: [
-        'Type /docs-export help or /docs-status help in any channel.',
+        'Type /docs-export help, /docs-agent help or /docs-status help in any channel.',
         'This page is brought up to date when you open it.',
       ],
     });

@@ -73,7 +73,7 @@ export async function startTestRedis(): Promise<TestRedis> {
  * A port that nothing listens on. It is below those that the system gives to outgoing connections, so that it is
  * still free when a Redis that was killed comes back to it.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
     const server = createServer();

@@ -46,18 +46,21 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     ]);
     expect(lines[2]).toMatch(/^Redis — answers in \d+ ms$/);
     expect(lines[3]).toMatch(/^Queue docs-export — \d waiting, \d active, \d for later, 0 failed$/);
-    expect(lines[4]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
-    expect(lines.slice(5, 8)).toEqual([
+    expect(lines[4]).toBe('Queue docs-agent — 0 waiting, 0 active, 0 for later, 0 failed');
+    expect(lines[5]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
+    expect(lines.slice(6, 10)).toEqual([
       'Exports you can see here — 1 running',
       'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
+      'Agent threads — none is followed',
       'Schedules — Nothing is scheduled.',
     ]);
-    expect(lines[8]).toBe('Limit — looks at exports: up to 5 a second for each API key');
-    expect(lines[9]).toMatch(
+    expect(lines[10]).toBe('Limit — looks at exports: up to 5 a second for each API key');
+    expect(lines[11]).toMatch(
       /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) just now, /,
     );
-    expect(lines[10]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
-    expect(lines).toHaveLength(11);
+    expect(lines[12]).toBe('Limit — instructions to the docs agent: 0 of 100 used in the past hour');
+    expect(lines[13]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
+    expect(lines).toHaveLength(14);
   });
 
   test('counts what runs beyond five, and shows nothing of what the person cannot open from here', async () => {
@@ -119,7 +122,9 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       expect(lines[2]).toBe('Redis — not answering; I start nothing I might lose');
       expect(lines[3]).toBe("Exports you can see here — can't be read right now");
       expect(lines.at(-1)).toContain('role all');
-      expect(lines).toHaveLength(8);
+      expect(lines).toContain("Agent threads — can't be counted right now");
+      expect(lines).toContain('Limit — instructions to the docs agent: up to 100 an hour');
+      expect(lines).toHaveLength(10);
 
       const audit = await asks('/docs-status audit');
       expect(audit.tookMs).toBeLessThan(2500);

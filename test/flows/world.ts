@@ -9,7 +9,7 @@ import {
   type StandInPlatform,
   type StandInPlatformOptions,
 } from '../../demo/docs-platform/platform.ts';
-import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
+import { createStandInSlack, type StandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
 import type { Call } from '../../demo/wire.ts';
 import type { Timing } from '../../src/timing.ts';
 import { endsWithTests } from './children.ts';
@@ -29,10 +29,12 @@ const quick: Partial<Timing> = {
   retryMaxMs: 300,
   lookMinMs: 25,
   lookMaxMs: 100,
+  graceMs: 400,
   shutdownMs: 3000,
 };
 
 export interface Bot {
+  /** Where it takes requests; 0 with the role `worker`. */
   port: number;
   /** Whether it made this call to a stand-in. */
   made(call: Call): boolean;
@@ -50,14 +52,14 @@ export interface World {
   platform: StandInPlatform;
   redis: TestRedis;
   bots: Bot[];
-  /** Starts one more bot. Slack talks to the newest. */
+  /** Starts one more bot. Slack talks to the newest that takes requests. */
   startBot(options?: BotOptions): Promise<Bot>;
   /**
-   * Forgets what happened so far: messages, dialogs, exports, work, orders on the wires, calls and limits. What the
-   * bots remember by themselves, such as who people are, stays.
+   * Forgets what happened so far: messages, dialogs, exports, agent jobs, work, orders on the wires, calls and limits.
+   * What the bots remember by themselves, such as who people are, stays.
    */
   forget(): Promise<void>;
-  /** What was secret at any time: tokens, keys, response addresses, bundle links. */
+  /** What no log may hold: tokens, keys, response addresses, bundle links, and what people wrote. */
   secrets(): string[];
   /** Stops everything and checks what must hold in every test. */
   close(): Promise<void>;
@@ -75,13 +77,14 @@ export interface BotOptions {
 export interface WorldOptions {
   /** How Slack reaches the bots; over HTTP when left out. */
   transport?: 'http' | 'socket';
+  slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
   platform?: StandInPlatformOptions;
   /** Rules of Slack that the test breaks on purpose. */
   mayViolate?: RegExp;
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const slack = createStandInSlack({ transport: options.transport ?? 'http' });
+  const slack = createStandInSlack({ ...options.slack, transport: options.transport ?? 'http' });
   const platform = createStandInPlatform({
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
@@ -111,6 +114,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       SLACK_API_URL: `${slackServer.url}/api/`,
       DOCS_API_URL: platformServer.url,
       DOCS_API_KEY: platform.apiKey,
+      // With projects of its own, the file has their ids.
+      ...(!config?.includes('projects:') && { DOCS_PROJECT_ID: platform.projectId }),
       LOG_LEVEL: 'debug',
       TEST_TIMING: JSON.stringify({ ...quick, ...timing }),
       ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
@@ -118,7 +123,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...env,
     });
     bots.push(bot);
-    slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+    if (bot.port > 0) slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
     return bot;
   }
 
@@ -129,7 +134,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const { bot, signingSecret, app } = slack.tokens;
     const addresses = ['/response/', '?ticket='];
     const keys = [platform.apiKey, ...(options.platform?.others ?? []).map(({ apiKey }) => apiKey)];
-    return [bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...forgotten];
+    const people = slack.messages.filter(({ from }) => from !== 'docket').map(({ text }) => text);
+    const prompts = platform.agent.messages.map(({ prompt }) => prompt);
+    // A single word may well be one of the log's own.
+    const words = [...people, ...prompts].filter((text) => text.length >= 12);
+    return [bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...words, ...forgotten];
   }
 
   async function forget() {
@@ -140,6 +149,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     for (const list of [slack.messages, slack.ephemerals, slack.wire.calls]) list.splice(0);
     for (const list of [platform.starts, platform.wire.calls]) list.splice(0);
     for (const jobId of [...platform.exports.keys()]) platform.forget(jobId);
+    platform.agent.clear();
     platform.linkLifeMs = 3_600_000;
     for (const name of ['ana', 'ben', 'gus', 'sue', 'eve'] as const)
       while (slack.person(name).modal()) await slack.person(name).closes();
@@ -178,11 +188,15 @@ async function spawnBot(addresses: string[], env: Record<string, string>): Promi
     }),
   );
   let output = '';
-  const port = await new Promise<number>((resolve, reject) => {
+  let port: number | undefined;
+  await new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      const up = /"port":(\d+),[^\n]*"Docket is up"/.exec(output);
-      if (up) resolve(Number(up[1]));
+      if (port !== undefined) return;
+      const up = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
+      if (!up) return;
+      port = Number(up[1] ?? 0);
+      resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
@@ -190,7 +204,7 @@ async function spawnBot(addresses: string[], env: Record<string, string>): Promi
   });
   const running = () => child.exitCode === null && child.signalCode === null;
   return {
-    port,
+    port: port ?? 0,
     made: (call) => addresses.includes(call.port),
     output: () => output,
     running,
@@ -215,7 +229,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals) {
  */
 async function dropWork({ client }: TestRedis) {
   const turns = '{docket}:pace:';
-  const queues = ['docs-export', 'slack-outbox'].map((queue) => `{docket}:${queue}:`);
+  const queues = ['docs-export', 'docs-agent', 'slack-outbox'].map((queue) => `{docket}:${queue}:`);
   const records = async () =>
     (await client.keys('{docket}:*')).filter(
       (key) => ![turns, ...queues].some((kept) => key.startsWith(kept)),

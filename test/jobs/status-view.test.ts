@@ -13,7 +13,13 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   connected: undefined,
   redisMs: 0.4,
   queues: [{ queue: 'docs-export', waiting: 1, active: 2, delayed: 3000, failed: 0 }],
-  limits: { exportStatusPerSecond: 5, editsPerMinute: 44, edits: { free: 4, waiting: 0, nextMs: 0 } },
+  limits: {
+    exportStatusPerSecond: 5,
+    editsPerMinute: 44,
+    edits: { free: 4, waiting: 0, nextMs: 0 },
+    followUps: [],
+  },
+  threads: 0,
   version: '1.2.3',
   role: 'all',
   upSinceMs: NOW_MS,
@@ -33,6 +39,7 @@ test('one line for each thing, its state in words', () => {
     'Redis — answers in 1 ms',
     'Queue docs-export — 1 waiting, 2 active, 3,000 for later, 0 failed',
     'Exports you can see here — none is running',
+    'Agent threads — none is followed',
     'Schedules — Nothing is scheduled.',
     'Limit — looks at exports: up to 5 a second for each API key',
     'Limit — edits in Slack: up to 44 a minute, 4 free just now, none waits',
@@ -41,16 +48,30 @@ test('one line for each thing, its state in words', () => {
 });
 
 test('what is not known is not made up', () => {
-  const limits = { exportStatusPerSecond: 0.5, editsPerMinute: 44, edits: undefined };
-  const changes = { docs: undefined, slack: undefined, redisMs: undefined, queues: undefined, limits };
+  const limits = {
+    exportStatusPerSecond: 0.5,
+    editsPerMinute: 44,
+    edits: undefined,
+    followUps: [{ project: 'acme', perHour: 100, use: undefined }],
+  };
+  const changes = {
+    docs: undefined,
+    slack: undefined,
+    redisMs: undefined,
+    queues: undefined,
+    threads: undefined,
+    limits,
+  };
   expect(reads(aState(changes), undefined)).toEqual([
     'Docs platform — not asked lately',
     'Slack — not called lately',
     'Redis — not answering; I start nothing I might lose',
     "Exports you can see here — can't be read right now",
+    "Agent threads — can't be counted right now",
     'Schedules — Nothing is scheduled.',
     'Limit — looks at exports: up to 0.5 a second for each API key',
     'Limit — edits in Slack: up to 44 a minute',
+    'Limit — instructions to the docs agent: up to 100 an hour',
     'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
   ]);
 });
@@ -85,10 +106,33 @@ describe('how much of the edits is in use', () => {
     [{ free: 0, waiting: 1, nextMs: 900 }, 'all in use just now, 1 waits'],
     [{ free: 0, waiting: 1200, nextMs: 900 }, 'all in use just now, 1,200 wait'],
   ])('%j', (edits, words) => {
-    expect(limitLines({ exportStatusPerSecond: 5, editsPerMinute: 44, edits })[1]).toBe(
+    expect(limitLines({ exportStatusPerSecond: 5, editsPerMinute: 44, edits, followUps: [] })[1]).toBe(
       `edits in Slack: up to 44 a minute, ${words}`,
     );
   });
+});
+
+describe('the instructions of the past hour', () => {
+  const limits = { exportStatusPerSecond: 5, editsPerMinute: 44, edits: undefined };
+  const acme = { project: 'acme', perHour: 1000, use: { used: 12, waiting: 0 } };
+
+  test('are counted', () => {
+    expect(limitLines({ ...limits, followUps: [acme] }).slice(2)).toEqual([
+      'instructions to the docs agent: 12 of 1,000 used in the past hour',
+    ]);
+  });
+
+  test('of several projects say which, and who waits', () => {
+    const beta = { ...acme, project: 'beta', use: { used: 1000, waiting: 3 } };
+    expect(limitLines({ ...limits, followUps: [acme, beta] }).slice(2)).toEqual([
+      'instructions to the docs agent in acme: 12 of 1,000 used in the past hour',
+      'instructions to the docs agent in beta: 1,000 of 1,000 used in the past hour, 3 wait',
+    ]);
+  });
+});
+
+test('followed threads are counted', () => {
+  expect(reads(aState({ threads: 1200 }), none)).toContain('Agent threads — 1,200 followed');
 });
 
 test('whatever the exports are called, Slack takes it and nobody is notified', () => {

@@ -1,6 +1,7 @@
 import type { HomeView, ModalView } from '@slack/types';
 import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
+import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
@@ -129,4 +130,63 @@ test('an app without a Home tab is told so', async () => {
   const { api, heard } = await setting({ manifest: widerManifest({ homeTab: false }) });
   expect(await failure(api.publishHome('U0ANA', home))).toBe('refused not_enabled');
   expect(heard).toEqual([true]);
+});
+
+test('conversations by their name; direct messages have none, and Slack is not asked', async () => {
+  const { slack, api } = await setting();
+  expect(await api.channelName(slack.channel('#docs').id)).toBe('docs');
+  expect(await failure(api.channelName(slack.channel('#secret').id))).toBe('place channel_not_found');
+  const asked = slack.wire.calls.length;
+  expect(await failure(api.channelName(slack.channel('@ana').id))).toBe('place no_name');
+  expect(slack.wire.calls).toHaveLength(asked);
+});
+
+test('a reaction is added and taken away, and doing so again changes nothing', async () => {
+  const { slack, api, heard } = await setting();
+  const said = await slack.person('ana').says('#docs', 'hello');
+  const bot = slack.workspace.bot.userId;
+  await api.react(said, 'eyes');
+  await api.react(said, 'eyes');
+  expect(said.reactions).toEqual([{ name: 'eyes', users: [bot] }]);
+  await api.unreact(said, 'eyes');
+  await api.unreact(said, 'eyes');
+  expect(said.reactions).toEqual([]);
+  // Slack answered, though it refused.
+  expect(heard).toEqual([true, true, true, true]);
+});
+
+test('a reaction on what is gone, and one that Slack does not know', async () => {
+  const { slack, api } = await setting();
+  const ana = slack.person('ana');
+  const said = await ana.says('#docs', 'hello');
+  expect(await failure(api.react(said, 'No such thing'))).toBe('refused invalid_name');
+  await ana.deletes(said);
+  expect(await failure(api.react(said, 'eyes'))).toBe('missing message_not_found');
+  expect(await failure(api.unreact(said, 'eyes'))).toBe('missing message_not_found');
+  const elsewhere = { channel: slack.channel('#secret').id, ts: said.ts };
+  expect(await failure(api.unreact(elsewhere, 'eyes'))).toBe('place channel_not_found');
+});
+
+test('an error that is no refusal is not taken for a reaction that is there', async () => {
+  const { slack, api } = await setting();
+  const said = await slack.person('ana').says('#docs', 'hello');
+  slack.wire.order('reactions.add', { kind: 'answer', status: 503 });
+  expect(await failure(api.react(said, 'eyes'))).toBe('unclear http_503');
+  slack.wire.order('reactions.remove', { kind: 'answer', status: 503 });
+  expect(await failure(api.unreact(said, 'eyes'))).toBe('unclear http_503');
+});
+
+test('a whisper is read by one person, in the channel or in a thread', async () => {
+  const { slack, api } = await setting();
+  const [ana, ben] = [slack.person('ana'), slack.person('ben')];
+  const root = await ben.says('#docs', 'root');
+  await ben.says('#docs', 'reply', { threadTs: root.ts });
+  await ben.says('#docs', 'later');
+  const to = { channel: root.channel, user: ana.id };
+  await api.whisper({ ...to, threadTs: root.ts }, message([['Is this for the agent?']]));
+  await api.whisper(to, message([['Hello']], [{ label: 'Go', action: 'test.go' }]));
+  expect(ana.sees('#docs')).toEqual(['root', 'reply', 'Is this for the agent?', 'later', 'Hello\n[Go]']);
+  expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
+  const sue = { ...to, channel: slack.channel('#private').id, user: slack.person('sue').id };
+  expect(await failure(api.whisper(sue, message([['Hello']])))).toBe('place user_not_in_channel');
 });

@@ -19,6 +19,8 @@ let deliver: Deliver;
 let nowMs: number;
 /** What Slack was told, in order: `key: text`. */
 let told: string[];
+/** The threads of its posts. */
+let threads: (string | undefined)[];
 beforeAll(async () => {
   redis = await startTestRedis();
 });
@@ -26,12 +28,14 @@ beforeEach(async () => {
   await redis.client.flushall();
   nowMs = NOW_MS;
   told = [];
+  threads = [];
   const pace = createPaceStore(redis.client);
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
-    post: async ({ channel }, content, { key }) => {
+    post: async ({ channel, threadTs }, content, { key }) => {
       told.push(`${key}: ${textOf(content)}`);
+      threads.push(threadTs);
       return { channel, ts: `${nowMs / 1000}` };
     },
     edit: async (_at, content) => void told.push(textOf(content)),
@@ -141,4 +145,12 @@ test('posts of one kind go in the order in which they were wanted', async () => 
   }
   const posted = await afterTurns('post:C0DOCS', 3, ['b', 'a', 'c']);
   expect(posted).toEqual(['c: c', 'a: a', 'b: b']);
+});
+
+test('a message for the thread under somebody else’s message is posted there', async () => {
+  const place = { channel: 'C0OTHER', threadTs: '1758376800.000100' };
+  const wanted = aMessage({ place, hash: 'reply' });
+  await createMessageStore(redis.client).want('reply', wanted, 1, nowMs);
+  await deliver('reply');
+  expect(threads).toEqual([place.threadTs]);
 });

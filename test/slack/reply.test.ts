@@ -30,6 +30,7 @@ describe('a reply', () => {
       channel: 'C0DOCS',
       ts: '1789905000.000200',
       threadTs: '1789904000.000100',
+      parentUser: 'U0DOCKET',
       user: 'U0ANA',
       team: 'T0ACME',
       external: false,
@@ -120,6 +121,7 @@ describe('an edit', () => {
     const { text, blocks } = body.event.message as Fields;
     expect(read(body)).toMatchObject({
       kind: 'edited',
+      editedTs: '1789905100.000000',
       channel: 'C0DOCS',
       ts: '1789905000.000200',
       threadTs: '1789904000.000100',
@@ -176,6 +178,7 @@ describe('a deletion', () => {
       channel: 'C0DOCS',
       ts: '1789905000.000200',
       threadTs: '1789904000.000100',
+      parentUser: 'U0DOCKET',
     });
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
+import { createBudgetStore } from '../../src/store/budget.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX } from '../../src/store/keys.ts';
@@ -11,8 +12,10 @@ import { createPeopleStore } from '../../src/store/people.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createStepStore } from '../../src/store/steps.ts';
+import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aMessage } from './a-message.ts';
+import { aThread, place } from './a-thread.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -38,7 +41,7 @@ async function everyKey(): Promise<{ key: string; lives: number }[]> {
   return Promise.all(all.map(async (key) => ({ key, lives: await redis.client.pttl(key) })));
 }
 
-test('whatever the stores write ends some day, except for the lists of open work', async () => {
+test('whatever the stores write ends some day, except for settings and the lists of open work', async () => {
   const { client } = redis;
   const runs = createRunStore(client);
   const messages = createMessageStore(client);
@@ -71,6 +74,19 @@ test('whatever the stores write ends some day, except for the lists of open work
   const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
   await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });
 
+  const threads = createThreadStore(client);
+  const budget = { name: 'acme', perHour: 1 };
+  const happened = { entry: {}, once: 'ts' };
+  const elsewhere = { ...place, rootTs: '2.2' };
+  await runs.accept(aThread(), deadlineMs, 60_000, undefined);
+  await threads.follow(aThread(), place);
+  await threads.tell('agent-thread', place, happened, false);
+  await threads.tell('agent-thread', elsewhere, happened, true);
+  await threads.post('agent-thread', 't1', happened, deadlineMs);
+  await threads.save(aThread(), 0, { budget, of: 'a', sinceMs: 1 });
+  await threads.save(aThread({ rev: 2 }), 0, { budget, of: 'b', sinceMs: 1 });
+  await createBudgetStore(client).hold(budget, 1000);
+
   const found = await everyKey();
   expect(found.map(({ key }) => key).sort()).toEqual(
     [
@@ -96,10 +112,23 @@ test('whatever the stores write ends some day, except for the lists of open work
       keys.jobErrors('export:1'),
       keys.health('docs'),
       keys.directMessage('T1', 'U1'),
+      keys.run('t1'),
+      keys.inbox('t1'),
+      keys.claim(threadClaim(place)),
+      keys.followed('T0ACME'),
+      keys.told(threadClaim(place)),
+      keys.told(threadClaim(elsewhere)),
+      keys.told('t1'),
+      keys.early(threadClaim(elsewhere)),
+      keys.budget('acme'),
+      keys.budget('acme:line'),
+      keys.budget('acme:gone'),
+      keys.budget('acme:hold'),
     ].sort(),
   );
   const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);
-  expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns()].sort());
+  const lasting = [keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place)), keys.followed('T0ACME')];
+  expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns(), ...lasting].sort());
 });
 
 test('news of a message whose record has ended leaves nothing behind for good', async () => {

@@ -82,6 +82,43 @@ describe('wanting a message', () => {
   });
 });
 
+describe('a message that lasts', () => {
+  const lasting = aMessage({ lasting: true });
+  const livesMs = () => redis.client.pttl(keys.message('m1'));
+
+  test('has no end, as long as it is wanted so', async () => {
+    await messages.want('m1', lasting, 1, 1000);
+    expect(await livesMs()).toBe(-1);
+    expect((await messages.load('m1'))?.wanted).toEqual(lasting);
+    await messages.update('m1', { ts: '1.1' });
+    expect(await livesMs()).toBe(-1);
+    await messages.want('m1', running, 2, 2000);
+    expect(await livesMs()).toBeGreaterThan(keep.runMs - 60_000);
+  });
+
+  test('may become one that had an end, though it looks the same', async () => {
+    await messages.want('m1', running, 1, 1000);
+    expect(await messages.want('m1', lasting, 2, 2000)).toBe(false);
+    expect(await livesMs()).toBe(-1);
+  });
+
+  test('keeps its end against an older version', async () => {
+    await messages.want('m1', running, 2, 1000);
+    await messages.want('m1', lasting, 1, 2000);
+    expect(await livesMs()).toBeGreaterThan(0);
+  });
+});
+
+test.each([
+  { channel: 'C0DOCS', threadTs: '1758376800.000100' },
+  { channel: 'C0DOCS' },
+  { user: 'U0ANA' },
+  { under: 'm0' },
+])('a place comes back as it was: %j', async (place) => {
+  await messages.want('m1', aMessage({ place }), 1, 1000);
+  expect((await messages.load('m1'))?.wanted.place).toEqual(place);
+});
+
 describe('what is known of a delivery', () => {
   test('comes back as it was written, each field in its type', async () => {
     await messages.want('m1', running, 1, 1000);

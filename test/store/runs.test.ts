@@ -253,9 +253,122 @@ describe('settling', () => {
   test('a state that is not the latest changes nothing', async () => {
     await accept(aNote());
     await runs.save(aNote());
-    await runs.settle(aNote(), true);
+    expect(await runs.settle(aNote(), true)).toBe(false);
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
+  });
+});
+
+describe('a run that lasts', () => {
+  const own = [keys.run('r1'), keys.claim('docs.acme.com')];
+  const lives = () => Promise.all(own.map((key) => redis.client.pttl(key)));
+
+  test('has no end, and neither has its claim', async () => {
+    await accept(aNote({ lasting: true }));
+    expect(await lives()).toEqual([-1, -1]);
+    await runs.save(aNote({ lasting: true }));
+    expect(await lives()).toEqual([-1, -1]);
+  });
+
+  test('has an end, and its claim too, once it is saved as one that does not', async () => {
+    await accept(aNote({ lasting: true }));
+    await runs.save(aNote());
+    for (const leftMs of await lives()) {
+      expect(leftMs).toBeGreaterThan(keep.runMs - 30_000);
+      expect(leftMs).toBeLessThanOrEqual(keep.runMs);
+    }
+  });
+
+  test('may be one that did not at first', async () => {
+    await accept(aNote());
+    await runs.save(aNote({ lasting: true }));
+    expect(await lives()).toEqual([-1, -1]);
+  });
+
+  test('lasts again when it is resumed as one, with what waits for it', async () => {
+    await accept(aNote());
+    await redis.client.rpush(keys.inbox('r1'), '{}');
+    await redis.client.pexpire(keys.inbox('r1'), 5000);
+    await runs.resume(aNote({ lasting: true }), inTime, CLAIM_MS);
+    expect(await lives()).toEqual([-1, -1]);
+    expect(await redis.client.pttl(keys.inbox('r1'))).toBe(-1);
+  });
+
+  test('ends when it is forgotten', async () => {
+    await accept(aNote({ lasting: true }));
+    await runs.forget('export', 'r1');
+    const [leftMs = 0] = await lives();
+    expect(leftMs).toBeGreaterThan(keep.runMs - 30_000);
+    expect(await holder()).toBeNull();
+  });
+});
+
+test('a save does not lengthen the life of a run, nor of its claim', async () => {
+  await accept(aNote());
+  await redis.client.pexpire(keys.run('r1'), 5000);
+  await runs.save(aNote());
+  expect(await redis.client.pttl(keys.run('r1'))).toBeLessThanOrEqual(5000);
+  expect(await redis.client.pttl(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
+});
+
+describe('waking', () => {
+  const open = () => runs.open('r1', note);
+
+  test('has a settled run looked at, and is counted', async () => {
+    await accept(aNote());
+    await runs.settle(aNote(), false);
+    expect(await open()).toEqual({ run: aNote(), wakes: 0 });
+    await runs.wake('export', 'r1');
+    await runs.wake('export', 'r1');
+    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
+    expect(await open()).toEqual({ run: aNote(), wakes: 2 });
+  });
+
+  test('keeps a run from being settled by who has not seen it', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    expect(await runs.settle(aNote(), true, 0)).toBe(false);
+    expect(await runs.active()).toHaveLength(1);
+    expect(await holder()).toBe('r1');
+    expect(await runs.settle(aNote(), true, 1)).toBe(true);
+    expect(await runs.active()).toEqual([]);
+  });
+
+  test('is not needed for settling', async () => {
+    await accept(aNote());
+    expect(await runs.settle(aNote(), false, (await open())?.wakes)).toBe(true);
+  });
+
+  test('is in nobody’s way who does not count', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    expect(await runs.settle(aNote(), true)).toBe(true);
+  });
+
+  test('leaves an open run its place', async () => {
+    await accept(aNote());
+    await redis.client.zadd(keys.activeRuns(), 5, 'export r1');
+    await runs.wake('export', 'r1');
+    expect(await redis.client.zscore(keys.activeRuns(), 'export r1')).toBe('5');
+  });
+
+  test('survives a save', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    await runs.save(aNote());
+    expect(await open()).toMatchObject({ run: { rev: 2 }, wakes: 1 });
+  });
+
+  test('brings back no run that is gone', async () => {
+    await runs.wake('export', 'r1');
+    expect(await redis.client.keys('*')).toEqual([]);
+    expect(await open()).toBeUndefined();
+  });
+
+  test('and opening tell of a record that cannot be read', async () => {
+    await accept(aNote());
+    await redis.client.hset(keys.run('r1'), 'json', '{}');
+    await expect(open()).rejects.toThrow(UnreadableRun);
   });
 });
 

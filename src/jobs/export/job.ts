@@ -20,13 +20,25 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
   data: z.object({ runId: z.string() }),
 
   run: ({ runId }, context) =>
-    lookAtRun('export', runId, exportRun, context, async (run) => {
-      await show(run, context);
-      return step(run, context);
-    }),
+    lookAtRun(
+      'export',
+      runId,
+      () => context.runs.load(runId, exportRun),
+      context,
+      async (run) => {
+        await show(run, context);
+        return step(run, context);
+      },
+    ),
 
   async giveUp({ runId }, context, ref) {
-    await lookAtRun('export', runId, exportRun, context, (run) => giveUp(run, context, ref));
+    await lookAtRun(
+      'export',
+      runId,
+      () => context.runs.load(runId, exportRun),
+      context,
+      (run) => giveUp(run, context, ref),
+    );
   },
 });
 

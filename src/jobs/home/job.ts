@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
+import type { Project } from '../../projects.ts';
 import type { Part } from '../../slack/blocks.ts';
 import type { SlackApi } from '../../slack/client.ts';
-import { editPace } from '../../slack/delivery.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import type { Outbox } from '../../slack/outbox.ts';
+import { editPace } from '../../slack/paces.ts';
 import { messageAddress } from '../../slack/text.ts';
+import type { BudgetStore } from '../../store/budget.ts';
 import type { Pace, PaceStore } from '../../store/pace.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { Timing } from '../../timing.ts';
 import { askWhom } from '../ask-whom.ts';
 import { type ExportRun, exportRun, maySee } from '../export/run.ts';
 import { cardKey, exportLine } from '../export/view.ts';
+import { followUpUses } from '../follow-up-use.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 import { limitLines } from '../status-view.ts';
 import { homeView } from './view.ts';
@@ -23,7 +26,9 @@ export interface HomeContext {
   slack: Pick<SlackApi, 'publishHome'>;
   outbox: Pick<Outbox, 'state'>;
   pace: PaceStore;
-  limits: { exportStatusPerSecond: number };
+  limits: { exportStatusPerSecond: number; followUpsPerHour: number };
+  projects: readonly Project[];
+  budgets: Pick<BudgetStore, 'use'>;
   /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
   workspaceUrl: () => string | undefined;
   now: () => number;
@@ -105,12 +110,13 @@ function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, co
 }
 
 async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
-  const { runs, policy, pace } = context;
-  const edits = editPace(teamId);
-  const [ids, may, use] = await Promise.all([
+  const { runs, policy, pace, projects, budgets, limits } = context;
+  const edits = editPace(teamId, context.timing);
+  const [ids, may, use, followUps] = await Promise.all([
     runs.ofPerson(teamId, userId),
     policy.mayList(userId),
     pace.use(edits),
+    followUpUses(projects, limits.followUpsPerHour, budgets.use),
   ]);
   const found = (await Promise.all(ids.map((id) => exportOf(id, context)))).flatMap((run) => run ?? []);
   const running = found.filter(({ state }) => state !== 'ended');
@@ -127,9 +133,10 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
     may,
     ask: askWhom(refused?.kind === 'refused' ? refused.ask : [], policy.open('export')),
     limits: limitLines({
-      exportStatusPerSecond: context.limits.exportStatusPerSecond,
+      exportStatusPerSecond: limits.exportStatusPerSecond,
       editsPerMinute: edits.perMinute,
       edits: use,
+      followUps,
     }),
   });
 }

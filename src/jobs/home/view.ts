@@ -30,7 +30,15 @@ export function homeView({ running, more, ended, may, ask, limits }: HomeParts):
         limits.map((limit) => [limit]),
       ),
       ...section('Help', [
-        ['Type ', { code: '/docs-export help' }, ' or ', { code: '/docs-status help' }, ' in any channel.'],
+        [
+          'Type ',
+          { code: '/docs-export help' },
+          ', ',
+          { code: '/docs-agent help' },
+          ' or ',
+          { code: '/docs-status help' },
+          ' in any channel.',
+        ],
         ['This page is brought up to date when you open it.'],
       ]),
     ],
@@ -40,6 +48,7 @@ export function homeView({ running, more, ended, may, ask, limits }: HomeParts):
 /** What a permission lets somebody do today, in the order in which people look for it. */
 const words: Partial<Record<Permission, string>> = {
   export: 'Start exports',
+  agent: 'Instruct the docs agent',
   admin: 'Administer Docket: read its audit log',
 };
 

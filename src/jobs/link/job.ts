@@ -43,13 +43,25 @@ export const linkJob = defineJob<{ runId: string }, LinkContext>({
   data: z.object({ runId: z.string() }),
 
   run: ({ runId }, context) =>
-    lookAtRun('link', runId, linkRun, context, async (run) => {
-      await show(run, context);
-      return step(run, context);
-    }),
+    lookAtRun(
+      'link',
+      runId,
+      () => context.runs.load(runId, linkRun),
+      context,
+      async (run) => {
+        await show(run, context);
+        return step(run, context);
+      },
+    ),
 
   async giveUp({ runId }, context, ref) {
-    await lookAtRun('link', runId, linkRun, context, (run) => giveUp(run, context, ref));
+    await lookAtRun(
+      'link',
+      runId,
+      () => context.runs.load(runId, linkRun),
+      context,
+      (run) => giveUp(run, context, ref),
+    );
   },
 });
 

@@ -9,6 +9,9 @@ export interface Names {
   groups: Lookup;
 }
 
+/** Where nobody was looked up. */
+export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
+
 /** `@ana`. Whom nobody knows is called as the message does, else `@someone`; the same goes for the others. */
 export function userName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.users.get(id), label) ?? 'someone'}`;

@@ -73,7 +73,7 @@ test('a mention is two events with the same ts', async () => {
 });
 
 test.each<[string, StandInSlackOptions, string]>([
-  ['not subscribed', { manifest: widerManifest({}) }, '#docs'],
+  ['not subscribed', { manifest: { ...subscribed, events: [] } }, '#docs'],
   ['no scope', { manifest: { ...subscribed, scopes: ['chat:write'] } }, '#docs'],
   ['not a member', {}, '#elsewhere'],
   ['between two people', {}, 'ana+ben'],
@@ -190,4 +190,42 @@ test('/invite brings the bot in', async () => {
   await ana.says('#elsewhere', 'hello');
   expect(events()).toMatchObject([{ text: 'hello' }]);
   await clientOf(slack).chat.postMessage({ channel: slack.channel('#elsewhere').id, text: 'hi' });
+});
+
+test('a deleted message with replies stays as a line of Slack', async () => {
+  const { bot, events, ana } = await setting();
+  const root = await ana.says('#docs', 'root');
+  const reply = await ana.says('#docs', 'reply', { threadTs: root.ts });
+  bot.received.splice(0);
+  await ana.deletes(root);
+  await ana.deletes(reply);
+  expect(events()).toMatchObject([
+    {
+      subtype: 'message_changed',
+      hidden: true,
+      message: { subtype: 'tombstone', user: 'USLACKBOT', ts: root.ts },
+      previous_message: { text: 'root', user: 'U0ANA' },
+    },
+    {
+      subtype: 'message_deleted',
+      deleted_ts: reply.ts,
+      previous_message: { text: 'reply', thread_ts: root.ts, parent_user_id: 'U0ANA' },
+    },
+  ]);
+});
+
+test('a reply that is edited says in which thread it is', async () => {
+  const { bot, events, ana, eve } = await setting();
+  const root = await ana.says('#shared', 'root');
+  const reply = await eve.says('#shared', 'reply', { threadTs: root.ts });
+  bot.received.splice(0);
+  await eve.edits(reply, '@Docket reply');
+  const place = { ts: reply.ts, thread_ts: root.ts, parent_user_id: 'U0ANA' };
+  expect(events()).toMatchObject([
+    {
+      subtype: 'message_changed',
+      message: { ...place, text: '<@U0DOCKET> reply', user_team: 'T0OTHER', edited: { user: 'U0EVE' } },
+      previous_message: { ...place, text: 'reply' },
+    },
+  ]);
 });

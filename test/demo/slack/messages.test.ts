@@ -188,6 +188,23 @@ test('ephemerals are for one person', async () => {
   expect(slack.ephemerals).toMatchObject([{ via: 'chat.postEphemeral', to: 'U0ANA' }]);
 });
 
+test('ephemerals in a thread are there for one person, once somebody has replied', async () => {
+  const { slack, web, channel } = setting();
+  const [ana, ben] = [slack.person('ana'), slack.person('ben')];
+  const root = await ana.says('#docs', 'root');
+  const whisper = (text: string) =>
+    web.chat.postEphemeral({ channel, user: ana.id, thread_ts: root.ts, text });
+  expect(await whisper('too early')).toMatchObject({ ok: true, message_ts: expect.any(String) });
+  const reply = await ben.says('#docs', 'reply', { threadTs: root.ts });
+  await whisper('psst');
+  await ben.says('#docs', 'later');
+  expect(ana.sees('#docs')).toEqual(['root', 'reply', 'psst', 'later']);
+  expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
+  await ben.deletes(reply);
+  await whisper('too late');
+  expect(slack.ephemerals.map(({ text }) => text)).toEqual(['psst']);
+});
+
 test('permalinks lead to the message, also in a thread', async () => {
   const { web, channel, post } = setting();
   const root = await post('root');

@@ -55,3 +55,12 @@ test('ordered 429s do not count as its own', async () => {
   await expect(post()).rejects.toMatchObject({ retryAfter: 30 });
   expect(slack.limited).toEqual([]);
 });
+
+test('a bench may lift all limits', async () => {
+  const slack = createStandInSlack({ rateLimits: false });
+  const web = clientOf(slack);
+  const channel = slack.channel('#docs').id;
+  for (let n = 0; n < 310; n += 1) await web.chat.postMessage({ channel, text: 'x' });
+  expect(slack.messages).toHaveLength(310);
+  expect(slack.limited).toEqual([]);
+});

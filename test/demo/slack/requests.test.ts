@@ -13,7 +13,9 @@ async function setting(
   options: StandInSlackOptions = {},
 ) {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
-  const slack = createStandInSlack({ now: () => clock.ms, ...options });
+  // Events would come between the requests that these tests are about.
+  const manifest = widerManifest({ events: [] });
+  const slack = createStandInSlack({ now: () => clock.ms, manifest, ...options });
   const bot = await startTinyBot(reply);
   open.push(bot);
   slack.botUrl = bot.url;
@@ -319,7 +321,7 @@ test('message shortcuts carry the message', async () => {
     { name: 'Follow', type: 'message' as const, callbackId: 'follow' },
     { name: 'Start', type: 'global' as const, callbackId: 'start' },
   ];
-  const { bot, card, ana } = await setting(undefined, { manifest: widerManifest({ shortcuts }) });
+  const { bot, card, ana } = await setting(undefined, { manifest: widerManifest({ shortcuts, events: [] }) });
   const sent = await card();
   await ana.usesShortcut('Follow', sent);
   await ana.usesShortcut('Start');

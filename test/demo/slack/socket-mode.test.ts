@@ -238,7 +238,7 @@ describe('an envelope', () => {
   });
 
   test('carries a click, which takes no payload', async () => {
-    const { slack, ana } = await setting();
+    const { slack, ana } = await setting({ manifest: widerManifest({ events: [] }) });
     const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Hi' } }));
     const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'Go' } };
     const blocks = [{ type: 'actions', elements: [button] }];

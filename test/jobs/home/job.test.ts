@@ -3,10 +3,12 @@ import { type HomeContext, homeJob } from '../../../src/jobs/home/job.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Permission, Policy } from '../../../src/policy.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
+import { createBudgetStore } from '../../../src/store/budget.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createPaceStore } from '../../../src/store/pace.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { defaultTiming } from '../../../src/timing.ts';
+import { aProject } from '../../commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { anEnding, aRun, NOW_MS } from '../export/any-run.ts';
 
@@ -42,7 +44,9 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
     },
     outbox: { state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
     pace: createPaceStore(redis.client),
-    limits: { exportStatusPerSecond: 5 },
+    limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
+    projects: [aProject({ projectId: 'prj_1' })],
+    budgets: createBudgetStore(redis.client),
     workspaceUrl: () => 'https://acme.example/',
     now: () => clock.ms,
     random: () => 0.5,

@@ -52,9 +52,11 @@ describe('what a person may do', () => {
   test('is said in plain words, in one order', () => {
     expect(may({ may: ['admin', 'status', 'digest', 'agent', 'export'] })).toEqual([
       'Start exports',
+      'Instruct the docs agent',
       'Administer Docket: read its audit log',
     ]);
     expect(may({ may: ['export'] })).toEqual(['Start exports']);
+    expect(may({ may: ['agent'] })).toEqual(['Instruct the docs agent']);
   });
   test('is nothing: then whom to ask', () => {
     expect(may({ may: [], ask: '@ana or @docs-admins' })).toEqual([

@@ -1,0 +1,131 @@
+import { clicked } from '../jobs/agent/click.ts';
+import type { ThreadClick } from '../jobs/agent/heard.ts';
+import { person } from '../jobs/agent/phrases.ts';
+import {
+  agentActions,
+  type Person,
+  type ThreadButton,
+  type ThreadRun,
+  threadButton,
+  threadRun,
+} from '../jobs/agent/thread.ts';
+import { type Message, message } from '../slack/blocks.ts';
+import { maySee } from './agent-threads.ts';
+import type { Caller, CommandTools } from './command.ts';
+import { defineButton } from './command.ts';
+
+type Action = ThreadClick['action'];
+
+/** The buttons of a thread that follows a job. Its look does what was clicked; here is only said what cannot be. */
+export const threadButtons = (
+  [
+    'send',
+    'notForAgent',
+    'always',
+    'discard',
+    'sendAgain',
+    'leave',
+    'checkJob',
+    'checkNow',
+    'onlyMentioned',
+    'allReplies',
+    'stop',
+  ] as const satisfies Action[]
+).map((action) =>
+  defineButton({
+    action: agentActions[action],
+    may: 'agent',
+    value: threadButton,
+    run: (button, caller, tools) => click(action, button, caller, tools),
+  }),
+);
+
+async function click(
+  action: Action,
+  button: ThreadButton,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const thread = await tools.intake.load(button.run, threadRun, caller);
+  if (thread === undefined) return gone;
+  if (!maySee(thread, caller)) return notHere;
+  const { about, attempt } = button;
+  const by: Person = { id: caller.user.id, name: caller.user.name };
+  const entry: ThreadClick = { kind: 'clicked', action, by, about, attempt };
+  const why = whyNot(thread, entry, tools.now());
+  if (why !== undefined) return why.told;
+  // What may be wanted once more is another click each time; of everything else, the first click alone counts.
+  const parts = ['click', action, ...about, attempt, ...(again.has(action) ? [caller.requestId] : [])];
+  const told = await tools.intake.tell('agent-thread', thread.id, { entry, once: parts.join(' ') }, caller);
+  if (told === 'gone') return gone;
+  if (told === 'repeated') {
+    // The same person clicked twice.
+    if (again.has(action) || asks.has(action)) return undefined;
+    return alreadyBy(thread, entry);
+  }
+  const { agentJobId: job } = thread;
+  await tools.note({ subject: job ?? 'new job', job, result: 'accepted' });
+  return answers[action];
+}
+
+const again: ReadonlySet<Action> = new Set(['checkJob', 'checkNow', 'onlyMentioned', 'allReplies', 'stop']);
+
+/** What is said to a click that counts, where nothing else shows it. */
+const answers: Partial<Record<Action, Message>> = {
+  send: inPlace('It goes to the agent.'),
+  notForAgent: inPlace('Not sent.'),
+  always: inPlace('It goes to the agent, and so do your later replies in this thread.'),
+  checkJob: message([["I'm looking."]]),
+  checkNow: message([["I'm looking."]]),
+};
+
+/** Takes the place of a question that only this person sees. */
+function inPlace(text: string): Message {
+  const answer = { ...message([[text]]), replace_original: true };
+  return answer;
+}
+
+/** What to say to a click that changes nothing, as far as the thread tells; `told` may be nothing. */
+function whyNot(
+  thread: ThreadRun,
+  entry: ThreadClick,
+  nowMs: number,
+): { told: Message | undefined } | undefined {
+  const { action, about, by } = entry;
+  if (thread.state === 'ended' && action !== 'leave') return { told: sends.has(action) ? nothingSent : over };
+  if (again.has(action)) return undefined;
+  if (asks.has(action)) {
+    const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
+    if (author !== undefined && author.id !== by.id) return { told: notYours(author) };
+  }
+  return clicked(thread, entry, nowMs) === thread ? { told: alreadyBy(thread, entry) } : undefined;
+}
+
+/** The answers to a question; it was asked of one person. */
+const asks: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
+const sends: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always', 'discard', 'sendAgain']);
+
+/** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
+function alreadyBy(thread: ThreadRun, { about: [id], attempt, by }: ThreadClick): Message | undefined {
+  const trouble = thread.troubles.find((one) => one.id === id && one.attempt === attempt);
+  const answer = trouble?.answer;
+  if (answer === undefined || answer.action === 'late') return settled;
+  if (answer.by.id === by.id) return undefined;
+  const what = answer.action === 'leave' ? 'left it at that' : 'sent it again';
+  return message([[`@${person(answer.by.name)} ${what} already.`]]);
+}
+
+const settled = message([['That was settled already; look at the newest message in the thread.']]);
+
+const gone = message([['I no longer follow this thread.']]);
+
+const over = message([['This thread follows no job any more.']]);
+
+const nothingSent = message([['This thread follows no job any more, so nothing can be sent.']]);
+
+const notHere = message([
+  ["This thread is somebody else's, in a conversation that you are not in. Ask them."],
+]);
+
+const notYours = ({ name }: Person) =>
+  message([[`Only @${person(name)} can say that: it is about their message.`]]);

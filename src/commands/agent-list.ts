@@ -1,0 +1,25 @@
+import { threadLine } from '../jobs/agent/list-view.ts';
+import { type Message, message } from '../slack/blocks.ts';
+import { addressOf, threadsFor } from './agent-threads.ts';
+import type { Caller, CommandTools } from './command.ts';
+
+/** More lines than this help nobody; the rest is counted. */
+const LINES = 15;
+
+/** The followed threads that this person may see; with `project`, those of that one. */
+export async function listThreads(
+  project: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const seen = await threadsFor(caller, tools);
+  const threads = seen.filter((thread) => project === undefined || thread.project === project);
+  if (threads.length === 0)
+    return message([
+      ['No agent job that you can see here is followed. Follow one with '],
+      [{ code: '/docs-agent follow <job id>' }],
+    ]);
+  const lines = threads.slice(0, LINES).map((thread) => threadLine(thread, addressOf(thread, tools)));
+  const rest = threads.length - lines.length;
+  return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
+}

@@ -1,0 +1,100 @@
+import type { ModalView } from '@slack/types';
+import { z } from 'zod';
+import type { Heard } from '../jobs/agent/heard.ts';
+import { stateWord } from '../jobs/agent/list-view.ts';
+import { jobName } from '../jobs/agent/phrases.ts';
+import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
+import { message, type Part } from '../slack/blocks.ts';
+import { choiceField, formView, textField } from '../slack/dialogs.ts';
+import { cut } from '../slack/text.ts';
+import { idOf } from '../store/ids.ts';
+import { addressOf, maySee } from './agent-threads.ts';
+import type { Caller, Submitted } from './command.ts';
+import { defineDialog } from './command.ts';
+
+const CALLBACK = 'agent.send_message.text';
+
+/** Limits of Slack's: what a select lists, a label of it, and what stands in a text field when the dialog opens. */
+const OPTIONS = 100;
+const OPTION = 75;
+const INITIAL = 3000;
+
+const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
+
+/** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
+export function sendDialogView(
+  { threads, here, text }: { threads: readonly ThreadRun[]; here: ThreadRun | undefined; text: string },
+  { channel, requestId }: Pick<Caller, 'channel' | 'requestId'>,
+): ModalView {
+  const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(0, OPTIONS);
+  const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
+  const fits = text.length <= INITIAL;
+  return formView({
+    title: 'Send to the docs agent',
+    submit: 'Send',
+    callback: CALLBACK,
+    meta: { channel, request: requestId } satisfies z.infer<typeof origin>,
+    fields: [
+      choiceField({
+        block: 'thread',
+        label: 'Which job',
+        choices: listed.map((thread) => ({ label: labelOf(thread), value: thread.id })),
+        ...(initial && { initial: initial.id }),
+      }),
+      textField({
+        block: 'text',
+        label: 'Instruction',
+        hint: fits
+          ? 'This text goes to the agent; files and the rest of the thread do not.'
+          : 'The message is longer than a dialog takes, so its end is missing here.',
+        multiline: true,
+        ...(text !== '' && { initial: fits ? text : cutUnits(text) }),
+      }),
+    ],
+  });
+}
+
+const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateWord(thread)}`, OPTION);
+
+/** Cut by what Slack counts, and not in the middle of a character. */
+const cutUnits = (text: string) => `${text.slice(0, INITIAL - 1).replace(/\p{Cs}$/u, '')}…`;
+
+export const sendDialog = defineDialog({
+  callback: CALLBACK,
+  may: 'agent',
+  meta: origin,
+
+  async submit(entered, _origin, caller, tools): Promise<Submitted> {
+    const text = entered.text?.trim() ?? '';
+    if (text === '') return { kind: 'problems', problems: { text: 'Write what the agent should do.' } };
+    const chosen = entered.thread;
+    if (chosen === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+    const thread = await tools.intake.load(chosen, threadRun, caller);
+    if (thread === undefined || thread.state === 'ended' || !maySee(thread, caller)) return notFollowed;
+    const { requestId, teamId, user } = caller;
+    const entry: Heard = {
+      kind: 'instruct',
+      id: idOf('instruct', teamId, requestId),
+      by: { id: user.id, name: user.name },
+      text,
+      atMs: tools.now(),
+    };
+    const once = `instruct ${requestId}`;
+    const told = await tools.intake.tell('agent-thread', thread.id, { entry, once }, caller);
+    if (told === 'gone') return notFollowed;
+    const { agentJobId: job } = thread;
+    await tools.note({ subject: job ?? 'new job', job, result: 'accepted' });
+    const address = addressOf(thread, tools);
+    const where: Part[] =
+      address === undefined ? [' in its thread.'] : [' in ', { link: address, label: 'its thread' }, '.'];
+    return {
+      kind: 'told',
+      message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
+    };
+  },
+});
+
+const notFollowed: Submitted = {
+  kind: 'told',
+  message: message([['That job is followed no more, so nothing was sent.']]),
+};

@@ -1,0 +1,35 @@
+import { message } from '../slack/blocks.ts';
+import { mentionedIn, messageMarkdown } from '../slack/markdown/message.ts';
+import { noNames } from '../slack/markdown/names.ts';
+import { within } from '../within.ts';
+import { sendDialogView } from './agent-send-dialog.ts';
+import { threadsFor } from './agent-threads.ts';
+import type { CommandTools, MessageShortcut, ShortcutMessage } from './command.ts';
+
+/** The longest that names may hold up a dialog, whose trigger ends soon; without them it says "@someone". */
+const NAMES_MS = 300;
+
+/** "Send to the docs agent" in the menu of any message. */
+export const sendShortcut: MessageShortcut = {
+  callback: 'agent.send_message',
+  may: 'agent',
+
+  async run(chosen, caller, tools) {
+    const [threads, text] = await Promise.all([threadsFor(caller, tools), textOf(chosen, tools)]);
+    if (threads.length === 0) return noneFollowed;
+    const rootTs = chosen.threadTs ?? chosen.ts;
+    const here = threads.find(({ place }) => place?.channel === caller.channel.id && place.rootTs === rootTs);
+    await tools.openDialog(caller, sendDialogView({ threads, here, text }, caller));
+    return undefined;
+  },
+};
+
+async function textOf({ content }: ShortcutMessage, { names }: Pick<CommandTools, 'names'>): Promise<string> {
+  const known = await within(NAMES_MS, names(mentionedIn(content))).catch(() => noNames);
+  return messageMarkdown(content, known).trim();
+}
+
+const noneFollowed = message([
+  ['No agent job that you can see here is followed, so there is nowhere to send this. Follow one with '],
+  [{ code: '/docs-agent follow <job id>' }],
+]);

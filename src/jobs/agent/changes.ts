@@ -1,0 +1,59 @@
+import type { Instruction, Note, Person, ThreadRun } from './thread.ts';
+
+/** The note is kept once; the same occasion has the same id. */
+export function noted(thread: ThreadRun, note: Note): ThreadRun {
+  if (thread.notes.some(({ id }) => id === note.id)) return thread;
+  return { ...thread, notes: [...thread.notes, note] };
+}
+
+/** The thread with each of its instructions as `change` gives it; the same thread where it changes none. */
+export function changing(thread: ThreadRun, change: (one: Instruction) => Instruction): ThreadRun {
+  const instructions = thread.instructions.map(change);
+  const same = instructions.every((one, index) => one === thread.instructions[index]);
+  return same ? thread : { ...thread, instructions };
+}
+
+/** An instruction that will never be sent any more. */
+export const over = (one: Instruction, outcome: 'notForAgent' | 'discarded' | 'withdrawn'): Instruction => ({
+  ...one,
+  state: 'over',
+  outcome,
+});
+
+/** Takes an instruction in. Its author is told that files do not go along. */
+export function taking(thread: ThreadRun, one: Instruction): ThreadRun {
+  const taken = { ...thread, instructions: [...thread.instructions, one] };
+  return one.state === 'waiting' ? filesNoted(taken, one) : taken;
+}
+
+/** Held instructions of `ids` that go out after all. */
+export function releasing(thread: ThreadRun, ids: readonly string[]): ThreadRun {
+  const isMeant = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
+  const released = changing(thread, (one) => (isMeant(one) ? { ...one, state: 'waiting' } : one));
+  return thread.instructions.filter(isMeant).reduce(filesNoted, released);
+}
+
+const filesNoted = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
+  files ? noted(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
+
+/** Follows no more. What is on its way or worked on stays as it is, since nothing can call it back. */
+export const stopped = (thread: ThreadRun, by: Person): ThreadRun => ending(thread, { why: 'stopped', by });
+
+/** Ends a thread whose job was not made and will not be: nobody can send that instruction any more. */
+export function endingUnmade(thread: ThreadRun): ThreadRun {
+  if (thread.agentJobId !== undefined) return thread;
+  const first = thread.instructions.find(({ creates }) => creates);
+  const isHopeless = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
+  const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isHopeless);
+  return isOpen ? thread : ending(thread, { why: 'notMade' });
+}
+
+function ending(thread: ThreadRun, why: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>): ThreadRun {
+  const isUnsent = ({ state }: Instruction) => state === 'held' || state === 'waiting';
+  return {
+    ...changing(thread, (one) => (isUnsent(one) ? over(one, 'discarded') : one)),
+    state: 'ended',
+    ended: { ...why, unsent: thread.instructions.filter(isUnsent).length },
+    lasting: false,
+  };
+}

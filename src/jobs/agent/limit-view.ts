@@ -1,0 +1,66 @@
+import { type Message, message, type Part } from '../../slack/blocks.ts';
+import type { Shown } from '../../slack/outbox.ts';
+import { instructions, quoted, quotedBy, threadButtonOf, waitingIn } from './phrases.ts';
+import { agentActions, headOf, type Instruction, type ThreadRun } from './thread.ts';
+
+/** Errors in a row before people are told that the platform does not answer. */
+const TROUBLE_TOLD_AT = 3;
+
+/** Waiting instructions that are listed one by one. */
+const LISTED = 3;
+
+/** What keeps instructions from going out for a while: a limit, or a platform that does not answer. */
+export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[] {
+  const { limit, retry } = thread;
+  const shown: Shown[] = [];
+  if (limit) {
+    const waiting = waitingIn(thread);
+    const over = limit.over === true || waiting.length === 0 || thread.state === 'ended';
+    shown.push({
+      key: `${thread.id}.limit.${limit.n}`,
+      place,
+      // That it is over is not worth a new post where somebody deleted the message.
+      kind: over ? 'progress' : 'ending',
+      message: over ? limitOver : limitMessage(thread, limit, waiting),
+      otherwise: (waiting[0]?.by ?? thread.owner).id,
+      ...(!over && { lasting: true }),
+    });
+  }
+  if (retry && retry.inARow >= TROUBLE_TOLD_AT) {
+    const key = `${thread.id}.retry.${retry.sinceMs}`;
+    shown.push({ key, place, kind: 'progress', message: retryMessage(thread, retry) });
+  }
+  return shown;
+}
+
+/** True however it came to that: they were sent, discarded, or nobody follows any more. */
+const limitOver = message([['Nothing waits for the limit any more.']]);
+
+function limitMessage(
+  thread: ThreadRun,
+  { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
+  waiting: Instruction[],
+): Message {
+  const many = waiting.length;
+  const kept = many === 1 ? 'Yours is kept' : `${instructions(many)} are kept`;
+  const goOut = many === 1 ? 'goes out' : 'go out from';
+  const used = perHour === 1 ? 'is' : 'are';
+  const words =
+    kind === 'ours'
+      ? `${instructions(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
+      : `The platform's limit is reached. ${kept}; I try again about `;
+  const lines: Part[][] = [[`⏸ ${words}`, { time: untilMs, format: '{time}' }, '.']];
+  if (many > 1) lines.push(...waiting.slice(0, LISTED).map((one) => [quotedBy(one)]));
+  if (many > LISTED) lines.push([`and ${many - LISTED} more`]);
+  const ids = waiting.map(({ id }) => id);
+  const label = many === 1 ? 'Discard' : 'Discard all';
+  return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, waiting[0]?.attempt)]);
+}
+
+/** The second text is true however it came out. */
+function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry']>): Message {
+  if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
+  const head = headOf(thread);
+  const what = head?.creates ? 'the job is not made yet' : `${quoted(head?.excerpt)} is not sent yet`;
+  return message([[`The docs platform isn't answering, so ${what}. I keep trying.`]]);
+}

@@ -1,0 +1,71 @@
+import { mentionedIn } from '../../slack/markdown/message.ts';
+import { noNames } from '../../slack/markdown/names.ts';
+import { NamesUnknown } from '../../slack/names.ts';
+import { askWhom } from '../ask-whom.ts';
+import type { AgentContext } from './context.ts';
+import { type Heard, heard as heardSchema } from './heard.ts';
+import { type About, listen } from './listen.ts';
+import type { ThreadRun } from './thread.ts';
+
+/** Names that Slack does not tell for so long are left as Slack's own placeholders; the instruction matters more. */
+const NAMES_WAIT_MS = 60_000;
+
+/** What a look made of what was heard: the thread after it, and how many entries that covers. */
+export interface Listened {
+  thread: ThreadRun;
+  taken: number;
+  /** The next entry has to wait, since Slack does not tell who wrote it. */
+  waits: boolean;
+  /** Somebody wants the job looked at. */
+  lookWanted: boolean;
+}
+
+/** Takes in what was heard, in its order, up to the first entry of whose author too little is known. */
+export async function listenAll(
+  thread: ThreadRun,
+  entries: readonly unknown[],
+  context: AgentContext,
+): Promise<Listened> {
+  const listened: Listened = { thread, taken: 0, waits: false, lookWanted: false };
+  for (const entry of entries) {
+    const read = heardSchema.safeParse(entry);
+    if (read.success) {
+      const about = await acquaint(listened.thread, read.data, context);
+      if (about === undefined) return { ...listened, waits: true };
+      listened.thread = listen(listened.thread, read.data, about);
+      listened.lookWanted ||= wantsLook(read.data);
+    } else
+      context.log.error({ run: thread.id, err: read.error }, 'what was heard in a thread cannot be read');
+    listened.taken += 1;
+  }
+  return listened;
+}
+
+const wantsLook = (what: Heard) =>
+  what.kind === 'clicked' && (what.action === 'checkJob' || what.action === 'checkNow');
+
+/** Who did this and whom it names; nothing while Slack does not tell. */
+async function acquaint(thread: ThreadRun, what: Heard, context: AgentContext): Promise<About | undefined> {
+  const botUserId = context.botUserId();
+  if (botUserId === undefined) return undefined;
+  const nowMs = context.now();
+  const known = { names: noNames, botUserId, nowMs, ask: '' };
+  if (what.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
+  // Who clicks or submits a dialog passed the gate.
+  if (what.kind !== 'reply' && what.kind !== 'edited') return { ...known, author: { ...what.by, may: true } };
+  const verdict = await context.policy.check(what.user, 'agent');
+  if (verdict.kind === 'unknown') return undefined;
+  const { id, name } = verdict.person;
+  const ask = verdict.kind === 'refused' ? askWhom(verdict.ask, context.policy.open('agent')) : '';
+  // Where it is not certain that somebody is from here, only their own name in the settings counts.
+  const stranger = what.external && !context.policy.named(id, 'agent');
+  const author = { id, name, may: verdict.kind === 'allowed' && !stranger };
+  if (!author.may) return { ...known, ask, author };
+  try {
+    return { ...known, author, names: await context.names(mentionedIn(what.content)) };
+  } catch (error) {
+    if (!(error instanceof NamesUnknown)) throw error;
+    context.log.warn({ run: thread.id, err: error }, 'Slack does not tell the names in a reply');
+    return nowMs - Number(what.ts) * 1000 > NAMES_WAIT_MS ? { ...known, author } : undefined;
+  }
+}

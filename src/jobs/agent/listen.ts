@@ -1,0 +1,145 @@
+import { messageMarkdown } from '../../slack/markdown/message.ts';
+import type { Names } from '../../slack/markdown/names.ts';
+import { changing, noted, over, releasing, taking } from './changes.ts';
+import { clicked } from './click.ts';
+import type { Heard, HeardReply } from './heard.ts';
+import { refusing, replied, type Said, said } from './listen-reply.ts';
+import type { Instruction, ThreadRun } from './thread.ts';
+import { tidy } from './tidy.ts';
+import { excerptOf, readThreadWords } from './words.ts';
+
+/** What has to be known beside what was heard. */
+export interface About {
+  /** Who wrote or clicked; `may`: has the permission `agent`. */
+  author: { id: string; name: string; may: boolean };
+  /** Whom to ask who may not; plain text. */
+  ask: string;
+  /** Of whom and what the message mentions. */
+  names: Names;
+  botUserId: string;
+  nowMs: number;
+}
+
+/** Edits and deletions of messages that have not come, or were none of ours: so many, and only of new messages. */
+const EARLY_KEPT = 20;
+const EARLY_MS = 10 * 60_000;
+
+/**
+ * Decides what something that happened to a thread changes: replies, edits, deletions, instructions from dialogs, and
+ * clicks whose permission was checked. Hearing the same again changes nothing more.
+ */
+export function listen(thread: ThreadRun, what: Heard, about: About): ThreadRun {
+  const heard = hearing(thread, what, about);
+  return heard === thread ? thread : tidy(heard);
+}
+
+function hearing(thread: ThreadRun, what: Heard, about: About): ThreadRun {
+  if (thread.state === 'ended') return thread;
+  switch (what.kind) {
+    case 'clicked':
+      return clicked(thread, what, about.nowMs);
+    case 'reply':
+      return hearReply(thread, what, about);
+    case 'edited':
+      return hearEdit(thread, what, about);
+    case 'deleted':
+      return hearDeletion(thread, what.ts, about);
+    case 'instruct':
+      return hearInstruction(thread, what);
+  }
+}
+
+function hearReply(thread: ThreadRun, what: HeardReply, about: About): ThreadRun {
+  if (find(thread, what.ts) || wasBefore(thread, what.ts)) return thread;
+  const crowd = thread.crowd || what.user !== thread.owner.id;
+  const listening = crowd === thread.crowd ? thread : { ...thread, crowd };
+  const early = thread.early.find(({ ts }) => ts === what.ts);
+  if (early?.deleted) return listening;
+  const { author, ask, nowMs } = about;
+  const now = early?.json === undefined ? saidIn(what, about) : said.parse(JSON.parse(early.json));
+  return replied(listening, { ...now, ts: what.ts, author, ask, nowMs });
+}
+
+function saidIn(
+  { content, mentionsBot, mentionsOthers, files }: HeardReply,
+  { names, botUserId }: About,
+): Said {
+  const text = messageMarkdown(content, names, { withoutMention: botUserId });
+  return { text, mentionsBot, mentionsOthers, files };
+}
+
+/** Before it was sent, the new text goes out. Later, its author is told that it is too late. */
+function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun {
+  const { ts } = what;
+  const one = find(thread, ts);
+  const edit = saidIn(what, about);
+  if (!one) return keepingEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, about);
+  if (isSent(one))
+    return noted(thread, {
+      id: `edited ${ts}`,
+      to: one.by.id,
+      kind: 'edited',
+      about: ts,
+      excerpt: one.excerpt,
+    });
+  if (!isUnsent(one)) return thread;
+  const { text, mentionsBot } = edit;
+  const { kind } = readThreadWords(text);
+  if (kind === 'aside' || kind === 'empty') return isPending(one) ? withdrawing(thread, one) : thread;
+  if (!about.author.may) return refusing(withdrawing(thread, one), { ts, ...about, mentionsBot });
+  const edited = changing(thread, (other) =>
+    other === one ? { ...one, text, excerpt: excerptOf(text) } : other,
+  );
+  // Whoever adds the mention has answered the question for this reply.
+  return mentionsBot ? releasing(edited, [ts]) : edited;
+}
+
+function hearDeletion(thread: ThreadRun, ts: string, about: About): ThreadRun {
+  const one = find(thread, ts);
+  if (!one) return keepingEarly(thread, { ts, deleted: true }, about);
+  return isPending(one) ? withdrawing(thread, one) : thread;
+}
+
+function hearInstruction(thread: ThreadRun, what: Extract<Heard, { kind: 'instruct' }>): ThreadRun {
+  const { id, by, text, atMs } = what;
+  if (find(thread, id) || readThreadWords(text).kind === 'empty') return thread;
+  return taking(thread, {
+    id,
+    by,
+    atMs,
+    isReply: false,
+    text,
+    excerpt: excerptOf(text),
+    files: false,
+    creates: false,
+    state: 'waiting',
+    attempt: 1,
+  });
+}
+
+/** It was written before anybody wanted the job followed here. */
+const wasBefore = ({ asked }: ThreadRun, ts: string) =>
+  asked.ts !== undefined && Number(ts) <= Number(asked.ts);
+
+const find = ({ instructions }: ThreadRun, id: string) => instructions.find((one) => one.id === id);
+
+/** It went to the agent, or may have. */
+const isSent = ({ state, outcome }: Instruction) =>
+  state === 'over' ? outcome === 'sent' : !isUnsent({ state });
+
+const isUnsent = ({ state }: Pick<Instruction, 'state'>) =>
+  state === 'held' || state === 'waiting' || state === 'failed';
+
+const isPending = ({ state }: Instruction) => state === 'held' || state === 'waiting';
+
+const withdrawing = (thread: ThreadRun, one: Instruction) =>
+  changing(thread, (other) => (other === one ? over(one, 'withdrawn') : other));
+
+/** A message that is gone does not come back by an edit that comes late. */
+function keepingEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: About): ThreadRun {
+  const isNew = ({ ts }: { ts: string }) => nowMs - Number(ts) * 1000 < EARLY_MS;
+  const known = thread.early.find(({ ts }) => ts === early.ts);
+  if (known?.deleted || !isNew(early)) return thread;
+  const others = thread.early.filter((one) => one !== known && isNew(one));
+  return { ...thread, early: [...others, early].slice(-EARLY_KEPT) };
+}

@@ -1,0 +1,67 @@
+import type { ThreadRound, ThreadRun } from './thread.ts';
+import type { WatchEnding, WatchRun } from './watch.ts';
+
+/** Failed looks in a row before people are told that the platform does not answer. */
+const TROUBLE_TOLD_AT = 3;
+
+/** The thread as it joins a watch: what ended before is no news to it. */
+export function joining(thread: ThreadRun, watch: WatchRun): ThreadRun {
+  return { ...thread, watched: true, knownRound: watch.rounds - (watch.round === undefined ? 0 : 1) };
+}
+
+/** The thread with everything that the watch of its job knows and it does not. The very same when that is nothing. */
+export function synced(thread: ThreadRun, watch: WatchRun): ThreadRun {
+  const { seen, gone } = watch;
+  const lookTrouble = toldTrouble(watch);
+  let next: ThreadRun = { ...thread, seen, gone, lookTrouble };
+  const fresh = watch.endings.filter(({ n }) => n > thread.knownRound);
+  for (const ending of fresh) next = withEnding(next, ending);
+  const { round } = watch;
+  if (round !== undefined && !next.rounds.some(({ n }) => n === round.n)) {
+    const authors = round.found ? [thread.owner] : [];
+    next = { ...next, rounds: [...next.rounds, { n: round.n, sinceMs: round.sinceMs, count: 0, authors }] };
+  }
+  return JSON.stringify(next) === JSON.stringify(thread) ? thread : next;
+}
+
+/** The round `n` with one more instruction of this thread in it. */
+export function withSend(thread: ThreadRun, id: string, n: number, atMs: number): ThreadRun {
+  const sent = thread.instructions.find((one) => one.id === id);
+  if (sent === undefined) return thread;
+  const { by, excerpt } = sent;
+  const found = thread.rounds.find((round) => round.n === n);
+  const before: ThreadRound = found ?? { n, sinceMs: atMs, count: 0, authors: [] };
+  const authors = before.authors.some((author) => author.id === by.id)
+    ? before.authors
+    : [...before.authors, by];
+  const round = { ...before, count: before.count + 1, last: { id, by, excerpt }, authors };
+  return {
+    ...thread,
+    rounds: [...thread.rounds.filter((other) => other.n !== n), round].sort((a, b) => a.n - b.n),
+    instructions: thread.instructions.map((one) => (one.id === id ? { ...one, round: n } : one)),
+  };
+}
+
+function withEnding(thread: ThreadRun, { n, ...ending }: WatchEnding): ThreadRun {
+  const found = thread.rounds.find((round) => round.n === n);
+  const round: ThreadRound = found ?? { n, sinceMs: ending.atMs, count: 0, authors: [] };
+  return {
+    ...thread,
+    knownRound: n,
+    rounds: [...thread.rounds.filter((other) => other.n !== n), { ...round, ending }].sort(
+      (a, b) => a.n - b.n,
+    ),
+    instructions: thread.instructions.map((one) =>
+      one.state === 'working' && one.round === n
+        ? { ...one, state: 'over' as const, outcome: 'sent' as const }
+        : one,
+    ),
+  };
+}
+
+function toldTrouble({ trouble }: WatchRun): ThreadRun['lookTrouble'] {
+  if (trouble === undefined) return undefined;
+  if (trouble.kind === 'down' || trouble.kind === 'lost')
+    return trouble.inARow >= TROUBLE_TOLD_AT && trouble.kind === 'down' ? 'down' : undefined;
+  return trouble.kind;
+}

@@ -1,0 +1,127 @@
+import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
+import type { Shown } from '../../slack/outbox.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { limitMessages } from './limit-view.ts';
+import { stateWord } from './list-view.ts';
+import {
+  brokenWords,
+  instructions,
+  jobName,
+  keyRemedy,
+  person,
+  projectMissing,
+  pullRequestButton,
+  threadButtonOf,
+  waitingWords,
+} from './phrases.ts';
+import { roundMessages } from './round-view.ts';
+import { agentActions, type ThreadRun } from './thread.ts';
+import { troubleMessages } from './trouble-view.ts';
+
+/** The key of the card; the one in direct messages is another message than the one where it was asked. */
+export const cardKey = (thread: Pick<ThreadRun, 'id' | 'inDirectMessage'>) =>
+  `${thread.id}.card${thread.inDirectMessage ? '.dm' : ''}`;
+
+/** Every message of a thread as it should look now, but for private notes. Earlier ones stay as they were. */
+export function threadMessages(thread: ThreadRun): Shown[] {
+  if (thread.state === 'accepted' || neverFollowed(thread)) return [];
+  const card: Shown = {
+    key: cardKey(thread),
+    place: cardPlace(thread),
+    kind: 'state',
+    message: cardMessage(thread),
+    ...(thread.state !== 'ended' && { lasting: true }),
+  };
+  if (thread.place === undefined) return [card];
+  const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
+  return [
+    card,
+    ...thread.rounds.flatMap((round) => roundMessages(thread, round, place)),
+    ...troubleMessages(thread, place),
+    ...limitMessages(thread, place),
+  ];
+}
+
+const neverFollowed = ({ state, ended }: ThreadRun) =>
+  state === 'ended' && ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
+
+function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): Shown['place'] {
+  if (inDirectMessage) return { user: owner.id };
+  if (asked.rootTs === undefined) return { channel: asked.channel };
+  return { channel: asked.channel, threadTs: asked.rootTs };
+}
+
+function cardMessage(thread: ThreadRun): Message {
+  const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateWord(thread)}` }];
+  if (thread.state === 'ended') return message([title, [endedLine(thread)]]);
+  const lines = [factsLine(thread), modeLine(thread), lookLine(thread)].filter((line) => line !== '');
+  return message([title, ...lines.map((line) => [line])], cardButtons(thread));
+}
+
+/** Which model it is, and what does not go out yet. */
+function factsLine(thread: ThreadRun): string {
+  const model = cut(oneLine(thread.seen?.model ?? ''), 60);
+  const held = thread.instructions.filter(({ state }) => state === 'held').length;
+  const asked = held === 1 ? '1 held: its author was asked' : `${held} held: their authors were asked`;
+  return [model === '' ? '' : `Model ${model}`, waitingWords(thread), held === 0 ? '' : asked]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+/** Whether an instruction can still reach the job, as far as it is known. */
+const isOpen = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+
+/** How to instruct the agent here. */
+function modeLine(thread: ThreadRun): string {
+  if (!isOpen(thread)) return thread.gone ? '' : 'It takes no more instructions.';
+  const aside = 'Start with "aside" to talk among yourselves.';
+  switch (thread.mode) {
+    case 'auto':
+      return `Reply here to instruct the agent. ${aside}`;
+    case 'all':
+      return `Every reply here goes to the agent. ${aside}`;
+    case 'mention':
+      return 'Mention @Docket to instruct the agent.';
+  }
+}
+
+function lookLine(thread: ThreadRun): string {
+  switch (thread.lookTrouble) {
+    case undefined:
+      return '';
+    case 'down':
+      return "⚠️ I can't reach the platform and keep trying; the job itself may be fine.";
+    case 'limit':
+      return "The platform's limit is reached, so this may be out of date. I look again later.";
+    case 'key':
+      return `⚠️ My platform key was rejected; ${keyRemedy(undefined)}. I go on when it works again.`;
+    case 'forbidden':
+      return "⚠️ The platform doesn't let me look at this job (403). I go on when it does again.";
+    case 'project':
+      return `⚠️ ${projectMissing(thread)}. I go on when it is back.`;
+  }
+}
+
+function cardButtons(thread: ThreadRun): ButtonParts[] {
+  const mode =
+    thread.mode === 'mention'
+      ? threadButtonOf(thread, 'All replies', agentActions.allReplies)
+      : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
+  return [
+    ...pullRequestButton('Open pull request', thread.seen?.prLink),
+    ...(isOpen(thread) ? [mode] : []),
+    threadButtonOf(thread, 'Stop following', agentActions.stop),
+  ];
+}
+
+function endedLine({ ended }: ThreadRun): string {
+  const unsent = ended?.unsent ?? 0;
+  const lost = unsent === 0 ? '' : ` ${instructions(unsent)} ${unsent === 1 ? 'was' : 'were'} not sent.`;
+  return `${endedWords(ended)}${lost}`;
+}
+
+function endedWords(ended: ThreadRun['ended']): string {
+  if (ended?.why === 'notMade') return 'The job was not made.';
+  if (ended?.why === 'broken') return brokenWords(ended.ref);
+  return ended?.by === undefined ? 'Stopped.' : `Stopped by @${person(ended.by.name)}.`;
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { Log } from '../../log.ts';
+import type { SlackApi } from '../../slack/client.ts';
+import { SlackApiError } from '../../slack/errors.ts';
+import { reactionPace, reactionRemovalPace } from '../../slack/paces.ts';
+import type { Pace, PaceStore } from '../../store/pace.ts';
+import type { ReactionChange, ReactionStore, ReactionSubject } from '../../store/reactions.ts';
+import { backoffMs, type Timing } from '../../timing.ts';
+import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+
+export interface ReactionsContext {
+  slack: Pick<SlackApi, 'react' | 'unreact'>;
+  reactionStore: ReactionStore;
+  pace: PaceStore;
+  timing: Timing;
+  random: () => number;
+  log: Log;
+}
+
+/** Brings the reactions on the messages of one run up to date, in the order in which those were written. */
+export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
+  name: 'reactions',
+  queue: 'slack-outbox',
+  concurrency: 20,
+  data: z.object({ runId: z.string() }),
+
+  async run({ runId }, context) {
+    const { reactionStore } = context;
+    const record = await reactionStore.load(runId);
+    if (record !== undefined) {
+      for (const change of record.changes) {
+        const later = await deliver(record.subject, change, context);
+        if (later !== undefined) return later;
+      }
+    }
+    // Something else may be wanted by now.
+    return (await reactionStore.settle(runId)) ? done : lookAgainIn(0);
+  },
+});
+
+interface Step {
+  /** What it is about, and what the message shows after it. */
+  name: string;
+  after: string | undefined;
+  pacer: Pace;
+  call: (at: { channel: string; ts: string }, name: string) => Promise<void>;
+}
+
+/** Takes the old reaction away and adds the new one. Answers when to go on, unless that is all. */
+async function deliver(
+  { teamId, runId, channel }: ReactionSubject,
+  change: ReactionChange,
+  context: ReactionsContext,
+): Promise<Outcome | undefined> {
+  const { reactionStore, pace } = context;
+  const { ts } = change;
+  for (const step of stepsOf(change, teamId, context)) {
+    const waitMs = await pace.take(step.pacer, { of: runId, rank: 0, sinceMs: Number(ts) * 1000 });
+    if (waitMs > 0) return lookAgainIn(waitMs);
+    await reactionStore.calling(runId, ts, step.name);
+    try {
+      await step.call({ channel, ts }, step.name);
+    } catch (error) {
+      if (!(error instanceof SlackApiError)) throw error;
+      return handle(error, step.pacer, runId, change, context);
+    }
+    await reactionStore.shows(runId, ts, step.after);
+  }
+  return undefined;
+}
+
+function stepsOf({ wanted, shown }: ReactionChange, teamId: string, context: ReactionsContext): Step[] {
+  const { slack, timing } = context;
+  const steps: Step[] = [];
+  if (shown !== undefined && shown !== wanted) {
+    const pacer = reactionRemovalPace(teamId, timing);
+    steps.push({ name: shown, after: undefined, pacer, call: slack.unreact });
+  }
+  if (wanted !== undefined) {
+    steps.push({ name: wanted, after: wanted, pacer: reactionPace(teamId, timing), call: slack.react });
+  }
+  return steps;
+}
+
+/** What to do about a call that gave no result. What Slack refuses for good counts as shown. */
+async function handle(
+  { kind, code, method, retryAfterMs }: SlackApiError,
+  pacer: Pace,
+  runId: string,
+  { ts, wanted }: ReactionChange,
+  { reactionStore, pace, timing, random, log }: ReactionsContext,
+): Promise<Outcome | undefined> {
+  const about = { run: runId, ts, kind, code, method };
+  switch (kind) {
+    case 'limited': {
+      log.warn(about, 'too many reactions for Slack');
+      const waitMs = retryAfterMs ?? timing.retryMaxMs;
+      await pace.hold(pacer, waitMs);
+      return lookAgainIn(waitMs);
+    }
+    case 'unclear':
+    case 'unreachable':
+    case 'token': {
+      const failures = await reactionStore.failed(runId);
+      log.warn({ ...about, failures }, 'a reaction did not get through');
+      // One that is still on its way must not come after the next.
+      const leastMs = kind === 'unclear' ? timing.unclearMs : 0;
+      return lookAgainIn(Math.max(leastMs, backoffMs(timing, failures, random())));
+    }
+    case 'place':
+    case 'missing':
+    case 'blocks':
+    case 'refused':
+      log.info(about, 'Slack takes no reaction there');
+      await reactionStore.shows(runId, ts, wanted);
+      return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Person } from '../policy.ts';
+import { type RememberParts, remember } from '../remember.ts';
+import { within } from '../within.ts';
+import { SlackApiError, type SlackErrorKind } from './errors.ts';
+import type { Mentions } from './markdown/message.ts';
+import type { Names } from './markdown/names.ts';
+
+/** Names that Slack did not tell just now, though it may later. */
+export class NamesUnknown extends Error {
+  override readonly name = 'NamesUnknown';
+}
+
+export interface NamesParts extends RememberParts {
+  person: (userId: string) => Promise<Pick<Person, 'name'>>;
+  channelName: (channelId: string) => Promise<string>;
+  groups: () => Promise<readonly { id: string; handle: string }[]>;
+}
+
+/** Slack will say the same the next time. */
+const forGood = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
+
+const nothingForGood = (error: unknown) => {
+  if (error instanceof SlackApiError && forGood.has(error.kind)) return undefined;
+  throw error;
+};
+
+/**
+ * Looks up everything that a message mentions, all at once and within `timeoutMs`. Whom Slack does not know is
+ * missing from the answer; rejects with `NamesUnknown` when a name may be had later.
+ */
+export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
+  const person = remember(parts, async (id) => {
+    const known = await parts.person(id).catch(nothingForGood);
+    return known?.name;
+  });
+  const channel = remember(parts, (id) => parts.channelName(id).catch(nothingForGood));
+  const handles = remember(parts, async () => {
+    const groups = await parts.groups().catch(nothingForGood);
+    return new Map(groups?.map(({ id, handle }) => [id, handle]));
+  });
+  const group = async (id: string) => (await handles('all')).get(id);
+
+  return async ({ users, channels, groups }) => {
+    const found = Promise.all([namesOf(users, person), namesOf(channels, channel), namesOf(groups, group)]);
+    try {
+      const [userNames, channelNames, groupNames] = await within(parts.timeoutMs, found);
+      return { users: userNames, channels: channelNames, groups: groupNames };
+    } catch (error) {
+      throw new NamesUnknown('Slack does not tell all names', { cause: error });
+    }
+  };
+}
+
+async function namesOf(
+  ids: readonly string[],
+  look: (id: string) => Promise<string | undefined>,
+): Promise<ReadonlyMap<string, string>> {
+  const known = await Promise.all(ids.map(async (id) => [id, await look(id)] as const));
+  return new Map(known.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
+}

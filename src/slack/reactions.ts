@@ -1,0 +1,28 @@
+import type { ReactionStore, ReactionSubject } from '../store/reactions.ts';
+
+/** A reaction of the bot's own, by Slack's name. */
+export type Reaction = 'eyes' | 'double_vertical_bar';
+
+/** Which reactions messages should have now. The job `reactions` brings Slack up to date. */
+export interface Reactions {
+  /**
+   * Records which reaction each message should have, by its `ts`; `undefined` is none. A message that is left out
+   * keeps what was last wanted for it, and is forgotten once it has that.
+   */
+  show(subject: ReactionSubject, wanted: ReadonlyMap<string, Reaction | undefined>): Promise<void>;
+}
+
+export interface ReactionsParts {
+  store: Pick<ReactionStore, 'want'>;
+  /** Sees to it that the reactions of a run are delivered. */
+  wake: (runId: string) => Promise<void>;
+  now: () => number;
+}
+
+export function createReactions({ store, wake, now }: ReactionsParts): Reactions {
+  return {
+    async show(subject, wanted) {
+      if (await store.want(subject, wanted, now())) await wake(subject.runId);
+    },
+  };
+}

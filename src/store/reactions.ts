@@ -1,0 +1,156 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { luaScript } from './lua.ts';
+
+/** Whose reactions these are: those of the messages in one conversation that concern a run. */
+const subject = z.object({ teamId: z.string(), runId: z.string(), channel: z.string() });
+export type ReactionSubject = z.infer<typeof subject>;
+
+/** Names of reactions by the `ts` of their messages; `undefined` is none. */
+export type WantedReactions = ReadonlyMap<string, string | undefined>;
+
+/** A message whose reaction is not as it should be. */
+export interface ReactionChange {
+  ts: string;
+  wanted?: string;
+  /** What Slack shows, or may show: a call about it whose outcome is not known counts as one. */
+  shown?: string;
+}
+
+export interface ReactionRecord {
+  subject: ReactionSubject;
+  /** In order of `ts`. */
+  changes: ReactionChange[];
+}
+
+export interface ReactionStore {
+  /**
+   * Replaces what is wanted. What is delivered and wanted no more is forgotten, but stays in Slack. Answers whether
+   * anything is undelivered.
+   */
+  want(subject: ReactionSubject, wanted: WantedReactions, nowMs: number): Promise<boolean>;
+  load(runId: string): Promise<ReactionRecord | undefined>;
+  /** Before a call: from here on nobody knows whether Slack shows this reaction. */
+  calling(runId: string, ts: string, name: string): Promise<void>;
+  /** What the message shows for certain, or counts as showing; ends a row of failures. */
+  shows(runId: string, ts: string, name: string | undefined): Promise<void>;
+  /** Counts failures in a row; answers how many it were. */
+  failed(runId: string): Promise<number>;
+  /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
+  settle(runId: string): Promise<boolean>;
+  /** Runs with undelivered reactions, the oldest first. */
+  undelivered(): Promise<string[]>;
+}
+
+// Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
+// nobody knows, so that it equals nothing that is wanted.
+const LUA_DIFFERS = `
+local function differs(fields)
+  for field, value in pairs(fields) do
+    local what, ts = string.match(field, '^(%a+) (.+)$')
+    local other = what == 'wanted' and fields['shown ' .. ts] or what == 'shown' and fields['wanted ' .. ts]
+    if what and (other or '') ~= value then return true end
+  end
+  return false
+end
+local function all(key)
+  local fields, flat = {}, redis.call('HGETALL', key)
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return fields
+end
+`;
+
+const wantScript = luaScript(`${LUA_DIFFERS}
+local run, now, ttl, subject = unpack(ARGV, 1, 4)
+local wanted, count = {}, 0
+for i = 5, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
+local old = all(KEYS[1])
+for ts, name in pairs(wanted) do
+  if name ~= '' or old['wanted ' .. ts] or old['shown ' .. ts] then
+    redis.call('HSET', KEYS[1], 'wanted ' .. ts, name)
+  end
+end
+for field in pairs(old) do
+  local ts = string.match(field, '^%a+ (.+)$')
+  if ts and not wanted[ts] and (old['wanted ' .. ts] or '') == (old['shown ' .. ts] or '') then
+    redis.call('HDEL', KEYS[1], 'wanted ' .. ts, 'shown ' .. ts)
+  end
+end
+local new = all(KEYS[1])
+new.subject = nil
+if next(new) == nil then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('HSET', KEYS[1], 'subject', subject)
+  redis.call('PEXPIRE', KEYS[1], ttl)
+end
+if not differs(new) then
+  redis.call('ZREM', KEYS[2], run)
+  return 0
+end
+redis.call('ZADD', KEYS[2], 'NX', now, run)
+return 1
+`);
+
+// A record that has ended is not brought back.
+const showScript = luaScript(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'shown ' .. ARGV[1], ARGV[2])
+if ARGV[3] == 'certain' then redis.call('HDEL', KEYS[1], 'failures') end
+return 1
+`);
+
+const failScript = luaScript(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
+return redis.call('HINCRBY', KEYS[1], 'failures', 1)
+`);
+
+const settleScript = luaScript(`${LUA_DIFFERS}
+if differs(all(KEYS[1])) then
+  redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[1])
+  return 0
+end
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1
+`);
+
+export function createReactionStore(redis: Redis): ReactionStore {
+  const both = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
+  return {
+    async want(of, wanted, nowMs) {
+      const { teamId, runId, channel } = of;
+      const pairs = [...wanted].flatMap(([ts, name]) => [ts, name ?? '']);
+      const about = JSON.stringify({ teamId, runId, channel });
+      return (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, ...pairs])) === 1;
+    },
+    async load(runId) {
+      const fields = await redis.hgetall(keys.reactions(runId));
+      if (fields.subject === undefined) return undefined;
+      return { subject: subject.parse(JSON.parse(fields.subject)), changes: changesIn(fields) };
+    },
+    async calling(runId, ts, name) {
+      await showScript(redis, [keys.reactions(runId)], [ts, `${name}?`, 'calling']);
+    },
+    async shows(runId, ts, name) {
+      await showScript(redis, [keys.reactions(runId)], [ts, name ?? '', 'certain']);
+    },
+    failed: async (runId) => Number(await failScript(redis, [keys.reactions(runId)], [])),
+    settle: async (runId) => (await settleScript(redis, both(runId), [runId])) === 1,
+    undelivered: () => redis.zrange(keys.reactionsUndelivered(), '0', '-1'),
+  };
+}
+
+function changesIn(fields: Record<string, string>): ReactionChange[] {
+  const names = Object.keys(fields).map((field) => /^(?:wanted|shown) (.+)$/.exec(field)?.[1] ?? '');
+  const all = [...new Set(names)].filter((ts) => ts !== '');
+  return all.toSorted().flatMap((ts) => {
+    const wanted = fields[`wanted ${ts}`] ?? '';
+    const shown = fields[`shown ${ts}`] ?? '';
+    if (wanted === shown) return [];
+    return [
+      { ts, ...(wanted !== '' && { wanted }), ...(shown !== '' && { shown: shown.replace(/\?$/, '') }) },
+    ];
+  });
+}

@@ -1,0 +1,126 @@
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+
+/** What the scripts need to know of a run. */
+interface Listed {
+  job: string;
+  id: string;
+}
+interface Saved {
+  id: string;
+  rev: number;
+  claim?: string | undefined;
+  lasting?: boolean | undefined;
+}
+
+/** How a run is listed among those that a worker has to look at. */
+export const memberOf = ({ job, id }: Listed) => `${job} ${id}`;
+
+/** `wake(run, active, member)`; needs LUA_NOW. */
+export const LUA_WAKE = `
+local function wake(run, active, member)
+  redis.call('HINCRBY', run, 'wakes', 1)
+  redis.call('ZADD', active, 'NX', now, member)
+end
+`;
+
+/**
+ * `livesFor(ttl, ...)` gives a time to live to those keys that have none; `livesAs(run, key)` has a key live as long
+ * as the record of the run.
+ */
+export const LUA_LIVES = `
+local function livesFor(ttl, ...)
+  for _, key in ipairs({...}) do
+    if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, ttl) end
+  end
+end
+local function livesAs(run, key)
+  local left = redis.call('PTTL', run)
+  if left > 0 then redis.call('PEXPIRE', key, left) else redis.call('PERSIST', key) end
+end
+`;
+
+/** `isLatest()` and `save()`, which takes the first keys and arguments of the script: `saveKeys`, `saveArgs`. */
+export const LUA_SAVE = `${LUA_LIVES}
+local function isLatest() return redis.call('HGET', KEYS[1], 'rev') == ARGV[1] end
+local function save()
+  local record, inbox, claim = unpack(KEYS)
+  local _, json, rev, id, lasting, ttl = unpack(ARGV)
+  redis.call('HSET', record, 'json', json, 'rev', rev)
+  local own = {record, inbox}
+  if redis.call('GET', claim) == id then own[3] = claim end
+  if lasting ~= '1' then return livesFor(ttl, unpack(own)) end
+  for _, key in ipairs(own) do redis.call('PERSIST', key) end
+end
+`;
+
+export const saveKeys = ({ id, claim }: Saved): string[] => [
+  keys.run(id),
+  keys.inbox(id),
+  keys.claim(claim ?? ''),
+];
+
+export const saveArgs = (run: Saved, next: Saved): (string | number)[] => [
+  run.rev,
+  JSON.stringify(next),
+  next.rev,
+  run.id,
+  run.lasting === true ? '1' : '0',
+  keep.runMs,
+];
+
+export const acceptScript = luaScript(`${LUA_NOW}
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
+local run, active, responseUrl, claim, inbox = unpack(KEYS)
+if now > tonumber(deadline) then return {'late'} end
+local stored = redis.call('HGET', run, 'rev')
+if expected == '' and stored then return {'repeated'} end
+if expected ~= '' and stored ~= expected then return {'stale'} end
+if claims == '1' then
+  local holder = redis.call('GET', claim)
+  if holder and holder ~= id then return {'claimed', holder} end
+end
+redis.call('HSET', run, 'json', json, 'rev', rev)
+for _, key in ipairs({run, inbox}) do
+  if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
+end
+redis.call('ZADD', active, now, member)
+if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
+if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
+elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
+for i = 6, #KEYS do
+  redis.call('ZADD', KEYS[i], now, id)
+  redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
+  redis.call('PEXPIRE', KEYS[i], ttl)
+end
+return {'accepted'}
+`);
+
+export const saveScript = luaScript(`${LUA_SAVE}
+if not isLatest() then return 0 end
+save()
+if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
+return 1
+`);
+
+export const settleScript = luaScript(`
+local rev, id, member, wakes = unpack(ARGV)
+if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
+if wakes ~= '' and (redis.call('HGET', KEYS[1], 'wakes') or '0') ~= wakes then return 0 end
+redis.call('ZREM', KEYS[2], member)
+if KEYS[3] and redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
+return 1
+`);
+
+export const wakeScript = luaScript(`${LUA_NOW}${LUA_WAKE}
+if redis.call('EXISTS', KEYS[1]) == 1 then wake(KEYS[1], KEYS[2], ARGV[1]) end
+return 1
+`);
+
+export const forgetScript = luaScript(`${LUA_LIVES}
+redis.call('ZREM', KEYS[1], ARGV[1])
+livesFor(ARGV[3], KEYS[2], KEYS[3])
+if KEYS[4] and redis.call('GET', KEYS[4]) == ARGV[2] then redis.call('DEL', KEYS[4]) end
+return 1
+`);

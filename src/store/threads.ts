@@ -1,0 +1,234 @@
+import type { Redis } from 'ioredis';
+import type { z } from 'zod';
+import { keep } from '../timing.ts';
+import { BUDGET_MS, budgetKeys, LUA_SPEND, type Spend, spendArgs } from './budget.ts';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_LIVES, LUA_SAVE, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
+import { type RunBase, readRun } from './runs.ts';
+
+export interface ThreadPlace {
+  teamId: string;
+  channel: string;
+  rootTs: string;
+}
+
+/** The claim that a run has on a place: one thread follows one job. */
+export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
+  ['agent-thread', teamId, channel, rootTs].join(' ');
+
+/** Something that happened, as JSON keeps it. `once` names it: the same name is kept once, for seven days. */
+export interface Happening {
+  entry: object;
+  once: string;
+}
+
+type Told =
+  | { kind: 'kept'; runId: string }
+  | { kind: 'repeated' }
+  /** No run follows the thread yet. */
+  | { kind: 'early' }
+  | { kind: 'notFollowed' };
+
+type ThreadSave<R> =
+  | { kind: 'saved'; run: R }
+  | { kind: 'stale' }
+  /** The budget gives nothing before `inMs`; nothing was saved. `held`: since the other side refused. */
+  | { kind: 'limited'; inMs: number; held: boolean };
+
+/** What happens to followed threads, and which they are. Everything that was told waits in the inbox of its run. */
+export interface ThreadStore {
+  /**
+   * Keeps what happened in a thread for the run that follows it, and has that run looked at. `underOurs`: the thread
+   * is under a message of ours, whose run may not know yet that it is its thread: kept for ten minutes.
+   */
+  tell(job: string, place: ThreadPlace, what: Happening, underOurs: boolean): Promise<Told>;
+  /**
+   * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
+   * such run.
+   */
+  post(
+    job: string,
+    runId: string,
+    what: Happening,
+    deadlineMs: number,
+  ): Promise<'kept' | 'repeated' | 'late' | 'gone'>;
+  /**
+   * The run, what happened to it since (oldest first, at most 100 entries), and its count of wakes. Throws
+   * `UnreadableRun`.
+   */
+  open<R extends RunBase>(
+    runId: string,
+    schema: z.ZodType<R>,
+  ): Promise<{ run: R; heard: unknown[]; wakes: number } | undefined>;
+  /**
+   * Saves the next state of a run and forgets the first `taken` entries of what was heard, together; nothing of it
+   * when `run` was not the latest. With `spend` it also counts one use of a budget, or saves nothing.
+   */
+  save<R extends RunBase>(run: R, taken: number, spend?: Spend): Promise<ThreadSave<R>>;
+  /**
+   * Makes the run the one that follows this thread, without end while it is lasting. What came early comes to it,
+   * before all else, unless it has the place since it was accepted: what was opened earlier can no longer be taken by
+   * count. Lists it among the followed ones.
+   * Answers the run that has the place already, if another. Safe to repeat.
+   */
+  follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
+  /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
+  unfollow(teamId: string, runId: string): Promise<void>;
+  /** Ids of the runs of followed threads, the latest first. */
+  followed(teamId: string): Promise<string[]>;
+}
+
+/** What one look takes at most. */
+const HEARD = 100;
+
+const LUA_FIRST_TIME = `
+local function isFirst(told, once, forMs)
+  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - forMs)
+  if redis.call('ZADD', told, 'NX', now, once) == 0 then return false end
+  redis.call('PEXPIRE', told, forMs)
+  return true
+end
+`;
+
+// The run is found here, so its keys are made here, from the beginnings that all such keys have.
+const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
+local claim, told, early, active, followed = unpack(KEYS)
+local entry, once, underOurs, member, run, inbox, toldMs, earlyMs = unpack(ARGV)
+local id = redis.call('GET', claim)
+if not id and underOurs == '0' then return {'notFollowed'} end
+if id and redis.call('EXISTS', run .. id) == 0 then
+  redis.call('DEL', claim)
+  redis.call('ZREM', followed, id)
+  return {'notFollowed'}
+end
+if not isFirst(told, once, toldMs) then return {'repeated'} end
+if not id then
+  redis.call('RPUSH', early, entry)
+  redis.call('PEXPIRE', early, earlyMs)
+  return {'early'}
+end
+redis.call('RPUSH', inbox .. id, entry)
+livesAs(run .. id, inbox .. id)
+wake(run .. id, active, member .. id)
+return {'kept', id}
+`);
+
+const postScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
+local run, told, inbox, active = unpack(KEYS)
+local entry, once, member, deadline, toldMs = unpack(ARGV)
+if now > tonumber(deadline) then return 'late' end
+if redis.call('EXISTS', run) == 0 then return 'gone' end
+if not isFirst(told, once, toldMs) then return 'repeated' end
+redis.call('RPUSH', inbox, entry)
+livesAs(run, inbox)
+wake(run, active, member)
+return 'kept'
+`);
+
+const openScript = luaScript(`
+return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
+`);
+
+const saveScript = luaScript(`${LUA_SAVE}${LUA_SPEND}
+local taken, perHour, window, late, of, since = unpack(ARGV, 7)
+if not isLatest() then return {'stale'} end
+if of then
+  local wait, held = spend({unpack(KEYS, 4)}, perHour, window, late, of, since)
+  if wait > 0 then return {'limited', wait, held} end
+end
+save()
+redis.call('LTRIM', KEYS[2], taken, -1)
+return {'saved'}
+`);
+
+const followScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}
+local run, inbox, claim, early, active, followed = unpack(KEYS)
+local id, member, runs = unpack(ARGV)
+if redis.call('EXISTS', run) == 0 then return false end
+local holder = redis.call('GET', claim)
+if holder and holder ~= id and redis.call('EXISTS', runs .. holder) == 1 then return holder end
+redis.call('SET', claim, id)
+livesAs(run, claim)
+-- Who had the place before has heard everything since; what came earlier was said before anybody followed.
+local entries = holder == id and {} or redis.call('LRANGE', early, 0, -1)
+for i = #entries, 1, -1 do redis.call('LPUSH', inbox, entries[i]) end
+redis.call('DEL', early)
+if #entries > 0 then
+  livesAs(run, inbox)
+  wake(run, active, member)
+end
+redis.call('ZADD', followed, 'NX', now, id)
+return false
+`);
+
+/** `windowMs` is the hour of the budgets. */
+export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadStore {
+  return {
+    async tell(job, place, { entry, once }, underOurs) {
+      const claim = threadClaim(place);
+      const touched = [
+        keys.claim(claim),
+        keys.told(claim),
+        keys.early(claim),
+        keys.activeRuns(),
+        keys.followed(place.teamId),
+      ];
+      const [kind, runId] = (await tellScript(redis, touched, [
+        JSON.stringify(entry),
+        once,
+        underOurs ? '1' : '0',
+        memberOf({ job, id: '' }),
+        keys.run(''),
+        keys.inbox(''),
+        keep.toldMs,
+        keep.earlyMs,
+      ])) as [Told['kind'], string | undefined];
+      return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
+    },
+
+    async post(job, runId, { entry, once }, deadlineMs) {
+      const touched = [keys.run(runId), keys.told(runId), keys.inbox(runId), keys.activeRuns()];
+      const args = [JSON.stringify(entry), once, memberOf({ job, id: runId }), deadlineMs, keep.toldMs];
+      return (await postScript(redis, touched, args)) as 'kept' | 'repeated' | 'late' | 'gone';
+    },
+
+    async open(runId, schema) {
+      const answer = await openScript(redis, [keys.run(runId), keys.inbox(runId)], [HEARD]);
+      const [[json, wakes], entries] = answer as [[string | null, string | null], string[]];
+      const run = readRun(runId, json, schema);
+      if (run === undefined) return undefined;
+      return { run, heard: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
+    },
+
+    async save(run, taken, spend) {
+      const next = { ...run, rev: run.rev + 1 };
+      const touched = [...saveKeys(run), ...(spend ? budgetKeys(spend.budget) : [])];
+      const args = [...saveArgs(run, next), taken, ...(spend ? spendArgs(spend, windowMs) : [])];
+      const answer = await saveScript(redis, touched, args);
+      const [kind, inMs, held] = answer as [ThreadSave<RunBase>['kind'], number, number];
+      if (kind === 'saved') return { kind, run: next };
+      return kind === 'limited' ? { kind, inMs, held: held === 1 } : { kind };
+    },
+
+    async follow(run, place) {
+      const claim = threadClaim(place);
+      const touched = [
+        keys.run(run.id),
+        keys.inbox(run.id),
+        keys.claim(claim),
+        keys.early(claim),
+        keys.activeRuns(),
+        keys.followed(run.teamId),
+      ];
+      const holder = await followScript(redis, touched, [run.id, memberOf(run), keys.run('')]);
+      return holder === null ? undefined : String(holder);
+    },
+
+    async unfollow(teamId, runId) {
+      await redis.zrem(keys.followed(teamId), runId);
+    },
+
+    followed: (teamId) => redis.zrevrange(keys.followed(teamId), 0, -1),
+  };
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { threadButtons } from '../../src/commands/agent-buttons.ts';
+import { agentActions, type ThreadRun } from '../../src/jobs/agent/thread.ts';
+import type { Message } from '../../src/slack/blocks.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { anInstruction, aThread, aTrouble } from '../jobs/agent/any-thread.ts';
+import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis);
+});
+afterAll(() => redis.close());
+
+type Name = Exclude<keyof typeof agentActions, 'openPullRequest' | 'startNew'>;
+
+function click(name: Name, run: string, caller = aCaller(), about: string[] = [], attempt = 1) {
+  const button = threadButtons.find(({ action }) => action === agentActions[name]);
+  if (button === undefined) throw new Error(`nobody listens to ${name}`);
+  return button.run({ v: 1, run, about, attempt }, caller, world.tools);
+}
+const text = (told: Message | undefined) => told?.text;
+const clicksOf = async (thread: ThreadRun) => (await world.heard(thread)) ?? [];
+const again = (requestId: string) => aCaller({ requestId });
+const SETTLED = 'That was settled already; look at the newest message in the thread.';
+
+test('a thread that nobody remembers is told', async () => {
+  expect(text(await click('stop', 'nobody'))).toBe('I no longer follow this thread.');
+});
+
+describe('a thread that has ended', () => {
+  test.each<[Name, string]>([
+    ['stop', 'This thread follows no job any more.'],
+    ['checkNow', 'This thread follows no job any more.'],
+    ['onlyMentioned', 'This thread follows no job any more.'],
+    ['send', 'This thread follows no job any more, so nothing can be sent.'],
+    ['sendAgain', 'This thread follows no job any more, so nothing can be sent.'],
+  ])('takes no %s', async (name, told) => {
+    const thread = await world.followed(aThread({ state: 'ended' }));
+    expect(text(await click(name, thread.id, aCaller(), ['i1']))).toBe(told);
+    expect(await clicksOf(thread)).toEqual([]);
+  });
+
+  test('still has a question about a send settled', async () => {
+    const thread = await world.followed(
+      aThread({
+        state: 'ended',
+        instructions: [anInstruction({ id: 'i1', state: 'unknown' })],
+        troubles: [aTrouble({ id: 'i1', why: 'unknown' })],
+      }),
+    );
+    expect(await click('leave', thread.id, aCaller(), ['i1'])).toBeUndefined();
+    expect(await clicksOf(thread)).toMatchObject([{ action: 'leave' }]);
+  });
+});
+
+test('whoever cannot read the thread may click nothing', async () => {
+  const thread = await world.followed(
+    aThread({ asked: { channel: 'C0DOCS', joinable: true, isPublic: false } }),
+  );
+  const elsewhere = { id: 'C0ELSE', name: 'else' };
+  const caller = aCaller({ user: ben, channel: elsewhere });
+  expect(text(await click('stop', thread.id, caller))).toMatch(/^This thread is somebody else's/);
+  expect(await clicksOf(thread)).toEqual([]);
+  expect(await click('stop', thread.id, aCaller({ channel: elsewhere }))).toBeUndefined();
+  expect(await click('stop', thread.id, aCaller({ user: gus, requestId: '1.2.c' }))).toBeUndefined();
+});
+
+describe('what may be wanted again', () => {
+  test.each<[Name, string | undefined]>([
+    ['stop', undefined],
+    ['onlyMentioned', undefined],
+    ['allReplies', undefined],
+    ['checkJob', "I'm looking."],
+    ['checkNow', "I'm looking."],
+  ])('%s counts for each click, and once for a repeat of it', async (name, told) => {
+    const thread = await world.followed(aThread());
+    expect(text(await click(name, thread.id))).toBe(told);
+    expect(await click(name, thread.id)).toBeUndefined();
+    expect(await clicksOf(thread)).toEqual([
+      { kind: 'clicked', action: name, by: { id: 'U0ANA', name: 'ana' }, about: [], attempt: 1 },
+    ]);
+    expect(world.woken).toContain(thread.id);
+    await click(name, thread.id, again('1.2.b'));
+    expect(await clicksOf(thread)).toHaveLength(2);
+  });
+});
+
+describe('the question whether a reply is for the agent', () => {
+  const asked = (changes: Partial<ThreadRun> = {}) =>
+    world.followed(
+      aThread({ crowd: true, instructions: [anInstruction({ id: 'i1', state: 'held' })], ...changes }),
+    );
+
+  test.each<[Name, string]>([
+    ['send', 'It goes to the agent.'],
+    ['notForAgent', 'Not sent.'],
+    ['always', 'It goes to the agent, and so do your later replies in this thread.'],
+  ])('%s takes the place of the question', async (name, told) => {
+    const thread = await asked();
+    const answer = await click(name, thread.id, aCaller(), ['i1']);
+    expect(answer).toMatchObject({ text: told, replace_original: true });
+    expect(await clicksOf(thread)).toMatchObject([{ action: name, about: ['i1'], by: { id: 'U0ANA' } }]);
+    expect(world.notes).toMatchObject([{ job: thread.agentJobId, result: 'accepted' }]);
+    expect(await click(name, thread.id, aCaller(), ['i1'])).toBeUndefined();
+    expect(await clicksOf(thread)).toHaveLength(1);
+  });
+
+  test('is for the author alone to answer', async () => {
+    const thread = await asked();
+    const told = await click('send', thread.id, aCaller({ user: ben }), ['i1']);
+    expect(text(told)).toBe('Only @ana can say that: it is about their message.');
+    expect(await clicksOf(thread)).toEqual([]);
+  });
+
+  test('is settled once nothing is held', async () => {
+    const thread = await asked({ instructions: [anInstruction({ id: 'i1', state: 'working' })] });
+    expect(text(await click('notForAgent', thread.id, aCaller(), ['i1']))).toBe(SETTLED);
+    expect(await clicksOf(thread)).toEqual([]);
+  });
+});
+
+describe('an instruction', () => {
+  test('that waits is discarded, one that was sent is not', async () => {
+    const instructions = [
+      anInstruction({ id: 'i1', state: 'working' }),
+      anInstruction({ id: 'i2', state: 'waiting' }),
+    ];
+    const thread = await world.followed(aThread({ instructions }));
+    expect(text(await click('discard', thread.id, aCaller(), ['i1']))).toBe(SETTLED);
+    expect(await click('discard', thread.id, aCaller(), ['i2'])).toBeUndefined();
+    expect(await clicksOf(thread)).toMatchObject([{ action: 'discard', about: ['i2'] }]);
+  });
+
+  const troubled = (changes: Partial<ThreadRun> = {}) =>
+    world.followed(
+      aThread({
+        instructions: [anInstruction({ id: 'i1', state: 'unknown' })],
+        troubles: [aTrouble({ id: 'i1', why: 'unknown' })],
+        ...changes,
+      }),
+    );
+
+  test('is sent again once, whoever clicks', async () => {
+    const thread = await troubled();
+    await click('sendAgain', thread.id, aCaller({ user: ben, requestId: '1.2.b' }), ['i1']);
+    expect(text(await click('sendAgain', thread.id, aCaller(), ['i1']))).toBe(SETTLED);
+    expect(await clicksOf(thread)).toHaveLength(1);
+  });
+
+  test('of an earlier attempt is settled', async () => {
+    const thread = await troubled();
+    expect(text(await click('sendAgain', thread.id, aCaller(), ['i1'], 2))).toBe(SETTLED);
+    expect(await clicksOf(thread)).toEqual([]);
+  });
+
+  test.each([
+    ['sendAgain', 'sent it again'],
+    ['leave', 'left it at that'],
+  ] as const)('that somebody settled with %s is told to others alone', async (action, what) => {
+    const answer = { by: { id: 'U0BEN', name: 'ben' }, action, atMs: 1 };
+    const thread = await troubled({
+      instructions: [anInstruction({ id: 'i1', state: 'working', attempt: 2 })],
+      troubles: [aTrouble({ id: 'i1', why: 'unknown', answer })],
+    });
+    expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`@ben ${what} already.`);
+    expect(await click('leave', thread.id, aCaller({ user: ben }), ['i1'])).toBeUndefined();
+  });
+});

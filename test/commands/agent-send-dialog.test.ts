@@ -1,0 +1,114 @@
+import type { InputBlock } from '@slack/types';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sendDialog, sendDialogView } from '../../src/commands/agent-send-dialog.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
+import { aCaller, ben, createCommandWorld } from './command-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis, { now: () => NOW_MS });
+});
+afterAll(() => redis.close());
+
+const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
+const fieldsOf = (what: Parameters<typeof sendDialogView>[0]) => {
+  const { blocks } = sendDialogView(what, aCaller());
+  // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
+  return blocks.map((block) => (block as InputBlock).element as any);
+};
+
+describe('the dialog', () => {
+  test('names each thread by its job', () => {
+    const [choice] = fieldsOf({ threads: threads(2), here: undefined, text: 'Go' });
+    expect(choice.options).toMatchObject([
+      { text: { text: 'acme/docs @ agent/quickstart · Idle' }, value: 'run0' },
+      { value: 'run1' },
+    ]);
+    expect(choice.initial_option).toBeUndefined();
+  });
+
+  test('has the only one chosen, and the one where it was opened', () => {
+    const [one] = threads(1);
+    expect(fieldsOf({ threads: threads(1), here: undefined, text: '' })[0].initial_option.value).toBe(
+      one?.id,
+    );
+    const many = threads(3);
+    expect(fieldsOf({ threads: many, here: many[2], text: '' })[0].initial_option.value).toBe('run2');
+  });
+
+  test('keeps to the limits of Slack', () => {
+    const seen = {
+      status: 'completed',
+      rawStatus: 'completed',
+      ref: 'x'.repeat(200),
+      repository: 'acme/docs',
+      atMs: 1,
+    } as const;
+    const many = threads(120).map((thread) => ({ ...thread, seen }));
+    const [choice, text] = fieldsOf({ threads: many, here: many[119], text: '𝒳'.repeat(2000) });
+    expect(choice.options).toHaveLength(100);
+    expect(choice.options[0]).toMatchObject({ value: 'run119' });
+    expect(choice.options[0].text.text.length).toBeLessThanOrEqual(75);
+    expect(text.initial_value.length).toBeLessThanOrEqual(3000);
+    expect(text.initial_value.isWellFormed()).toBe(true);
+    expect(text.initial_value.endsWith('…')).toBe(true);
+  });
+});
+
+describe('submitted', () => {
+  const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
+    sendDialog.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
+
+  test('tells the thread, once, and says where', async () => {
+    const thread = await world.followed(aThread());
+    const entered = { thread: thread.id, text: ' Add it\n' };
+    const told = await submit(entered);
+    await submit(entered);
+    expect(told).toMatchObject({
+      kind: 'told',
+      message: {
+        text: 'It goes to acme/docs @ agent/quickstart; you see what comes of it in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
+      },
+    });
+    expect(await world.heard(thread)).toEqual([
+      {
+        kind: 'instruct',
+        id: expect.stringMatching(/^[0-9a-f]{24}$/),
+        by: { id: 'U0ANA', name: 'ana' },
+        text: 'Add it',
+        atMs: NOW_MS,
+      },
+    ]);
+    expect(world.woken).toContain(thread.id);
+  });
+
+  test('with a field left empty says so at the field', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id })).toMatchObject({
+      kind: 'problems',
+      problems: { text: 'Write what the agent should do.' },
+    });
+    expect(await submit({ text: 'Go' })).toMatchObject({ problems: { thread: 'Choose a job.' } });
+    expect(await world.heard(thread)).toEqual([]);
+  });
+
+  test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
+    const message = { text: 'That job is followed no more, so nothing was sent.' };
+    const ended = await world.followed(aThread({ state: 'ended' }));
+    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'told', message });
+    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'told', message });
+    const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
+    const hidden = await world.followed(
+      aThread({ id: 'hidden', asked, place: { channel: 'C0OPS', rootTs: '1.1' } }),
+    );
+    const caller = aCaller({ user: ben, requestId: 'view V2' });
+    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ kind: 'told', message });
+    expect(await world.heard(hidden)).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { sendShortcut } from '../../src/commands/agent-shortcut.ts';
+import type { ShortcutMessage } from '../../src/commands/command.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aThread } from '../jobs/agent/any-thread.ts';
+import { aCaller, createCommandWorld } from './command-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis);
+});
+afterAll(() => redis.close());
+
+const chosen: ShortcutMessage = { ts: '1.2', content: { text: '*Ask* <@U0BEN> about it' } };
+const choose = (changes: Partial<ShortcutMessage> = {}, tools = world.tools) =>
+  sendShortcut.run({ ...chosen, ...changes }, aCaller(), tools);
+
+test('opens a dialog with the message as Markdown', async () => {
+  await world.followed(aThread());
+  const names = async () => ({
+    users: new Map([['U0BEN', 'ben']]),
+    channels: new Map(),
+    groups: new Map(),
+  });
+  expect(await choose({}, { ...world.tools, names })).toBeUndefined();
+  expect(world.opened).toHaveLength(1);
+  expect(JSON.stringify(world.opened)).toContain('**Ask** @ben about it');
+});
+
+test.each([
+  ['breaks', () => Promise.reject(new Error('away'))],
+  ['does not answer', () => new Promise<never>(() => {})],
+])('does without names when Slack %s', async (_, names) => {
+  await world.followed(aThread());
+  await choose({}, { ...world.tools, names });
+  expect(JSON.stringify(world.opened)).toContain('**Ask** @someone about it');
+});
+
+test.each<[string, Partial<ShortcutMessage>]>([
+  ['a reply in a followed thread', { threadTs: '1.1' }],
+  ['the message that began it', { ts: '1.1' }],
+])('of %s means that thread', async (_, changes) => {
+  await world.followed(aThread({ id: 'other', place: { channel: 'C0DOCS', rootTs: '9.9' } }));
+  await world.followed(aThread({ id: 'here', place: { channel: 'C0DOCS', rootTs: '1.1' } }));
+  await choose(changes);
+  expect(world.opened[0]?.blocks[0]).toMatchObject({ element: { initial_option: { value: 'here' } } });
+});
+
+test('says so where nothing is followed, with how', async () => {
+  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed, so there is/);
+  expect(world.opened).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
+import { TellUser } from '../../src/commands/tell-user.ts';
+import { createLog } from '../../src/log.ts';
+import { createRunStore } from '../../src/store/runs.ts';
+import { createThreadStore } from '../../src/store/threads.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { aThread, thread } from '../store/a-thread.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const request = { responseUrl: undefined, receivedAtMs: 0 };
+const happened = { entry: { kind: 'clicked' }, once: 'click 1' };
+
+function intakeWith(changes: Partial<IntakeParts> = {}) {
+  const runs = createRunStore(redis.client);
+  const threads = createThreadStore(redis.client);
+  const woken: string[] = [];
+  const intake = createIntake({
+    runs,
+    threads,
+    wake: async ({ job, id }) => void woken.push(`${job} ${id}`),
+    limitMs: 5000,
+    claimMs: 60_000,
+    monotonicMs: () => 0,
+    log: createLog('silent', []),
+    ...changes,
+  });
+  return {
+    intake,
+    threads,
+    woken,
+    tell: () => intake.tell('agent-thread', 't1', happened, request),
+    refusal: async () => {
+      const error = await intake.tell('agent-thread', 't1', happened, request).catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(TellUser);
+      return (error as TellUser).told.text;
+    },
+    given: () => runs.accept(aThread(), Number.MAX_SAFE_INTEGER, 0, undefined),
+    heard: async () => (await threads.open('t1', thread))?.heard,
+  };
+}
+
+test('what happened to a run is kept, once, and the run is looked at', async () => {
+  const { given, tell, heard, woken } = intakeWith();
+  await given();
+  expect(await tell()).toBe('kept');
+  expect(await heard()).toEqual([happened.entry]);
+  expect(woken).toEqual(['agent-thread t1']);
+  expect(await tell()).toBe('repeated');
+  expect(await heard()).toHaveLength(1);
+  expect(woken).toHaveLength(2);
+});
+
+test('what happened to a run that is gone is told so, and wakes nobody', async () => {
+  const { tell, woken } = intakeWith();
+  expect(await tell()).toBe('gone');
+  expect(woken).toEqual([]);
+});
+
+test('what could not be queued is kept all the same', async () => {
+  const { given, tell, heard } = intakeWith({ wake: () => Promise.reject(new Error('no queue')) });
+  await given();
+  expect(await tell()).toBe('kept');
+  expect(await heard()).toHaveLength(1);
+});
+
+test('what Redis comes to too late is refused, and was not kept', async () => {
+  const { post } = createThreadStore(redis.client);
+  const late = intakeWith({
+    threads: { followed: async () => [], post: (job, id, what) => post(job, id, what, 1) },
+  });
+  await late.given();
+  expect(await late.refusal()).toContain("I can't keep track of work right now");
+  expect(await late.heard()).toEqual([]);
+  expect(late.woken).toEqual([]);
+});
+
+test('the deadline is what is left of the time limit, on the clock of Redis', async () => {
+  const deadlines: number[] = [];
+  const { tell } = intakeWith({
+    monotonicMs: () => 2000,
+    threads: {
+      followed: async () => [],
+      post: async (_job, _id, _what, deadlineMs) => {
+        deadlines.push(deadlineMs);
+        return 'gone';
+      },
+    },
+  });
+  const [seconds] = await redis.client.time();
+  await tell();
+  expect(deadlines[0]).toBeGreaterThanOrEqual(Number(seconds) * 1000 + 3000);
+  expect(deadlines[0]).toBeLessThan(Number(seconds) * 1000 + 5000 + 3000);
+});
+
+test('what was kept without an answer is told as in doubt', async () => {
+  const { post } = createThreadStore(redis.client);
+  const lost = intakeWith({
+    limitMs: 300,
+    threads: {
+      followed: async () => [],
+      post: async (...args) => {
+        await post(...args);
+        return new Promise(() => {});
+      },
+    },
+  });
+  await lost.given();
+  expect(await lost.refusal()).toContain("I can't tell whether I kept this");
+  expect(await lost.heard()).toHaveLength(1);
+});
+
+test('the followed threads are given, or it is told that Redis is away', async () => {
+  const { intake, given, threads } = intakeWith();
+  await given();
+  await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
+  expect(await intake.followed('T0ACME', request)).toEqual(['t1']);
+  const away = { ...threads, followed: () => Promise.reject(new Error('away')) };
+  await expect(intakeWith({ threads: away }).intake.followed('T0ACME', request)).rejects.toThrow(TellUser);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { mentionMessage, projectMessage } from '../../../src/jobs/agent/mention-view.ts';
+import { offered } from './a-mention.ts';
+
+test('an offer says what the job would be about, and carries the mention', () => {
+  const { text, blocks } = mentionMessage('m1', offered);
+  expect(text).toBe(
+    'No agent job is followed here. Start a new one with "Add a **quickstart**"?\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
+  );
+  expect(JSON.stringify(blocks)).toContain(JSON.stringify(JSON.stringify({ v: 1, mention: 'm1' })));
+});
+
+test('who may not instruct the agent reads whom to ask', () => {
+  expect(mentionMessage('m1', { kind: 'refused', ask: '@docs-admins' }).text).toBe(
+    "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins.",
+  );
+});
+
+test('words about a followed thread are answered with how to follow', () => {
+  expect(mentionMessage('m1', { kind: 'notFollowed' }).text).toBe(
+    'No agent job is followed in this thread, so there is nothing to change.\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
+  );
+  expect(mentionMessage('m1', { kind: 'help' }).text).toMatch(/^I pass instructions on to the docs agent/);
+});
+
+test('of a job whose project is not clear says what to type', () => {
+  const answer = { kind: 'project' as const, problem: { kind: 'ask' as const, names: ['acme', 'beta'] } };
+  expect(mentionMessage('m1', { ...answer, jobId: 'job_1' }).text).toMatch(
+    /^Which project is it in: acme, beta\? [\s\S]*\n\/docs-agent follow job_1 --project acme$/,
+  );
+});
+
+test('of many projects names the first', () => {
+  const names = Array.from({ length: 30 }, (_, index) => `p${index}`);
+  expect(projectMessage({ kind: 'ask', names }, '/docs-agent new …').text).toContain('p8, p9?');
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+import type { ThreadRun } from '../../../src/jobs/agent/thread.ts';
+import { cardKey, threadMessages } from '../../../src/jobs/agent/view.ts';
+import { buttonsIn } from '../export/reading.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from './any-thread.ts';
+import { messageOf } from './reading.ts';
+
+const card = (changes: Partial<ThreadRun> = {}) => messageOf(aThread(changes), 'card');
+const title = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[0];
+const seen = (changes: Partial<NonNullable<ThreadRun['seen']>>) => ({
+  seen: {
+    status: 'completed' as const,
+    rawStatus: 'completed',
+    repository: 'https://github.com/acme/docs.git',
+    ref: 'agent/quickstart',
+    atMs: NOW_MS,
+    ...changes,
+  },
+});
+/** Nothing is known of the job yet. */
+function unseen(changes: Partial<ThreadRun> = {}): Partial<ThreadRun> {
+  return { ...changes, seen: undefined } as Partial<ThreadRun>;
+}
+const newJob = (changes: Partial<ThreadRun> = {}) =>
+  unseen({ ...changes, agentJobId: undefined } as Partial<ThreadRun>);
+
+describe('which messages there are', () => {
+  test.each<[string, Partial<ThreadRun>, string[]]>([
+    ['accepted: nothing yet', { state: 'accepted' }, []],
+    ['the card on its way: the card', { state: 'carding' }, ['card']],
+    ['refused: nothing', { state: 'ended', ended: { why: 'refused', unsent: 0 } }, []],
+    ['no place for a card: nothing', { state: 'ended', ended: { why: 'noPlace', unsent: 0 } }, []],
+    ['the place was taken: nothing', { state: 'ended', ended: { why: 'taken', unsent: 0 } }, []],
+    ['stopped: the card', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, ['card']],
+    [
+      'rounds and troubles: each its own',
+      {
+        rounds: [
+          aRound({ ending: { kind: 'noPr', atMs: NOW_MS } }),
+          aRound({ n: 2 }),
+          aRound({ n: 3, count: 0 }),
+        ],
+        troubles: [aTrouble()],
+      },
+      ['card', 'round.1', 'end.1', 'round.2', 'trouble.1789912860.000200.1'],
+    ],
+  ])('%s', (_, changes, expected) => {
+    const thread = aThread(changes);
+    expect(threadMessages(thread).map(({ key }) => key.replace(`${thread.id}.`, ''))).toEqual(expected);
+  });
+
+  test('before the place of the thread is known, only the card', () => {
+    const { place: _, ...thread } = aThread({ state: 'carding', troubles: [aTrouble()] });
+    expect(threadMessages(thread).map(({ key }) => key)).toEqual([cardKey(thread)]);
+  });
+
+  test('the card is where it was asked for; the rest is in its thread', () => {
+    const places = (changes: Partial<ThreadRun>) =>
+      threadMessages(aThread({ troubles: [aTrouble()], ...changes })).map(({ place }) => place);
+    const inThread = { channel: 'C0DOCS', threadTs: '1789912800.000100' };
+    expect(places({})).toEqual([{ channel: 'C0DOCS' }, inThread]);
+    const asked = { channel: 'C0DOCS', joinable: true, isPublic: true, rootTs: '1789912800.000100' };
+    expect(places({ asked })).toEqual([inThread, inThread]);
+    const place = { channel: 'D0ANA', rootTs: '1789912801.000100' };
+    expect(places({ inDirectMessage: true, place })).toEqual([
+      { user: 'U0ANA' },
+      { channel: 'D0ANA', threadTs: '1789912801.000100' },
+    ]);
+  });
+
+  test('in direct messages, the card is another one', () => {
+    expect(cardKey(aThread())).toBe('3f9a1c2b4d5e6f708192a3b4.card');
+    expect(cardKey(aThread({ inDirectMessage: true }))).toBe('3f9a1c2b4d5e6f708192a3b4.card.dm');
+  });
+
+  test('the card is kept for as long as the thread follows', () => {
+    const lasting = (changes: Partial<ThreadRun>) => threadMessages(aThread(changes))[0]?.lasting;
+    expect(lasting({})).toBe(true);
+    expect(lasting({ state: 'ended', ended: { why: 'stopped', unsent: 0 } })).toBeUndefined();
+  });
+});
+
+describe('the card', () => {
+  test('says what, where it stands, and how to instruct', () => {
+    expect(card()).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+    );
+  });
+
+  test.each<[string, Partial<ThreadRun>, string]>([
+    ['ssh', seen({ repository: 'git@github.com:acme/docs.git' }), 'acme/docs @ agent/quickstart · Idle'],
+    ['short', seen({ repository: 'acme/docs' }), 'acme/docs @ agent/quickstart · Idle'],
+    ['a group', seen({ repository: 'https://gitlab.example/a/b/c/' }), 'a/b/c @ agent/quickstart · Idle'],
+    ['hostile', seen({ repository: '<!channel>\n\u202E', ref: 'a\nb' }), '<!channel> @ a b · Idle'],
+    ['empty', seen({ repository: ' ', ref: ' ' }), 'job aj_3f9a…4a06 · Idle'],
+    ['long', seen({ ref: 'x'.repeat(300) }), `acme/docs @ ${'x'.repeat(79)}… · Idle`],
+    ['not looked at', unseen(), 'job aj_3f9a…4a06 · Not looked at yet'],
+    ['a new job', newJob(), 'new job · Starting'],
+  ])('names the job: %s', (_, changes, expected) => {
+    expect(title(changes)).toBe(`🤖 Docs agent · ${expected}`);
+  });
+
+  test.each<[string, Partial<ThreadRun>, string]>([
+    ['completed', {}, 'Idle'],
+    ['active', seen({ status: 'active', rawStatus: 'active' }), 'Working'],
+    ['a round is open', { rounds: [aRound()] }, 'Working'],
+    ['the last round has ended', { rounds: [aRound({ ending: { kind: 'noPr', atMs: NOW_MS } })] }, 'Idle'],
+    ['failed', seen({ status: 'failed', rawStatus: 'failed' }), 'Failed'],
+    ['archived', seen({ status: 'archived', rawStatus: 'archived' }), 'Archived'],
+    [
+      'archived while it worked',
+      { ...seen({ status: 'archived', rawStatus: 'archived' }), rounds: [aRound()] },
+      'Archived',
+    ],
+    ['unknown', seen({ status: 'unknown', rawStatus: 'paused\nby us' }), 'paused by us'],
+    ['without a word', seen({ status: 'unknown', rawStatus: '' }), 'In an unknown state'],
+    ['gone', { gone: true }, 'Unknown to the platform'],
+    [
+      'starting unclear',
+      newJob({ instructions: [anInstruction({ creates: true, state: 'unknown' })] }),
+      'Start unclear',
+    ],
+    [
+      'not started',
+      newJob({ instructions: [anInstruction({ creates: true, state: 'failed' })] }),
+      'Not started',
+    ],
+    ['ended', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, 'No longer followed'],
+    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), 'Not made'],
+    ['broken', { state: 'ended', ended: { why: 'broken', unsent: 0 } }, 'Stopped by an error'],
+  ])('says where it stands: %s', (_, changes, expected) => {
+    expect(title(changes)?.endsWith(` · ${expected}`)).toBe(true);
+  });
+
+  test('which model, and what does not go out yet', () => {
+    const instructions = [
+      anInstruction(),
+      anInstruction({ id: '2' }),
+      anInstruction({ id: '3', state: 'held' }),
+      anInstruction({ id: '4', state: 'over' }),
+    ];
+    const facts = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[1];
+    expect(facts({ ...seen({ model: 'sonnet' }), instructions })).toBe(
+      'Model sonnet · 2 instructions waiting · 1 held: its author was asked',
+    );
+    expect(facts({ instructions: instructions.slice(0, 1) })).toBe('1 instruction waiting');
+    expect(
+      facts({ instructions: [instructions[2], instructions[2]].filter((one) => one !== undefined) }),
+    ).toBe('2 held: their authors were asked');
+  });
+
+  test.each<[ThreadRun['mode'], string]>([
+    [
+      'all',
+      'Every reply here goes to the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+    ],
+    ['mention', 'Mention @Docket to instruct the agent.\n[All replies] [Stop following]'],
+  ])('says which replies count: %s', (mode, expected) => {
+    expect(card({ mode })?.split('\n').slice(1).join('\n')).toBe(expected);
+  });
+
+  test.each<[NonNullable<ThreadRun['lookTrouble']>, string]>([
+    ['down', "⚠️ I can't reach the platform and keep trying; the job itself may be fine."],
+    ['limit', "The platform's limit is reached, so this may be out of date. I look again later."],
+    [
+      'key',
+      '⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+    ],
+    ['forbidden', "⚠️ The platform doesn't let me look at this job (403). I go on when it does again."],
+    ['project', '⚠️ My settings no longer have the project default. I go on when it is back.'],
+  ])('says why it knows no better: %s', (lookTrouble, expected) => {
+    expect(card({ lookTrouble })?.split('\n')[2]).toBe(expected);
+  });
+
+  test('opens the pull request, where its address is one', () => {
+    const open = (prLink: string) => {
+      const [{ message } = { message: { blocks: [] } }] = threadMessages(aThread(seen({ prLink })));
+      return buttonsIn(message.blocks).find(({ action_id }) => action_id === 'agent.open_pull_request')?.url;
+    };
+    expect(open('https://github.com/acme/docs/pull/123')).toBe('https://github.com/acme/docs/pull/123');
+    for (const link of [
+      'javascript:alert(1)',
+      'see the dashboard',
+      '',
+      `https://a.example/${'x'.repeat(3000)}`,
+    ])
+      expect(open(link)).toBeUndefined();
+  });
+
+  test('takes no instructions any more', () => {
+    expect(card(seen({ status: 'archived', rawStatus: 'archived' }))).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nIt takes no more instructions.\n[Stop following]',
+    );
+    expect(card({ gone: true })).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Unknown to the platform\n[Stop following]',
+    );
+  });
+
+  test.each<[NonNullable<ThreadRun['ended']>, string]>([
+    [{ why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 }, 'Stopped by @ben.'],
+    [
+      { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 1 },
+      'Stopped by @ben. 1 instruction was not sent.',
+    ],
+    [{ why: 'stopped', unsent: 2 }, 'Stopped. 2 instructions were not sent.'],
+    [{ why: 'notMade', unsent: 1 }, 'The job was not made. 1 instruction was not sent.'],
+    [{ why: 'broken', ref: '7f3c1d', unsent: 0 }, 'Something broke on my side. ref 7f3c1d'],
+  ])('ended, it says by whom and what is lost, without buttons: %j', (ended, expected) => {
+    expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
+  });
+
+  test('its buttons carry the thread', () => {
+    const [shown] = threadMessages(aThread());
+    expect(buttonsIn(shown?.message.blocks ?? []).map(({ action_id, value }) => [action_id, value])).toEqual([
+      ['agent.only_mentioned', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
+      ['agent.stop', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
+    ]);
+  });
+});

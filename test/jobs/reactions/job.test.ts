@@ -1,0 +1,197 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../src/jobs/job.ts';
+import { type ReactionsContext, reactionsJob } from '../../../src/jobs/reactions/job.ts';
+import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
+import { createPaceStore } from '../../../src/store/pace.ts';
+import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+
+let redis: TestRedis;
+let store: ReactionStore;
+let context: ReactionsContext;
+/** What Slack was asked, in order, and what it shows. */
+let asked: string[];
+let slack: Map<string, Set<string>>;
+/** What goes wrong with the next calls: before they take effect, or after. */
+let trouble: { error: unknown; after?: boolean }[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  store = createReactionStore(redis.client);
+  asked = [];
+  slack = new Map();
+  trouble = [];
+  const call = (sign: '+' | '-') => async (at: { channel: string; ts: string }, name: string) => {
+    asked.push(`${sign}${name} ${at.channel} ${at.ts}`);
+    const wrong = trouble.shift();
+    if (wrong !== undefined && !wrong.after) throw wrong.error;
+    const there = slack.get(at.ts) ?? new Set();
+    if (sign === '+') there.add(name);
+    else there.delete(name);
+    slack.set(at.ts, there);
+    if (wrong !== undefined) throw wrong.error;
+  };
+  context = {
+    slack: { react: call('+'), unreact: call('-') },
+    reactionStore: store,
+    pace: createPaceStore(redis.client),
+    timing: defaultTiming,
+    random: () => 0.5,
+    log: pino({ level: 'silent' }),
+  };
+});
+afterAll(() => redis.close());
+
+const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
+const want = (wanted: Record<string, string | undefined>) =>
+  store.want(subject, new Map(Object.entries(wanted)), 1000);
+const look = () => reactionsJob.run({ runId: 'run-1' }, context);
+const shows = (ts: string) => [...(slack.get(ts) ?? [])];
+const failure = (kind: SlackErrorKind, details: { retryAfterMs?: number } = {}) =>
+  new SlackApiError(kind, 'reactions.add', 'some_code', details);
+const pauseMs = (outcome: Outcome) => (outcome.kind === 'again' ? outcome.inMs : undefined);
+
+test('reactions are added in the order in which the messages were written', async () => {
+  await want({ '1758376802.000100': 'eyes', '1758376801.000100': 'double_vertical_bar' });
+  expect(await look()).toEqual({ kind: 'done' });
+  expect(asked).toEqual(['+double_vertical_bar C0DOCS 1758376801.000100', '+eyes C0DOCS 1758376802.000100']);
+  expect(await store.undelivered()).toEqual([]);
+});
+
+test('another reaction takes the place of the old one, and none takes it away', async () => {
+  await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' });
+  await look();
+  asked.splice(0);
+  await want({ '1.1': 'eyes', '1.2': undefined });
+  expect(await look()).toEqual({ kind: 'done' });
+  expect(asked).toEqual(['-double_vertical_bar C0DOCS 1.1', '+eyes C0DOCS 1.1', '-eyes C0DOCS 1.2']);
+  expect([shows('1.1'), shows('1.2')]).toEqual([['eyes'], []]);
+});
+
+test('what is shown already is not asked for again', async () => {
+  await want({ '1.1': 'eyes' });
+  await look();
+  await want({ '1.1': 'eyes', '1.2': 'eyes' });
+  await look();
+  expect(asked).toEqual(['+eyes C0DOCS 1.1', '+eyes C0DOCS 1.2']);
+});
+
+test('a run without a record is forgotten', async () => {
+  await want({ '1.1': 'eyes' });
+  await redis.client.del(...(await redis.client.keys('*reactions:run-1')));
+  expect(await look()).toEqual({ kind: 'done' });
+  expect([asked, await store.undelivered()]).toEqual([[], []]);
+});
+
+test('what is wanted anew during a look is delivered by the next', async () => {
+  await want({ '1.1': 'eyes' });
+  const { react } = context.slack;
+  context.slack.react = async (...args) => {
+    context.slack.react = react;
+    await react(...args);
+    await want({ '1.1': 'double_vertical_bar' });
+  };
+  expect(await look()).toEqual({ kind: 'again', inMs: 0 });
+  expect(await look()).toEqual({ kind: 'done' });
+  expect(shows('1.1')).toEqual(['double_vertical_bar']);
+});
+
+describe('whoever waits for a turn', () => {
+  const wanted = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`1.${100 + n}`, 'eyes']));
+
+  test('gives the worker back, and goes on where it was', async () => {
+    await want(wanted(10));
+    const waitMs = pauseMs(await look());
+    expect(waitMs).toBeGreaterThan(500);
+    expect(waitMs).toBeLessThanOrEqual(1500);
+    expect(asked).toHaveLength(8);
+    expect((await store.load('run-1'))?.changes).toHaveLength(2);
+  });
+
+  test('for taking reactions away has fewer turns than for adding some', async () => {
+    await want(wanted(6));
+    await look();
+    asked.splice(0);
+    await want(Object.fromEntries(Object.keys(wanted(6)).map((ts) => [ts, undefined])));
+    expect(pauseMs(await look())).toBeGreaterThan(2500);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('has more turns where the rates are lifted', async () => {
+    context.timing = { ...defaultTiming, reactionsPerMinute: 6000 };
+    await want(wanted(50));
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(asked).toHaveLength(50);
+  });
+});
+
+test.each<SlackErrorKind>(['missing', 'place', 'refused', 'blocks'])(
+  'what Slack refuses for good (%s) counts as shown, and the next follows',
+  async (kind) => {
+    trouble = [{ error: failure(kind) }];
+    await want({ '1.1': 'eyes', '1.2': 'eyes' });
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(asked).toEqual(['+eyes C0DOCS 1.1', '+eyes C0DOCS 1.2']);
+    expect(await want({ '1.1': 'eyes', '1.2': 'eyes' })).toBe(false);
+  },
+);
+
+test.each([
+  [20_000, 20_000],
+  [undefined, defaultTiming.retryMaxMs],
+])('when Slack limits us (for %s ms), nobody reacts before that is over', async (retryAfterMs, waitMs) => {
+  trouble = [{ error: failure('limited', retryAfterMs === undefined ? {} : { retryAfterMs }) }];
+  await want({ '1.1': 'eyes' });
+  expect(await look()).toEqual({ kind: 'again', inMs: waitMs });
+  // The pace names at most 5 s at a time.
+  expect(pauseMs(await look())).toBe(5000);
+  expect(asked).toHaveLength(1);
+});
+
+describe('a call without a result', () => {
+  test.each<SlackErrorKind>(['unreachable', 'token'])('is tried again, later each time: %s', async (kind) => {
+    trouble = [{ error: failure(kind) }, { error: failure(kind) }];
+    await want({ '1.1': 'eyes' });
+    expect([pauseMs(await look()), pauseMs(await look())]).toEqual([1000, 2000]);
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(shows('1.1')).toEqual(['eyes']);
+  });
+
+  test('that may still arrive is not overtaken', async () => {
+    trouble = [{ error: failure('unclear'), after: true }];
+    await want({ '1.1': 'eyes' });
+    expect(pauseMs(await look())).toBe(defaultTiming.unclearMs);
+  });
+
+  test('may have added a reaction that is wanted no more', async () => {
+    trouble = [{ error: failure('unclear'), after: true }];
+    await want({ '1.1': 'eyes' });
+    await look();
+    await want({ '1.1': 'double_vertical_bar' });
+    await look();
+    expect(shows('1.1')).toEqual(['double_vertical_bar']);
+  });
+
+  test('may have taken one away that is wanted again', async () => {
+    await want({ '1.1': 'eyes' });
+    await look();
+    trouble = [{ error: failure('unclear'), after: true }];
+    await want({ '1.1': undefined });
+    await look();
+    await want({ '1.1': 'eyes' });
+    await look();
+    expect(shows('1.1')).toEqual(['eyes']);
+  });
+
+  test('and no answer at all of Slack is our own defect', async () => {
+    trouble = [{ error: new TypeError('a defect') }];
+    await want({ '1.1': 'eyes' });
+    await expect(look()).rejects.toThrow('a defect');
+    expect(await store.undelivered()).toEqual(['run-1']);
+  });
+});

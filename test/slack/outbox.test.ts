@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { message } from '../../src/slack/blocks.ts';
+import { createOutbox, type Outbox, type Shown } from '../../src/slack/outbox.ts';
+import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+let redis: TestRedis;
+let messages: MessageStore;
+let outbox: Outbox;
+/** Keys of the messages that somebody was told to deliver. */
+let woken: string[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+  messages = createMessageStore(redis.client);
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  woken = [];
+  outbox = createOutbox({ messages, wake: async (key) => void woken.push(key), now: () => 1000 });
+});
+afterAll(() => redis.close());
+
+const place = { channel: 'C0DOCS', threadTs: '1.1' };
+const shown = (changes: Partial<Shown> = {}): Shown => ({
+  key: 'm1',
+  place,
+  kind: 'state',
+  message: message([['Idle']]),
+  ...changes,
+});
+
+test('what should be shown is kept as it was said, and somebody delivers it', async () => {
+  await outbox.show('T0ACME', shown({ otherwise: 'U0ANA', lasting: true }), 1);
+  expect((await messages.load('m1'))?.wanted).toMatchObject({
+    teamId: 'T0ACME',
+    place,
+    kind: 'state',
+    text: 'Idle',
+    otherwise: 'U0ANA',
+    lasting: true,
+  });
+  expect(woken).toEqual(['m1']);
+});
+
+test('what is shown again is delivered when it looks different, or belongs elsewhere', async () => {
+  await outbox.show('T0ACME', shown(), 1);
+  await outbox.show('T0ACME', shown({ lasting: true }), 2);
+  expect(woken).toEqual(['m1']);
+  await outbox.show('T0ACME', shown({ message: message([['Working']]) }), 3);
+  await outbox.show('T0ACME', shown({ message: message([['Working']]), place: { channel: 'C0DOCS' } }), 4);
+  expect(woken).toEqual(['m1', 'm1', 'm1']);
+});

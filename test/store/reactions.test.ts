@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
+import { keep } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+let redis: TestRedis;
+let store: ReactionStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  store = createReactionStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
+const want = (wanted: Record<string, string | undefined>, nowMs = 1000) =>
+  store.want(subject, new Map(Object.entries(wanted)), nowMs);
+const changes = async () => (await store.load('run-1'))?.changes;
+
+/** Wants reactions and has them delivered. */
+async function shown(wanted: Record<string, string | undefined>) {
+  await want(wanted);
+  for (const [ts, name] of Object.entries(wanted)) await store.shows('run-1', ts, name);
+  await store.settle('run-1');
+}
+
+describe('what is wanted', () => {
+  test('is kept with whose it is, in order of time, until it is shown', async () => {
+    expect(await want({ '2.2': 'eyes', '1.1': 'double_vertical_bar' })).toBe(true);
+    expect(await store.load('run-1')).toEqual({
+      subject,
+      changes: [
+        { ts: '1.1', wanted: 'double_vertical_bar' },
+        { ts: '2.2', wanted: 'eyes' },
+      ],
+    });
+    expect(await store.undelivered()).toEqual(['run-1']);
+  });
+
+  test('and shown already is nothing to deliver', async () => {
+    await shown({ '1.1': 'eyes' });
+    expect(await want({ '1.1': 'eyes' })).toBe(false);
+    expect(await store.undelivered()).toEqual([]);
+  });
+
+  test('instead of what is shown is a change', async () => {
+    await shown({ '1.1': 'eyes', '1.2': 'eyes' });
+    expect(await want({ '1.1': 'double_vertical_bar', '1.2': undefined })).toBe(true);
+    expect(await changes()).toEqual([
+      { ts: '1.1', wanted: 'double_vertical_bar', shown: 'eyes' },
+      { ts: '1.2', shown: 'eyes' },
+    ]);
+  });
+
+  test('no reaction where there is none leaves nothing behind', async () => {
+    for (const nothing of [{ '1.1': undefined }, {}]) {
+      expect(await want(nothing)).toBe(false);
+      expect(await redis.client.keys('*')).toEqual([]);
+    }
+  });
+
+  test('no more, before it was delivered, is not delivered any more', async () => {
+    await want({ '1.1': 'eyes' });
+    expect(await want({ '1.1': undefined })).toBe(false);
+    expect(await changes()).toEqual([]);
+    expect(await store.undelivered()).toEqual([]);
+  });
+
+  test('and left out later is forgotten once it is delivered, and not before', async () => {
+    await shown({ '1.1': 'eyes' });
+    expect(await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' })).toBe(true);
+    await store.shows('run-1', '1.2', 'eyes');
+    expect(await want({})).toBe(true);
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'double_vertical_bar', shown: 'eyes' }]);
+    await store.shows('run-1', '1.1', 'double_vertical_bar');
+    expect(await want({})).toBe(false);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('lists those that were first wanted long ago first, whatever came after', async () => {
+    const late = { ...subject, runId: 'late' };
+    await store.want(late, new Map([['1.1', 'eyes']]), 2000);
+    await want({ '1.1': 'eyes' }, 1000);
+    await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
+    expect(await store.undelivered()).toEqual(['run-1', 'late']);
+  });
+
+  test('is kept as long as a run, counted from the last time it was said', async () => {
+    await shown({ '1.1': 'eyes' });
+    await redis.client.pexpire(keys.reactions('run-1'), 1000);
+    await want({ '1.1': 'eyes' });
+    const livesMs = await redis.client.pttl(keys.reactions('run-1'));
+    expect(livesMs).toBeGreaterThan(keep.runMs - 60_000);
+    expect(livesMs).toBeLessThanOrEqual(keep.runMs);
+  });
+});
+
+describe('a call on its way', () => {
+  test('may have taken effect, so its reaction is taken away again', async () => {
+    await want({ '1.1': 'eyes' });
+    await store.calling('run-1', '1.1', 'eyes');
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
+    expect(await want({ '1.1': undefined })).toBe(true);
+    expect(await changes()).toEqual([{ ts: '1.1', shown: 'eyes' }]);
+  });
+
+  test('to take one away may have taken effect, so it is added again', async () => {
+    await shown({ '1.1': 'eyes' });
+    await want({ '1.1': undefined });
+    await store.calling('run-1', '1.1', 'eyes');
+    expect(await want({ '1.1': 'eyes' })).toBe(true);
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
+  });
+});
+
+describe('settling', () => {
+  test('takes a run from the undelivered ones when everything is shown', async () => {
+    await want({ '1.1': 'eyes', '1.2': 'eyes' });
+    await store.shows('run-1', '1.1', 'eyes');
+    expect(await store.settle('run-1')).toBe(false);
+    expect(await store.undelivered()).toEqual(['run-1']);
+    await store.shows('run-1', '1.2', 'eyes');
+    expect(await store.settle('run-1')).toBe(true);
+    expect(await store.undelivered()).toEqual([]);
+  });
+
+  test('puts a run back that somebody else had settled', async () => {
+    await want({ '1.1': 'eyes' });
+    await redis.client.del(keys.reactionsUndelivered());
+    expect(await store.settle('run-1')).toBe(false);
+    expect(await store.undelivered()).toEqual(['run-1']);
+  });
+
+  test('forgets one without a record', async () => {
+    await want({ '1.1': 'eyes' });
+    await redis.client.del(keys.reactions('run-1'));
+    expect(await store.load('run-1')).toBeUndefined();
+    expect(await store.settle('run-1')).toBe(true);
+    expect(await store.undelivered()).toEqual([]);
+  });
+});
+
+test('failures are counted until something works', async () => {
+  await want({ '1.1': 'eyes' });
+  expect([await store.failed('run-1'), await store.failed('run-1')]).toEqual([1, 2]);
+  await store.calling('run-1', '1.1', 'eyes');
+  expect(await store.failed('run-1')).toBe(3);
+  await store.shows('run-1', '1.1', 'eyes');
+  expect(await store.failed('run-1')).toBe(1);
+});
+
+test('a record that is gone is not brought back without an end', async () => {
+  await store.calling('run-1', '1.1', 'eyes');
+  await store.shows('run-1', '1.1', 'eyes');
+  expect(await store.failed('run-1')).toBe(1);
+  expect(await redis.client.keys('*')).toEqual([]);
+});
