@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Timing } from '../../src/timing.ts';
 
 const APP = fileURLToPath(new URL('../../src/app.ts', import.meta.url));
+/** The same, with other durations. */
+const TIMED = fileURLToPath(new URL('../../test/flows/bot-process.ts', import.meta.url));
 
-/** The real bot as a process of its own, with the settings and durations of production. */
+/** The real bot as a process of its own, with the settings of production, and its durations unless told else. */
 export interface BenchBot {
   port: number;
   /** What it wrote at level warn or above. */
@@ -12,9 +15,20 @@ export interface BenchBot {
   stop(): Promise<void>;
 }
 
-export async function startBot(settings: Record<string, string>): Promise<BenchBot> {
-  const child = spawn(process.execPath, [APP], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_LEVEL: 'info', ...settings },
+export async function startBot(
+  settings: Record<string, string>,
+  timing?: Partial<Timing>,
+): Promise<BenchBot> {
+  const child = spawn(process.execPath, [timing ? TIMED : APP], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      // So that a bench can have the bot itself profiled.
+      ...(process.env.BOT_NODE_OPTIONS && { NODE_OPTIONS: process.env.BOT_NODE_OPTIONS }),
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      ...(timing && { TEST_TIMING: JSON.stringify(timing) }),
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.once('exit', () => child.kill('SIGKILL'));

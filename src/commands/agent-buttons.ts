@@ -1,6 +1,6 @@
+import { isAlone } from '../jobs/agent/asking.ts';
 import { clicked } from '../jobs/agent/click.ts';
 import type { ThreadClick } from '../jobs/agent/heard.ts';
-import { person } from '../jobs/agent/phrases.ts';
 import {
   agentActions,
   type Person,
@@ -9,7 +9,9 @@ import {
   threadButton,
   threadRun,
 } from '../jobs/agent/thread.ts';
-import { type Message, message } from '../slack/blocks.ts';
+import { person } from '../jobs/wording-view.ts';
+import { message } from '../slack/blocks.ts';
+import { inPlace, type PrivateAnswer } from '../slack/response-url.ts';
 import { maySee } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { defineButton } from './command.ts';
@@ -45,7 +47,7 @@ async function click(
   button: ThreadButton,
   caller: Caller,
   tools: CommandTools,
-): Promise<Message | undefined> {
+): Promise<PrivateAnswer | undefined> {
   const thread = await tools.intake.load(button.run, threadRun, caller);
   if (thread === undefined) return gone;
   if (!maySee(thread, caller)) return notHere;
@@ -65,24 +67,42 @@ async function click(
   }
   const { agentJobId: job } = thread;
   await tools.note({ subject: job ?? 'new job', job, result: 'accepted' });
-  return answers[action];
+  return answerTo(thread, entry);
 }
 
 const again: ReadonlySet<Action> = new Set(['checkJob', 'checkNow', 'onlyMentioned', 'allReplies', 'stop']);
 
 /** What is said to a click that counts, where nothing else shows it. */
-const answers: Partial<Record<Action, Message>> = {
-  send: inPlace('It goes to the agent.'),
-  notForAgent: inPlace('Not sent.'),
-  always: inPlace('It goes to the agent, and so do your later replies in this thread.'),
-  checkJob: message([["I'm looking."]]),
-  checkNow: message([["I'm looking."]]),
-};
+function answerTo(thread: ThreadRun, { action, by }: ThreadClick): PrivateAnswer | undefined {
+  switch (action) {
+    case 'send':
+      return inPlace(`It goes to the agent.${fromNowOn(thread, by, 'it')}`);
+    case 'notForAgent':
+      return inPlace(`Not sent.${fromNowOn(thread, by, 'the agent')}`);
+    case 'always':
+      // Where only mentions count, no answer makes other replies count.
+      return thread.mode === 'mention'
+        ? inPlace(`It goes to the agent.${fromNowOn(thread, by, 'it')}`)
+        : inPlace('It goes to the agent, and so do your later replies here.');
+    case 'onlyMentioned':
+      return message([['Only replies with @Docket count here from now on.']]);
+    case 'allReplies':
+      return message([['Every reply here counts from now on.']]);
+    case 'checkJob':
+    case 'checkNow':
+      return message([["I'm looking."]]);
+    case 'discard':
+    case 'sendAgain':
+    case 'leave':
+    case 'stop':
+      return undefined;
+  }
+}
 
-/** Takes the place of a question that only this person sees. */
-function inPlace(text: string): Message {
-  const answer = { ...message([[text]]), replace_original: true };
-  return answer;
+/** What an answer means for this person's later replies; nothing where they count as they did before. */
+function fromNowOn(thread: ThreadRun, { id }: Person, whom: string): string {
+  if (thread.mode === 'all' || isAlone(thread, id)) return '';
+  return ` From now on, mention @Docket when a reply of yours is for ${whom}.`;
 }
 
 /** What to say to a click that changes nothing, as far as the thread tells; `told` may be nothing. */
@@ -90,9 +110,9 @@ function whyNot(
   thread: ThreadRun,
   entry: ThreadClick,
   nowMs: number,
-): { told: Message | undefined } | undefined {
+): { told: PrivateAnswer | undefined } | undefined {
   const { action, about, by } = entry;
-  if (thread.state === 'ended' && action !== 'leave') return { told: sends.has(action) ? nothingSent : over };
+  if (thread.state === 'ended') return { told: sends.has(action) ? nothingSent : over };
   if (again.has(action)) return undefined;
   if (asks.has(action)) {
     const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
@@ -106,7 +126,7 @@ const asks: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
 const sends: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always', 'discard', 'sendAgain']);
 
 /** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
-function alreadyBy(thread: ThreadRun, { about: [id], attempt, by }: ThreadClick): Message | undefined {
+function alreadyBy(thread: ThreadRun, { about: [id], attempt, by }: ThreadClick): PrivateAnswer | undefined {
   const trouble = thread.troubles.find((one) => one.id === id && one.attempt === attempt);
   const answer = trouble?.answer;
   if (answer === undefined || answer.action === 'late') return settled;

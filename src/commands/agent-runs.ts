@@ -8,10 +8,7 @@ import type { Caller } from './command.ts';
 import { whereAsked } from './export-runs.ts';
 
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
-type AgentProject =
-  | { kind: 'project'; name: string }
-  | { kind: 'unknownProject'; known: string[] }
-  | { kind: 'unclear'; problem: ProjectProblem };
+type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
 
 /** The project of a job that somebody follows or starts from this channel. Only one with an id has an agent. */
 export function agentProject(
@@ -23,12 +20,15 @@ export function agentProject(
     case 'project': {
       const { name, projectId } = meant.project;
       if (projectId !== undefined) return { kind: 'project', name };
-      return { kind: 'unclear', problem: { kind: 'noId', names: [name] } };
+      return { kind: 'unclear', problem: { kind: 'noId', name } };
     }
     case 'ask':
       return { kind: 'unclear', problem: { kind: 'ask', names: meant.among.map(({ name }) => name) } };
     case 'unknownProject':
-      return meant;
+      return {
+        kind: 'unclear',
+        problem: { kind: 'unknown', named: asked.named ?? '', names: meant.known },
+      };
     case 'domainRefused':
       throw new Error('no domain was asked for');
   }
@@ -58,7 +58,7 @@ export function newThread(thread: NewThread, nowMs: number): ThreadRun {
     teamId,
     job: 'agent-thread',
     rev: 1,
-    people: [],
+    people: [owner.id],
     lasting: true,
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     project,

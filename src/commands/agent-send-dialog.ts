@@ -4,6 +4,7 @@ import type { Heard } from '../jobs/agent/heard.ts';
 import { stateWord } from '../jobs/agent/list-view.ts';
 import { jobName } from '../jobs/agent/phrases.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
+import { person } from '../jobs/wording-view.ts';
 import { message, type Part } from '../slack/blocks.ts';
 import { choiceField, formView, textField } from '../slack/dialogs.ts';
 import { cut } from '../slack/text.ts';
@@ -21,12 +22,16 @@ const INITIAL = 3000;
 
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
 
+/** Whether the job of a thread still takes instructions, as far as it is known. */
+export const takesMore = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+
 /** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
 export function sendDialogView(
   { threads, here, text }: { threads: readonly ThreadRun[]; here: ThreadRun | undefined; text: string },
   { channel, requestId }: Pick<Caller, 'channel' | 'requestId'>,
 ): ModalView {
   const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(0, OPTIONS);
+  const labels = listed.map(labelOf);
   const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
   const fits = text.length <= INITIAL;
   return formView({
@@ -38,14 +43,18 @@ export function sendDialogView(
       choiceField({
         block: 'thread',
         label: 'Which job',
-        choices: listed.map((thread) => ({ label: labelOf(thread), value: thread.id })),
+        choices: listed.map((thread, index) => {
+          const label = labels[index] ?? '';
+          const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
+          return { label: isOnly ? label : withOwner(label, thread), value: thread.id };
+        }),
         ...(initial && { initial: initial.id }),
       }),
       textField({
         block: 'text',
         label: 'Instruction',
         hint: fits
-          ? 'This text goes to the agent; files and the rest of the thread do not.'
+          ? "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here."
           : 'The message is longer than a dialog takes, so its end is missing here.',
         multiline: true,
         ...(text !== '' && { initial: fits ? text : cutUnits(text) }),
@@ -55,6 +64,12 @@ export function sendDialogView(
 }
 
 const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateWord(thread)}`, OPTION);
+
+/** Threads that look the same are told apart by whose they are. */
+function withOwner(label: string, { owner }: ThreadRun): string {
+  const whose = cut(` · @${person(owner.name)}`, 25);
+  return `${cut(label, OPTION - whose.length)}${whose}`;
+}
 
 /** Cut by what Slack counts, and not in the middle of a character. */
 const cutUnits = (text: string) => `${text.slice(0, INITIAL - 1).replace(/\p{Cs}$/u, '')}…`;

@@ -2,7 +2,7 @@ import { message } from '../slack/blocks.ts';
 import { mentionedIn, messageMarkdown } from '../slack/markdown/message.ts';
 import { noNames } from '../slack/markdown/names.ts';
 import { within } from '../within.ts';
-import { sendDialogView } from './agent-send-dialog.ts';
+import { sendDialogView, takesMore } from './agent-send-dialog.ts';
 import { threadsFor } from './agent-threads.ts';
 import type { CommandTools, MessageShortcut, ShortcutMessage } from './command.ts';
 
@@ -15,7 +15,8 @@ export const sendShortcut: MessageShortcut = {
   may: 'agent',
 
   async run(chosen, caller, tools) {
-    const [threads, text] = await Promise.all([threadsFor(caller, tools), textOf(chosen, tools)]);
+    const [seen, text] = await Promise.all([threadsFor(caller, tools), textOf(chosen, tools)]);
+    const threads = seen.filter(takesMore);
     if (threads.length === 0) return noneFollowed;
     const rootTs = chosen.threadTs ?? chosen.ts;
     const here = threads.find(({ place }) => place?.channel === caller.channel.id && place.rootTs === rootTs);
@@ -30,6 +31,8 @@ async function textOf({ content }: ShortcutMessage, { names }: Pick<CommandTools
 }
 
 const noneFollowed = message([
-  ['No agent job that you can see here is followed, so there is nowhere to send this. Follow one with '],
+  [
+    'No agent job that you can see here is followed and takes instructions, so there is nowhere to send this. Follow one with ',
+  ],
   [{ code: '/docs-agent follow <job id>' }],
 ]);

@@ -1,7 +1,8 @@
 import { mentionButton, mentionRun } from '../jobs/agent/mention.ts';
 import { projectMessage } from '../jobs/agent/mention-view.ts';
 import { agentActions } from '../jobs/agent/thread.ts';
-import { type Message, message } from '../slack/blocks.ts';
+import { message } from '../slack/blocks.ts';
+import { inPlace, type PrivateAnswer } from '../slack/response-url.ts';
 import { idOf } from '../store/ids.ts';
 import { agentProject, newInstruction, newThread } from './agent-runs.ts';
 import { defineButton } from './command.ts';
@@ -11,15 +12,14 @@ export const startNewButton = defineButton({
   action: agentActions.startNew,
   may: 'agent',
   value: mentionButton,
-  async run({ mention: id }, caller, tools): Promise<Message | undefined> {
+  async run({ mention: id }, caller, tools): Promise<PrivateAnswer | undefined> {
     const mention = await tools.intake.load(id, mentionRun, caller);
     if (mention?.answer?.kind !== 'offer') return forgotten;
     const { teamId, threadTs, answer } = mention;
-    const { user, channel, ts, files } = mention.reply;
+    const { user, external, channel, ts, files } = mention.reply;
     if (user !== caller.user.id) return notYours;
     const project = agentProject(tools.projects, { channel });
-    if (project.kind !== 'project')
-      return project.kind === 'unclear' ? projectMessage(project.problem, '/docs-agent new …') : forgotten;
+    if (project.kind === 'unclear') return projectMessage(project.problem, '/docs-agent new …', 'new');
     const owner = { id: caller.user.id, name: caller.user.name };
     const thread = newThread(
       {
@@ -29,7 +29,7 @@ export const startNewButton = defineButton({
         agentJobId: undefined,
         owner,
         checked: true,
-        asked: { channel, joinable: true, isPublic: false, rootTs: threadTs ?? ts, ts },
+        asked: { channel, joinable: true, isPublic: false, external, rootTs: threadTs ?? ts, ts },
         mode: tools.replies,
         instruction: newInstruction({
           id: ts,
@@ -44,9 +44,11 @@ export const startNewButton = defineButton({
       tools.now(),
     );
     const taken = await tools.intake.start(thread, caller);
-    return taken.kind === 'claimed' ? followsAlready : undefined;
+    return taken.kind === 'claimed' ? followsAlready : started;
   },
 });
+
+const started = inPlace('A new job starts in this thread.');
 
 const forgotten = message([['I no longer remember this message. Mention me again with what is to be done.']]);
 

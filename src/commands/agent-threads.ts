@@ -3,7 +3,7 @@ import { messageAddress } from '../slack/text.ts';
 import { UnreadableRun } from '../store/runs.ts';
 import type { Caller, CommandTools } from './command.ts';
 
-/** The threads that follow a job and that this person may see, oldest first. Rejects with `TellUser`. */
+/** The threads that follow a job and that this person may see, the latest first. Rejects with `TellUser`. */
 export async function threadsFor(
   caller: Caller,
   { intake }: Pick<CommandTools, 'intake'>,

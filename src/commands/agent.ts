@@ -55,8 +55,8 @@ async function follow(
 ): Promise<Message | undefined> {
   const { jobId, project: named } = what;
   const project = agentProject(tools.projects, { named, channel: caller.channel.id });
-  if (project.kind === 'unknownProject') return message([[refusal({ ...project, named: named ?? '' })]]);
-  if (project.kind === 'unclear') return projectMessage(project.problem, command);
+  if (project.kind === 'unclear')
+    return projectMessage(project.problem, command, jobId === undefined ? 'new' : 'existing');
   // The manifest has Slack leave mentions as they were typed.
   const text = messageMarkdown({ text: what.instruction }, noNames).trim();
   const thread: ThreadRun = askedThread(

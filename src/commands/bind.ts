@@ -14,7 +14,7 @@ import type {
 import type { Log } from '../log.ts';
 import type { Message } from '../slack/blocks.ts';
 import { noticeView } from '../slack/dialogs.ts';
-import type { AnswerPrivately } from '../slack/response-url.ts';
+import type { AnswerPrivately, PrivateAnswer } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfDialog, callerOfShortcut } from './callers.ts';
 import type {
   ButtonAction,
@@ -157,7 +157,7 @@ export function bind(app: App, parts: BindParts) {
     await ack();
   });
 
-  async function tell(caller: Caller, answer: Message): Promise<boolean> {
+  async function tell(caller: Caller, answer: PrivateAnswer): Promise<boolean> {
     const { responseUrl } = caller;
     const told = responseUrl !== undefined && (await answerPrivately(responseUrl, answer, answerMs));
     if (!told) log.warn({ user: caller.user.id }, 'a private answer did not arrive');

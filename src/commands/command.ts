@@ -6,6 +6,7 @@ import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Mentions, MessageText } from '../slack/markdown/message.ts';
 import type { Names } from '../slack/markdown/names.ts';
+import type { PrivateAnswer } from '../slack/response-url.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
@@ -69,12 +70,12 @@ export interface SlashCommand {
   run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
-/** A button whose click does something; `value` is what it carries. */
+/** A button whose click does something; `value` is what it carries. What `run` returns is told privately. */
 export interface ButtonAction<Value = unknown> {
   action: string;
   may: Permission;
   value: z.ZodType<Value>;
-  run(value: Value, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+  run(value: Value, caller: Caller, tools: CommandTools): Promise<PrivateAnswer | undefined>;
 }
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;

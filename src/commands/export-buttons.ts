@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { LINK_END } from '../jobs/bundle-link-view.ts';
-import { person, site } from '../jobs/export/phrases.ts';
+import { site } from '../jobs/export/phrases.ts';
 import {
   type ExportRun,
   exportActions,
@@ -14,6 +14,7 @@ import {
   WATCHERS,
 } from '../jobs/export/run.ts';
 import { type LinkRun, linkRun } from '../jobs/link/run.ts';
+import { person } from '../jobs/wording-view.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { idOf } from '../store/ids.ts';
 import type { Caller, CommandTools } from './command.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exportActions } from '../jobs/export/run.ts';
+import { BUTTON_VALUE } from '../jobs/wording-view.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { cut, oneLine } from '../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from './command.ts';
@@ -89,9 +90,6 @@ const tooManyPaths = message([
   ],
 ]);
 
-/** Slack's limit for the value of a button; without one the person types it. */
-const BUTTON_VALUE = 2000;
-
 function badDomain(
   { typed, suggested }: Extract<Resolved, { kind: 'badDomain' }>,
   wanted: WantedExport,
@@ -106,6 +104,7 @@ function badDomain(
   const useIt = { label: 'Use it', action: exportActions.useDomain, value };
   return message(
     [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
+    // Without the button the person types it.
     value.length <= BUTTON_VALUE ? [useIt] : [],
   );
 }

@@ -34,6 +34,7 @@ const QUEUE_MS = 400;
 
 type Told = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;
+type FollowWords = Extract<ThreadWords, { kind: 'follow' }>;
 
 /**
  * Takes what was written, edited and deleted: `message` and `app_mention` events, with the request's body around
@@ -52,16 +53,19 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
     return answer.kind;
   }
 
+  const projectOf = ({ channel }: NewReply, { project: named }: FollowWords) =>
+    agentProject(projects, { named, channel });
+
   /** Answers whether the message has a thread follow a job: it does so once, however often Slack tells of it. */
   async function follows(reply: NewReply, words: ThreadWords, identity: Identity): Promise<boolean> {
     if (words.kind !== 'follow') return false;
-    const project = agentProject(projects, { channel: reply.channel });
+    const project = projectOf(reply, words);
     if (project.kind !== 'project') return false;
     return (await accept(threadOf(reply, words.jobId, project.name, identity.teamId))) !== 'claimed';
   }
 
   async function mentioned(reply: NewReply, words: ThreadWords, early: boolean, identity: Identity) {
-    const project = words.kind === 'follow' ? agentProject(projects, { channel: reply.channel }) : undefined;
+    const project = words.kind === 'follow' ? projectOf(reply, words) : undefined;
     const run: MentionRun = {
       v: 1,
       id: idOf('agent-mention', identity.teamId, reply.channel, reply.ts),
@@ -80,7 +84,7 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
   }
 
   function threadOf(
-    { channel, ts, threadTs, user }: NewReply,
+    { channel, ts, threadTs, user, external }: NewReply,
     agentJobId: string,
     project: string,
     teamId: string,
@@ -94,7 +98,7 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
         owner: { id: user, name: user },
         checked: false,
         // The app is in there, since it heard this; who else may read it, the event does not say.
-        asked: { channel, joinable: true, isPublic: false, rootTs: threadTs ?? ts, ts },
+        asked: { channel, joinable: true, isPublic: false, external, rootTs: threadTs ?? ts, ts },
         mode: replies,
         instruction: undefined,
       },

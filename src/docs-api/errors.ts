@@ -66,7 +66,7 @@ export class DocsApiError extends Error {
   /** How long the platform asked us to wait (`Retry-After`), in milliseconds from when the answer came. */
   readonly retryAfterMs: number | undefined;
   /** The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a person. */
-  readonly platformMessage: string | undefined;
+  declare readonly platformMessage: string | undefined;
 
   constructor(message: string, details: DocsApiErrorDetails) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -76,7 +76,8 @@ export class DocsApiError extends Error {
     this.retryable = details.retryable;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
-    this.platformMessage = details.platformMessage;
+    // Not among what a log writes of an error: it may repeat what was sent.
+    Object.defineProperty(this, 'platformMessage', { value: details.platformMessage });
   }
 }
 

@@ -33,9 +33,12 @@ export interface SlackApi {
   groupMembers(groupId: string): Promise<string[] | undefined>;
   /** The user groups in use; `handle` is without its `@`. */
   groups(): Promise<{ id: string; handle: string }[]>;
-  /** `shared`: people of other organizations are in it, or invited. Kind `place` when the bot may not see it. */
-  channel(channelId: string): Promise<{ shared: boolean }>;
-  /** Without its `#`. Kind `place` when the bot may not see it, or it is a direct message and has no name. */
+  /**
+   * `shared`: people of other organizations are in it, or invited. `isPublic`: every full member may read it. Kind
+   * `place` when the bot may not see it.
+   */
+  channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }>;
+  /** Without its `#`; of public channels alone, since not everybody may know of another. Else kind `place`. */
   channelName(channelId: string): Promise<string>;
   /**
    * Opens a dialog, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
@@ -160,7 +163,8 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     async person(userId) {
       // Without knowing our own workspace, everybody would count as a stranger.
       if (ownTeam === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
-      const { user } = await call('users.info', () => web.users.info({ user: userId }));
+      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(unlessForGood);
+      if (user === 'nobody') return { id: userId, name: userId, fullMember: false, active: false };
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       const guest = user.is_restricted === true || user.is_ultra_restricted === true;
       // Somebody of another organization in a shared channel is no stranger, but has another team.
@@ -190,17 +194,17 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
 
     async channel(channelId) {
       // A direct message of the bot's has one person in it; Slack would want a scope of its own for it.
-      if (channelId.startsWith('D')) return { shared: false };
+      if (channelId.startsWith('D')) return { shared: false, isPublic: false };
       const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
-      return { shared: channel.is_ext_shared === true || invited };
+      return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
     async channelName(channelId) {
-      const direct = channelId.startsWith('D');
-      const name = direct ? undefined : (await conversation(channelId)).name;
-      if (!name) throw new SlackApiError('place', 'conversations.info', 'no_name');
-      return name;
+      const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
+      if (!channel?.name || !isPublic(channel))
+        throw new SlackApiError('place', 'conversations.info', 'no_public_name');
+      return channel.name;
     },
 
     async openDialog(triggerId, view, limitMs) {
@@ -280,6 +284,16 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     },
   };
 }
+
+/** What Slack does not say counts as private. */
+/** Slack says the same of this person the next time: whoever it does not show may nothing. */
+function unlessForGood(error: unknown): { user: 'nobody' } {
+  if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
+  throw error;
+}
+
+const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: boolean }) =>
+  channel.is_private === false && !channel.is_im && !channel.is_mpim;
 
 /** Rejects with the error, unless it says that there is nothing left to do. */
 const unless = (done: string) => (error: unknown) => {

@@ -7,9 +7,14 @@ export type Reaction = 'eyes' | 'double_vertical_bar';
 export interface Reactions {
   /**
    * Records which reaction each message should have, by its `ts`; `undefined` is none. A message that is left out
-   * keeps what was last wanted for it, and is forgotten once it has that.
+   * keeps what was last wanted for it, and is forgotten once it has that. `version` grows: a late call with an older
+   * one changes nothing.
    */
-  show(subject: ReactionSubject, wanted: ReadonlyMap<string, Reaction | undefined>): Promise<void>;
+  show(
+    subject: ReactionSubject,
+    wanted: ReadonlyMap<string, Reaction | undefined>,
+    version: number,
+  ): Promise<void>;
 }
 
 export interface ReactionsParts {
@@ -21,8 +26,8 @@ export interface ReactionsParts {
 
 export function createReactions({ store, wake, now }: ReactionsParts): Reactions {
   return {
-    async show(subject, wanted) {
-      if (await store.want(subject, wanted, now())) await wake(subject.runId);
+    async show(subject, wanted, version) {
+      if (await store.want(subject, wanted, version, now())) await wake(subject.runId);
     },
   };
 }

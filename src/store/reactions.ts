@@ -27,10 +27,10 @@ export interface ReactionRecord {
 
 export interface ReactionStore {
   /**
-   * Replaces what is wanted. What is delivered and wanted no more is forgotten, but stays in Slack. Answers whether
+   * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is forgotten, but stays in Slack. Answers whether
    * anything is undelivered.
    */
-  want(subject: ReactionSubject, wanted: WantedReactions, nowMs: number): Promise<boolean>;
+  want(subject: ReactionSubject, wanted: WantedReactions, version: number, nowMs: number): Promise<boolean>;
   load(runId: string): Promise<ReactionRecord | undefined>;
   /** Before a call: from here on nobody knows whether Slack shows this reaction. */
   calling(runId: string, ts: string, name: string): Promise<void>;
@@ -63,10 +63,11 @@ end
 `;
 
 const wantScript = luaScript(`${LUA_DIFFERS}
-local run, now, ttl, subject = unpack(ARGV, 1, 4)
-local wanted, count = {}, 0
-for i = 5, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
+local run, now, ttl, subject, version = unpack(ARGV, 1, 5)
+local wanted = {}
+for i = 6, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
 local old = all(KEYS[1])
+if tonumber(old.version or 0) > tonumber(version) then return differs(old) and 1 or 0 end
 for ts, name in pairs(wanted) do
   if name ~= '' or old['wanted ' .. ts] or old['shown ' .. ts] then
     redis.call('HSET', KEYS[1], 'wanted ' .. ts, name)
@@ -79,11 +80,11 @@ for field in pairs(old) do
   end
 end
 local new = all(KEYS[1])
-new.subject = nil
+new.subject, new.version = nil, nil
 if next(new) == nil then
   redis.call('DEL', KEYS[1])
 else
-  redis.call('HSET', KEYS[1], 'subject', subject)
+  redis.call('HSET', KEYS[1], 'subject', subject, 'version', version)
   redis.call('PEXPIRE', KEYS[1], ttl)
 end
 if not differs(new) then
@@ -119,11 +120,13 @@ return 1
 export function createReactionStore(redis: Redis): ReactionStore {
   const both = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
   return {
-    async want(of, wanted, nowMs) {
+    async want(of, wanted, version, nowMs) {
       const { teamId, runId, channel } = of;
       const pairs = [...wanted].flatMap(([ts, name]) => [ts, name ?? '']);
       const about = JSON.stringify({ teamId, runId, channel });
-      return (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, ...pairs])) === 1;
+      return (
+        (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, version, ...pairs])) === 1
+      );
     },
     async load(runId) {
       const fields = await redis.hgetall(keys.reactions(runId));

@@ -94,7 +94,7 @@ end
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
 const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
 local claim, told, early, active, followed = unpack(KEYS)
-local entry, once, underOurs, member, run, inbox, toldMs, earlyMs = unpack(ARGV)
+local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard = unpack(ARGV)
 local id = redis.call('GET', claim)
 if not id and underOurs == '0' then return {'notFollowed'} end
 if id and redis.call('EXISTS', run .. id) == 0 then
@@ -105,7 +105,8 @@ end
 if not isFirst(told, once, toldMs) then return {'repeated'} end
 if not id then
   redis.call('RPUSH', early, entry)
-  redis.call('PEXPIRE', early, earlyMs)
+  redis.call('LTRIM', early, -heard, -1)
+  if redis.call('PTTL', early) == -1 then redis.call('PEXPIRE', early, earlyMs) end
   return {'early'}
 end
 redis.call('RPUSH', inbox .. id, entry)
@@ -183,6 +184,7 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.inbox(''),
         keep.toldMs,
         keep.earlyMs,
+        HEARD,
       ])) as [Told['kind'], string | undefined];
       return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
     },

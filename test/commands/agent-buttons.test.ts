@@ -27,6 +27,9 @@ function click(name: Name, run: string, caller = aCaller(), about: string[] = []
 const text = (told: Message | undefined) => told?.text;
 const clicksOf = async (thread: ThreadRun) => (await world.heard(thread)) ?? [];
 const again = (requestId: string) => aCaller({ requestId });
+const GOES = 'It goes to the agent.';
+const ALWAYS = 'It goes to the agent, and so do your later replies here';
+const MENTION = 'From now on, mention @Docket when a reply of yours is for it.';
 const SETTLED = 'That was settled already; look at the newest message in the thread.';
 
 test('a thread that nobody remembers is told', async () => {
@@ -40,22 +43,11 @@ describe('a thread that has ended', () => {
     ['onlyMentioned', 'This thread follows no job any more.'],
     ['send', 'This thread follows no job any more, so nothing can be sent.'],
     ['sendAgain', 'This thread follows no job any more, so nothing can be sent.'],
+    ['leave', 'This thread follows no job any more.'],
   ])('takes no %s', async (name, told) => {
     const thread = await world.followed(aThread({ state: 'ended' }));
     expect(text(await click(name, thread.id, aCaller(), ['i1']))).toBe(told);
     expect(await clicksOf(thread)).toEqual([]);
-  });
-
-  test('still has a question about a send settled', async () => {
-    const thread = await world.followed(
-      aThread({
-        state: 'ended',
-        instructions: [anInstruction({ id: 'i1', state: 'unknown' })],
-        troubles: [aTrouble({ id: 'i1', why: 'unknown' })],
-      }),
-    );
-    expect(await click('leave', thread.id, aCaller(), ['i1'])).toBeUndefined();
-    expect(await clicksOf(thread)).toMatchObject([{ action: 'leave' }]);
   });
 });
 
@@ -74,13 +66,16 @@ test('whoever cannot read the thread may click nothing', async () => {
 describe('what may be wanted again', () => {
   test.each<[Name, string | undefined]>([
     ['stop', undefined],
-    ['onlyMentioned', undefined],
-    ['allReplies', undefined],
+    ['onlyMentioned', 'Only replies with @Docket count here from now on.'],
+    ['allReplies', 'Every reply here counts from now on.'],
     ['checkJob', "I'm looking."],
     ['checkNow', "I'm looking."],
   ])('%s counts for each click, and once for a repeat of it', async (name, told) => {
     const thread = await world.followed(aThread());
-    expect(text(await click(name, thread.id))).toBe(told);
+    const answer = await click(name, thread.id);
+    expect(text(answer)).toBe(told);
+    // What was clicked stays as it is: everybody reads it.
+    expect(answer ?? {}).not.toHaveProperty('replace_original');
     expect(await click(name, thread.id)).toBeUndefined();
     expect(await clicksOf(thread)).toEqual([
       { kind: 'clicked', action: name, by: { id: 'U0ANA', name: 'ana' }, about: [], attempt: 1 },
@@ -98,9 +93,9 @@ describe('the question whether a reply is for the agent', () => {
     );
 
   test.each<[Name, string]>([
-    ['send', 'It goes to the agent.'],
-    ['notForAgent', 'Not sent.'],
-    ['always', 'It goes to the agent, and so do your later replies in this thread.'],
+    ['send', `${GOES} From now on, mention @Docket when a reply of yours is for it.`],
+    ['notForAgent', 'Not sent. From now on, mention @Docket when a reply of yours is for the agent.'],
+    ['always', 'It goes to the agent, and so do your later replies here.'],
   ])('%s takes the place of the question', async (name, told) => {
     const thread = await asked();
     const answer = await click(name, thread.id, aCaller(), ['i1']);
@@ -109,6 +104,26 @@ describe('the question whether a reply is for the agent', () => {
     expect(world.notes).toMatchObject([{ job: thread.agentJobId, result: 'accepted' }]);
     expect(await click(name, thread.id, aCaller(), ['i1'])).toBeUndefined();
     expect(await clicksOf(thread)).toHaveLength(1);
+  });
+
+  test.each<[string, Partial<ThreadRun>, Name, string]>([
+    ['an owner who is alone: only of this reply', { crowd: false }, 'send', GOES],
+    ['an owner who is alone: only of this reply', { crowd: false }, 'notForAgent', 'Not sent.'],
+    ['an owner who is alone', { crowd: false }, 'always', `${ALWAYS}.`],
+    ['where every reply counts', { mode: 'all' }, 'send', GOES],
+    ['where every reply counts', { mode: 'all' }, 'notForAgent', 'Not sent.'],
+    ['where only mentions count', { mode: 'mention', crowd: false }, 'send', `${GOES} ${MENTION}`],
+    ['where only mentions count', { mode: 'mention' }, 'always', `${GOES} ${MENTION}`],
+  ])('says what holds from then on: %s %j %s', async (_, changes, name, told) => {
+    const thread = await asked(changes);
+    expect(text(await click(name, thread.id, aCaller(), ['i1']))).toBe(told);
+  });
+
+  test('of somebody else is about mentions, also in a thread that was quiet', async () => {
+    const held = anInstruction({ id: 'i1', state: 'held', by: { id: 'U0BEN', name: 'ben' } });
+    const thread = await asked({ crowd: false, instructions: [held] });
+    const told = await click('send', thread.id, aCaller({ user: ben }), ['i1']);
+    expect(text(told)).toBe(`${GOES} ${MENTION}`);
   });
 
   test('is for the author alone to answer', async () => {

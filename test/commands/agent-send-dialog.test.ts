@@ -24,13 +24,25 @@ const fieldsOf = (what: Parameters<typeof sendDialogView>[0]) => {
 };
 
 describe('the dialog', () => {
-  test('names each thread by its job', () => {
-    const [choice] = fieldsOf({ threads: threads(2), here: undefined, text: 'Go' });
+  test('names each thread by its job, and those that look the same by their owner too', () => {
+    const [one, other, third] = threads(3);
+    if (!one?.seen || !other || !third) throw new Error('no threads');
+    const owner = { id: 'U0BEN', name: 'ben' };
+    const limits = { ...third, seen: { ...one.seen, ref: 'agent/limits' } };
+    const [choice] = fieldsOf({ threads: [one, { ...other, owner }, limits], here: undefined, text: 'Go' });
     expect(choice.options).toMatchObject([
-      { text: { text: 'acme/docs @ agent/quickstart · Idle' }, value: 'run0' },
-      { value: 'run1' },
+      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ana' }, value: 'run0' },
+      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ben' }, value: 'run1' },
+      { text: { text: 'acme/docs @ agent/limits · Idle' }, value: 'run2' },
     ]);
     expect(choice.initial_option).toBeUndefined();
+  });
+
+  test('says what goes to the agent, and what others see of it', () => {
+    const { blocks } = sendDialogView({ threads: threads(1), here: undefined, text: 'Go' }, aCaller());
+    expect(JSON.stringify(blocks)).toContain(
+      "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here.",
+    );
   });
 
   test('has the only one chosen, and the one where it was opened', () => {
@@ -54,6 +66,7 @@ describe('the dialog', () => {
     const [choice, text] = fieldsOf({ threads: many, here: many[119], text: '𝒳'.repeat(2000) });
     expect(choice.options).toHaveLength(100);
     expect(choice.options[0]).toMatchObject({ value: 'run119' });
+    expect(choice.options[0].text.text).toMatch(/ · @ana$/);
     expect(choice.options[0].text.text.length).toBeLessThanOrEqual(75);
     expect(text.initial_value.length).toBeLessThanOrEqual(3000);
     expect(text.initial_value.isWellFormed()).toBe(true);

@@ -51,7 +51,17 @@ test.each<[string, Partial<ShortcutMessage>]>([
   expect(world.opened[0]?.blocks[0]).toMatchObject({ element: { initial_option: { value: 'here' } } });
 });
 
+test('offers no job that takes no more instructions', async () => {
+  await world.followed(aThread({ id: 'gone', gone: true, place: { channel: 'C0DOCS', rootTs: '9.9' } }));
+  const seen = { status: 'archived' as const, rawStatus: 'archived', atMs: 1 };
+  await world.followed(aThread({ id: 'archived', seen, place: { channel: 'C0DOCS', rootTs: '1.2' } }));
+  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed and takes/);
+  await world.followed(aThread({ id: 'open', place: { channel: 'C0DOCS', rootTs: '3.3' } }));
+  await choose();
+  expect(world.opened[0]?.blocks[0]).toMatchObject({ element: { options: [{ value: 'open' }] } });
+});
+
 test('says so where nothing is followed, with how', async () => {
-  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed, so there is/);
+  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed and takes/);
   expect(world.opened).toEqual([]);
 });

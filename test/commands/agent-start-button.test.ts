@@ -22,13 +22,15 @@ const click = (mention: string, caller = aCaller()) =>
 
 test('starts a job with the words of the mention, in its thread, once', async () => {
   const mention = await world.given(aMention({ answer: offered }));
-  expect(await click(mention.id)).toBeUndefined();
-  expect(await click(mention.id, aCaller({ requestId: '1.2.b' }))).toBeUndefined();
+  // In place of the offer, which could be clicked again.
+  const started = { text: 'A new job starts in this thread.', replace_original: true };
+  expect(await click(mention.id)).toMatchObject(started);
+  expect(await click(mention.id, aCaller({ requestId: '1.2.b' }))).toMatchObject(started);
   const threads = await world.threadRuns();
   expect(threads).toHaveLength(1);
   expect(threads[0]).toMatchObject({
     claim: threadClaim({ teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789905000.000200' }),
-    asked: { channel: 'C0DOCS', rootTs: '1789905000.000200', joinable: true },
+    asked: { channel: 'C0DOCS', rootTs: '1789905000.000200', joinable: true, external: false },
     owner: { id: 'U0ANA' },
     checked: true,
     lasting: true,
@@ -56,7 +58,9 @@ test('in a thread makes that the one', async () => {
 test('of a thread that is followed by now says so', async () => {
   await world.followed(aThread({ place: { channel: 'C0DOCS', rootTs: '1.1' } }));
   const mention = await world.given(aMention({ answer: offered, threadTs: '1.1' }));
-  expect((await click(mention.id))?.text).toMatch(/^This thread follows a job by now/);
+  const told = await click(mention.id);
+  expect(told?.text).toMatch(/^This thread follows a job by now/);
+  expect(told).not.toHaveProperty('replace_original');
 });
 
 test('is for the author alone, and needs the words', async () => {
@@ -73,7 +77,7 @@ test('needs to know the project', async () => {
   world = createCommandWorld(redis, { projects });
   const mention = await world.given(aMention({ answer: offered }));
   expect((await click(mention.id))?.text).toMatch(
-    /^Which project is it in: acme, beta\?[\s\S]*docs-agent new … --project acme$/,
+    /^For which project: acme, beta\?[\s\S]*docs-agent new … --project acme$/,
   );
   world = createCommandWorld(redis);
   expect((await click(mention.id))?.text).toMatch(/DOCS_PROJECT_ID\.$/);

@@ -31,6 +31,7 @@ describe('follow', () => {
       owner: { id: 'U0ANA', name: 'ana' },
       checked: true,
       lasting: true,
+      people: ['U0ANA'],
       asked: { channel: 'C0DOCS', joinable: true, isPublic: true },
       state: 'accepted',
       mode: 'mention',
@@ -93,6 +94,9 @@ describe('the project', () => {
     world = createCommandWorld(redis, { projects: [acme, beta] });
     expect((await type('follow job_1'))?.text).toBe(
       'Which project is it in: acme, beta? Nothing was sent. For example: \n/docs-agent follow job_1 --project acme',
+    );
+    expect((await type('new It'))?.text).toBe(
+      'For which project: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
     );
     expect((await type('new It --project gamma'))?.text).toBe(
       'There is no project gamma here. There is: acme, beta.',

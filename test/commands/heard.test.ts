@@ -190,7 +190,8 @@ describe('@Docket follow <job id>', () => {
       owner: { id: 'U0BEN', name: 'U0BEN' },
       checked: false,
       lasting: true,
-      asked: { channel: 'C0DOCS', joinable: true, isPublic: false, rootTs },
+      people: ['U0BEN'],
+      asked: { channel: 'C0DOCS', joinable: true, isPublic: false, external: false, rootTs },
       mode: 'all',
       instructions: [],
     });
@@ -200,7 +201,7 @@ describe('@Docket follow <job id>', () => {
   });
 
   test.each<[string, HeardParts['projects'], object]>([
-    ['has no id', [aProject()], { kind: 'noId', names: ['default'] }],
+    ['has no id', [aProject()], { kind: 'noId', name: 'default' }],
     [
       'is not clear',
       [aProject({ name: 'acme', projectId: 'p1' }), aProject({ name: 'beta', projectId: 'p2' })],
@@ -209,6 +210,36 @@ describe('@Docket follow <job id>', () => {
   ])('where the project %s is answered with that', async (_, projects, problem) => {
     await hear(aReply({ text }), { projects });
     expect(await mentions()).toMatchObject([{ problem }]);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('by somebody of another organization says so', async () => {
+    await hear(aMessage({ text, team: 'T0OTHER' }));
+    expect(await world.threadRuns()).toMatchObject([{ asked: { external: true } }]);
+  });
+
+  const acmeAndBeta = [
+    aProject({ name: 'acme', projectId: 'p1' }),
+    aProject({ name: 'beta', projectId: 'p2', channels: ['C0DOCS'] }),
+  ];
+
+  test('means the project that it names', async () => {
+    await hear(aReply({ text: `${text} --project acme` }), { projects: acmeAndBeta });
+    expect(await world.threadRuns()).toMatchObject([{ project: 'acme', agentJobId: 'job_1' }]);
+    expect(await mentions()).toEqual([]);
+  });
+
+  test('of a project that there is not is answered with that', async () => {
+    await hear(aReply({ text: `${text} --project gamma` }), { projects: acmeAndBeta });
+    expect(await mentions()).toMatchObject([
+      { problem: { kind: 'unknown', named: 'gamma', names: ['acme', 'beta'] } },
+    ]);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('of what is no job id is answered, and followed by nobody', async () => {
+    await hear(aReply({ text: '<@U0BOT> follow aj_3f9a…4a06' }));
+    expect(await mentions()).toHaveLength(1);
     expect(await world.threadRuns()).toEqual([]);
   });
 

@@ -98,7 +98,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
 
   test('tells a guest, who may do nothing, whom to ask', async () => {
     expect((await opens('gus'))['What you may do']).toEqual([
-      "You can't start exports. Ask a full member of this workspace.",
+      "You can't start exports or instruct the docs agent. Ask a full member of this workspace.",
     ]);
   });
 

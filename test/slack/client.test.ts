@@ -84,9 +84,17 @@ test('whether people of other organizations are in a conversation, or invited', 
   expect(await failure(shared('#secret'))).toBe('place channel_not_found');
 });
 
+test('a channel is public when every full member may read it', async () => {
+  const { slack, api } = await setting();
+  const isPublic = async (where: string) => (await api.channel(slack.channel(where).id)).isPublic;
+  expect(await isPublic('#docs')).toBe(true);
+  expect(await isPublic('#private')).toBe(false);
+  expect(await isPublic('ana+ben+docket')).toBe(false);
+});
+
 test('a direct message is shared with nobody, and Slack is not asked', async () => {
   const { slack, api } = await setting();
-  expect(await api.channel(slack.channel('@ana').id)).toEqual({ shared: false });
+  expect(await api.channel(slack.channel('@ana').id)).toEqual({ shared: false, isPublic: false });
   expect(slack.wire.calls).toEqual([]);
 });
 
@@ -132,12 +140,15 @@ test('an app without a Home tab is told so', async () => {
   expect(heard).toEqual([true]);
 });
 
-test('conversations by their name; direct messages have none, and Slack is not asked', async () => {
+test('public channels by their name; direct messages have none, and Slack is not asked', async () => {
   const { slack, api } = await setting();
   expect(await api.channelName(slack.channel('#docs').id)).toBe('docs');
   expect(await failure(api.channelName(slack.channel('#secret').id))).toBe('place channel_not_found');
+  // Their names are known to their members alone.
+  expect(await failure(api.channelName(slack.channel('#private').id))).toBe('place no_public_name');
+  expect(await failure(api.channelName(slack.channel('ana+ben+docket').id))).toBe('place no_public_name');
   const asked = slack.wire.calls.length;
-  expect(await failure(api.channelName(slack.channel('@ana').id))).toBe('place no_name');
+  expect(await failure(api.channelName(slack.channel('@ana').id))).toBe('place no_public_name');
   expect(slack.wire.calls).toHaveLength(asked);
 });
 

@@ -25,7 +25,7 @@ test.each([
     wake: async (runId) => void happened.push(runId),
     now: () => 5000,
   });
-  await reactions.show(subject, wanted);
-  expect(heard).toEqual([[subject, wanted, 5000]]);
+  await reactions.show(subject, wanted, 7);
+  expect(heard).toEqual([[subject, wanted, 7, 5000]]);
   expect(happened).toEqual(order);
 });

@@ -15,7 +15,7 @@ afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const want = (wanted: Record<string, string | undefined>, nowMs = 1000) =>
-  store.want(subject, new Map(Object.entries(wanted)), nowMs);
+  store.want(subject, new Map(Object.entries(wanted)), 1, nowMs);
 const changes = async () => (await store.load('run-1'))?.changes;
 
 /** Wants reactions and has them delivered. */
@@ -36,6 +36,12 @@ describe('what is wanted', () => {
       ],
     });
     expect(await store.undelivered()).toEqual(['run-1']);
+  });
+
+  test('of an older state, told late, changes nothing', async () => {
+    await store.want(subject, new Map([['1.1', 'eyes']]), 5, 1000);
+    expect(await store.want(subject, new Map([['1.1', 'double_vertical_bar']]), 4, 1000)).toBe(true);
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes' }]);
   });
 
   test('and shown already is nothing to deliver', async () => {
@@ -80,7 +86,7 @@ describe('what is wanted', () => {
 
   test('lists those that were first wanted long ago first, whatever came after', async () => {
     const late = { ...subject, runId: 'late' };
-    await store.want(late, new Map([['1.1', 'eyes']]), 2000);
+    await store.want(late, new Map([['1.1', 'eyes']]), 1, 2000);
     await want({ '1.1': 'eyes' }, 1000);
     await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
     expect(await store.undelivered()).toEqual(['run-1', 'late']);

@@ -13,6 +13,12 @@ export function changing(thread: ThreadRun, change: (one: Instruction) => Instru
   return same ? thread : { ...thread, instructions };
 }
 
+/** It can still be changed and taken back. */
+export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';
+
+/** It is certain that the platform does not have it. */
+export const isUnsent = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
+
 /** An instruction that will never be sent any more. */
 export const over = (one: Instruction, outcome: 'notForAgent' | 'discarded' | 'withdrawn'): Instruction => ({
   ...one,
@@ -48,12 +54,12 @@ export function endingUnmade(thread: ThreadRun): ThreadRun {
   return isOpen ? thread : ending(thread, { why: 'notMade' });
 }
 
-function ending(thread: ThreadRun, why: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>): ThreadRun {
-  const isUnsent = ({ state }: Instruction) => state === 'held' || state === 'waiting';
+/** Ends a thread; what it still holds is not sent any more. */
+export function ending(thread: ThreadRun, why: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>): ThreadRun {
   return {
-    ...changing(thread, (one) => (isUnsent(one) ? over(one, 'discarded') : one)),
+    ...changing(thread, (one) => (isPending(one) ? over(one, 'discarded') : one)),
     state: 'ended',
-    ended: { ...why, unsent: thread.instructions.filter(isUnsent).length },
+    ended: { ...why, unsent: thread.instructions.filter(isPending).length },
     lasting: false,
   };
 }

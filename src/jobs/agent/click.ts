@@ -1,6 +1,7 @@
-import { changing, noted, over, releasing, stopped } from './changes.ts';
+import { isAlone, switching } from './asking.ts';
+import { changing, over, releasing, stopped } from './changes.ts';
 import type { ThreadClick } from './heard.ts';
-import type { Instruction, Person, ThreadRun } from './thread.ts';
+import { headOf, type Instruction, type Person, type ThreadRun } from './thread.ts';
 
 /** What a click on a button of a thread changes. A click that finds its thing over changes nothing. */
 export function clicked(thread: ThreadRun, click: ThreadClick, nowMs: number): ThreadRun {
@@ -11,9 +12,7 @@ export function clicked(thread: ThreadRun, click: ThreadClick, nowMs: number): T
     case 'always':
       return answered(thread, action, about, by);
     case 'discard':
-      return changing(thread, (one) =>
-        one.state === 'waiting' && about.includes(one.id) ? over(one, 'discarded') : one,
-      );
+      return discarded(thread, about, by);
     case 'sendAgain':
       return about[0] === 'round'
         ? roundSentAgain(thread, Number(about[1]), by, nowMs)
@@ -21,14 +20,8 @@ export function clicked(thread: ThreadRun, click: ThreadClick, nowMs: number): T
     case 'leave':
       return left(thread, click, nowMs);
     case 'onlyMentioned':
-    case 'allReplies': {
-      const mode = MODES[action];
-      if (thread.mode === mode) return thread;
-      return noted(
-        { ...thread, mode },
-        { id: `mode ${by.id} ${mode} ${nowMs}`, to: by.id, kind: 'mode', about: mode },
-      );
-    }
+    case 'allReplies':
+      return switching(thread, MODES[action], nowMs);
     case 'stop':
       return stopped(thread, by);
     // The look asks the platform.
@@ -43,7 +36,8 @@ export const MODES = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
 /**
  * The answer to the question whether replies are for the agent. It settles everything of that person's that is held,
- * and stands for the thread. For an owner who is alone, yes and no are about the replies that were shown.
+ * and stands for the thread where it depends on the person which replies count. For an owner who is alone, yes and no
+ * are about the replies that were shown.
  */
 function answered(
   thread: ThreadRun,
@@ -53,7 +47,7 @@ function answered(
 ): ThreadRun {
   const isOthers = ({ id, by: author }: Instruction) => about.includes(id) && author.id !== by.id;
   if (thread.instructions.some(isOthers)) return thread;
-  const alone = by.id === thread.owner.id && !thread.crowd && action !== 'always';
+  const alone = isAlone(thread, by.id) && action !== 'always';
   const held = thread.instructions
     .filter((one) => one.state === 'held' && one.by.id === by.id && (!alone || about.includes(one.id)))
     .map(({ id }) => id);
@@ -63,11 +57,20 @@ function answered(
     action === 'notForAgent'
       ? changing(thread, (one) => (held.includes(one.id) ? over(one, 'notForAgent') : one))
       : releasing(thread, held);
-  if (alone) return settled;
+  if (alone || thread.mode !== 'auto') return settled;
   const answer = action === 'always' ? 'always' : 'mention';
-  const kept: ThreadRun = { ...settled, answers: { ...settled.answers, [by.id]: answer } };
-  if (action !== 'send') return kept;
-  return noted(kept, { id: `sentOnce ${by.id} ${held[0]}`, to: by.id, kind: 'sentOnce', about: held[0] });
+  return { ...settled, answers: { ...settled.answers, [by.id]: answer } };
+}
+
+/** Drops what still waits of what was shown. Where nothing waits any more, the message about the limit says by whom. */
+function discarded(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
+  const gone = thread.instructions.filter(({ id, state }) => state === 'waiting' && ids.includes(id));
+  const [first] = gone;
+  if (first === undefined) return thread;
+  const kept = changing(thread, (one) => (gone.includes(one) ? over(one, 'discarded') : one));
+  if (kept.limit === undefined || headOf(kept) !== undefined) return kept;
+  const what = { by, count: gone.length, first: { by: first.by, excerpt: first.excerpt } };
+  return { ...kept, limit: { ...kept.limit, discarded: what } };
 }
 
 function sentAgain(thread: ThreadRun, click: ThreadClick, nowMs: number): ThreadRun {

@@ -29,7 +29,7 @@ export interface AgentContext {
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;
-  slack: Pick<SlackApi, 'whisper'>;
+  slack: Pick<SlackApi, 'channel' | 'whisper'>;
   outbox: Outbox;
   reactions: Reactions;
   /** For calls to Slack that must not happen twice. */

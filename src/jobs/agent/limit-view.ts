@@ -1,10 +1,8 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
-import { instructions, quoted, quotedBy, threadButtonOf, waitingIn } from './phrases.ts';
-import { agentActions, headOf, type Instruction, type ThreadRun } from './thread.ts';
-
-/** Errors in a row before people are told that the platform does not answer. */
-const TROUBLE_TOLD_AT = 3;
+import { person } from '../wording-view.ts';
+import { instructions, quoted, quotedBy, threadButtonOf, unsentWords, waitingIn } from './phrases.ts';
+import { agentActions, headOf, type Instruction, type ThreadRun, TROUBLE_TOLD_AT } from './thread.ts';
 
 /** Waiting instructions that are listed one by one. */
 const LISTED = 3;
@@ -21,7 +19,7 @@ export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[]
       place,
       // That it is over is not worth a new post where somebody deleted the message.
       kind: over ? 'progress' : 'ending',
-      message: over ? limitOver : limitMessage(thread, limit, waiting),
+      message: over ? overMessage(limit) : limitMessage(thread, limit, waiting),
       otherwise: (waiting[0]?.by ?? thread.owner).id,
       ...(!over && { lasting: true }),
     });
@@ -33,8 +31,13 @@ export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[]
   return shown;
 }
 
-/** True however it came to that: they were sent, discarded, or nobody follows any more. */
-const limitOver = message([['Nothing waits for the limit any more.']]);
+/** Without somebody who took them back, true however it came to that: they were sent, or nobody follows any more. */
+function overMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
+  if (discarded === undefined) return message([['Nothing waits for the limit any more.']]);
+  const { by, count, first } = discarded;
+  const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentWords(count).trim();
+  return message([[`${what} Discarded by @${person(by.name)}.`]]);
+}
 
 function limitMessage(
   thread: ThreadRun,
@@ -42,7 +45,8 @@ function limitMessage(
   waiting: Instruction[],
 ): Message {
   const many = waiting.length;
-  const kept = many === 1 ? 'Yours is kept' : `${instructions(many)} are kept`;
+  const [first] = waiting;
+  const kept = many === 1 && first ? `${quotedBy(first)} is kept` : `${instructions(many)} are kept`;
   const goOut = many === 1 ? 'goes out' : 'go out from';
   const used = perHour === 1 ? 'is' : 'are';
   const words =
@@ -54,7 +58,7 @@ function limitMessage(
   if (many > LISTED) lines.push([`and ${many - LISTED} more`]);
   const ids = waiting.map(({ id }) => id);
   const label = many === 1 ? 'Discard' : 'Discard all';
-  return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, waiting[0]?.attempt)]);
+  return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)]);
 }
 
 /** The second text is true however it came out. */

@@ -1,6 +1,7 @@
 import type { Part } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { jobName, person, waitingWords } from './phrases.ts';
+import { person } from '../wording-view.ts';
+import { jobName, waitingWords } from './phrases.ts';
 import { inFlight, type JobSeen, type ThreadRun } from './thread.ts';
 
 /** A few words for where the job of a thread stands. */

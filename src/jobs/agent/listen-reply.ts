@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { noted, stopped, taking } from './changes.ts';
+import { asking, isAlone, questionStands, switching } from './asking.ts';
+import { changing, noted, over, stopped, taking } from './changes.ts';
 import { MODES } from './click.ts';
-import type { Note, Person, ThreadRun } from './thread.ts';
+import type { Instruction, Note, Person, ThreadRun } from './thread.ts';
 import { excerptOf, readThreadWords, type ThreadCommand } from './words.ts';
+
+/** Held replies of one person. */
+const HELD_KEPT = 20;
 
 /** What counts of a reply: its Markdown without the mention of Docket, and whom it is addressed to. */
 export const said = z.object({
@@ -22,12 +26,9 @@ interface ListenedReply extends Said {
   nowMs: number;
 }
 
-/** How long a question counts as asked, so that what is written meanwhile does not raise another. */
-const QUESTION_STANDS_MS = 10 * 60 * 1000;
-
 /** What a new reply changes: it is taken, held, answered privately, or just talk. */
 export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
-  const { author, mentionsBot } = reply;
+  const { author, mentionsBot, nowMs } = reply;
   const words = readThreadWords(reply.text);
   if (words.kind === 'aside') return thread;
   const fate = mentionsBot ? 'take' : fateOf(thread, reply);
@@ -35,10 +36,11 @@ export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
   if (!author.may) return fate === 'take' ? refusing(thread, reply) : thread;
   if (mentionsBot && words.kind === 'command') return commanded(thread, words.command, reply);
   if (mentionsBot && words.kind === 'follow')
-    return telling(thread, reply, { kind: 'followsAlready', about: thread.agentJobId });
+    return telling(thread, reply, { kind: 'followsAlready', about: words.jobId });
+  if (mentionsBot && words.kind === 'badFollow') return telling(thread, reply, { kind: 'badFollow' });
   // Files alone, among people, are no question to anybody.
   if (words.kind === 'empty') return fate === 'take' ? telling(thread, reply, { kind: 'tooEmpty' }) : thread;
-  const taken = taking(thread, {
+  const one: Instruction = {
     id: reply.ts,
     by: { id: author.id, name: author.name },
     atMs: writtenAtMs(reply),
@@ -49,8 +51,16 @@ export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
     creates: false,
     state: fate === 'take' ? 'waiting' : 'held',
     attempt: 1,
-  });
-  return fate === 'take' || questionStands(thread, reply) ? taken : asking(taken, reply);
+  };
+  const taken = withinHeld(taking(thread, one), author.id);
+  return fate === 'take' || questionStands(thread, author.id, nowMs) ? taken : asking(taken, one, nowMs);
+}
+
+/** Whoever never answers is taken at their silence: of their held replies the oldest are not for the agent. */
+function withinHeld(thread: ThreadRun, userId: string): ThreadRun {
+  const held = thread.instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
+  const spare = held.slice(0, Math.max(0, held.length - HELD_KEPT));
+  return changing(thread, (one) => (spare.includes(one) ? over(one, 'notForAgent') : one));
 }
 
 /** Whether a reply without a mention of Docket is an instruction; `hold` its author has to say. */
@@ -60,32 +70,6 @@ function fateOf(thread: ThreadRun, { author, mentionsOthers }: ListenedReply): '
   const answer = thread.answers[author.id];
   if (answer !== undefined) return answer === 'always' ? 'take' : 'ignore';
   return isAlone(thread, author.id) && !mentionsOthers ? 'take' : 'hold';
-}
-
-/** The owner is the only one who has written here. */
-const isAlone = ({ owner, crowd }: ThreadRun, userId: string) => owner.id === userId && !crowd;
-
-/** A question to somebody of whom nothing is held is settled. One who is alone is asked for each reply. */
-function questionStands(thread: ThreadRun, { author, nowMs }: ListenedReply): boolean {
-  const askedAtMs = thread.askedAtMs[author.id];
-  if (askedAtMs === undefined || isAlone(thread, author.id)) return false;
-  const hasHeld = thread.instructions.some(({ state, by }) => state === 'held' && by.id === author.id);
-  return hasHeld && nowMs - askedAtMs < QUESTION_STANDS_MS;
-}
-
-function asking(thread: ThreadRun, { ts, text, author, nowMs }: ListenedReply): ThreadRun {
-  // Two questions to one person in one millisecond are still two.
-  const atMs = Math.max(nowMs, (thread.askedAtMs[author.id] ?? 0) + 1);
-  return noted(
-    { ...thread, askedAtMs: { ...thread.askedAtMs, [author.id]: atMs } },
-    {
-      id: `question ${author.id} ${atMs}`,
-      to: author.id,
-      kind: 'question',
-      about: ts,
-      excerpt: excerptOf(text),
-    },
-  );
 }
 
 /** Who may not is told once, and whenever they mention Docket. */
@@ -102,24 +86,19 @@ export function refusing(
 
 function commanded(thread: ThreadRun, command: ThreadCommand, reply: ListenedReply): ThreadRun {
   const { id, name } = reply.author;
-  if (command === 'stop') return stopped(thread, { id, name });
+  if (command === 'stop') return telling(stopped(thread, { id, name }), reply, { kind: 'stopped' });
   if (command === 'help') return telling(thread, reply, { kind: 'help' });
   const mode = MODES[command];
-  return telling({ ...thread, mode }, reply, { kind: 'mode', about: mode });
+  return telling(switching(thread, mode, reply.nowMs), reply, { kind: 'mode', about: mode });
 }
 
 /** Answers a reply privately. */
-function telling(
+export function telling(
   thread: ThreadRun,
   { ts, author }: Pick<ListenedReply, 'ts' | 'author'>,
-  { kind, about }: { kind: Note['kind']; about?: string | undefined },
+  what: Pick<Note, 'kind' | 'about'>,
 ): ThreadRun {
-  return noted(thread, {
-    id: `${kind} ${ts}`,
-    to: author.id,
-    kind,
-    ...(about === undefined ? {} : { about }),
-  });
+  return noted(thread, { id: `${what.kind} ${ts}`, to: author.id, ...what });
 }
 
 function writtenAtMs({ ts, nowMs }: ListenedReply): number {

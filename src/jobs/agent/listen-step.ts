@@ -28,17 +28,32 @@ export async function listenAll(
 ): Promise<Listened> {
   const listened: Listened = { thread, taken: 0, waits: false, lookWanted: false };
   for (const entry of entries) {
+    // What comes after the end is answered there.
+    if (listened.thread.state === 'ended') break;
     const read = heardSchema.safeParse(entry);
     if (read.success) {
       const about = await acquaint(listened.thread, read.data, context);
       if (about === undefined) return { ...listened, waits: true };
-      listened.thread = listen(listened.thread, read.data, about);
+      listened.thread = heardBy(listened.thread, read.data, about, context);
       listened.lookWanted ||= wantsLook(read.data);
     } else
       context.log.error({ run: thread.id, err: read.error }, 'what was heard in a thread cannot be read');
     listened.taken += 1;
   }
   return listened;
+}
+
+/** One message that breaks us must not take its thread down. */
+function heardBy(thread: ThreadRun, what: Heard, about: About, { log }: AgentContext): ThreadRun {
+  try {
+    return listen(thread, what, about);
+  } catch (error) {
+    log.error(
+      { run: thread.id, kind: what.kind, err: error },
+      'what was heard in a thread broke, and is left out',
+    );
+    return thread;
+  }
 }
 
 const wantsLook = (what: Heard) =>

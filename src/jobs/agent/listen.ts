@@ -1,9 +1,9 @@
 import { messageMarkdown } from '../../slack/markdown/message.ts';
 import type { Names } from '../../slack/markdown/names.ts';
-import { changing, noted, over, releasing, taking } from './changes.ts';
+import { changing, isPending, isUnsent, noted, over, releasing, taking } from './changes.ts';
 import { clicked } from './click.ts';
 import type { Heard, HeardReply } from './heard.ts';
-import { refusing, replied, type Said, said } from './listen-reply.ts';
+import { refusing, replied, type Said, said, telling } from './listen-reply.ts';
 import type { Instruction, ThreadRun } from './thread.ts';
 import { tidy } from './tidy.ts';
 import { excerptOf, readThreadWords } from './words.ts';
@@ -73,7 +73,7 @@ function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun 
   const { ts } = what;
   const one = find(thread, ts);
   const edit = saidIn(what, about);
-  if (!one) return keepingEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, about);
+  if (!one) return hearUnknownEdit(thread, ts, edit, about);
   if (isSent(one))
     return noted(thread, {
       id: `edited ${ts}`,
@@ -92,6 +92,16 @@ function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun 
   );
   // Whoever adds the mention has answered the question for this reply.
   return mentionsBot ? releasing(edited, [ts]) : edited;
+}
+
+/** It comes before its message, or the message was talk. One that mentions Docket only now is not taken any more. */
+function hearUnknownEdit(thread: ThreadRun, ts: string, edit: Said, about: About): ThreadRun {
+  const { author } = about;
+  if (!edit.mentionsBot)
+    return keepingEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, about);
+  const { kind } = readThreadWords(edit.text);
+  if (!author.may || kind === 'aside' || kind === 'empty') return thread;
+  return telling(thread, { ts, author }, { kind: 'lateMention' });
 }
 
 function hearDeletion(thread: ThreadRun, ts: string, about: About): ThreadRun {
@@ -126,11 +136,6 @@ const find = ({ instructions }: ThreadRun, id: string) => instructions.find((one
 /** It went to the agent, or may have. */
 const isSent = ({ state, outcome }: Instruction) =>
   state === 'over' ? outcome === 'sent' : !isUnsent({ state });
-
-const isUnsent = ({ state }: Pick<Instruction, 'state'>) =>
-  state === 'held' || state === 'waiting' || state === 'failed';
-
-const isPending = ({ state }: Instruction) => state === 'held' || state === 'waiting';
 
 const withdrawing = (thread: ThreadRun, one: Instruction) =>
   changing(thread, (other) => (other === one ? over(one, 'withdrawn') : other));

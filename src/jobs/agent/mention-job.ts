@@ -67,7 +67,7 @@ export const mentionJob = defineJob<{ runId: string }, MentionContext>({
   },
 });
 
-/** Finds out what to say, and keeps it: the button of an offer needs its text for as long as people may click. */
+/** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
 async function find(run: MentionRun, context: MentionContext): Promise<Outcome> {
   const { policy, runs, log, now } = context;
   const earlyMs = run.early ? run.sinceMs + FOLLOWED_MS - now() : 0;
@@ -88,7 +88,7 @@ async function find(run: MentionRun, context: MentionContext): Promise<Outcome> 
     if (text === undefined) return later(run, 'Slack does not tell the names in it', context);
     answer = answerTo(run, text);
   }
-  const saved = await runs.save({ ...run, name, answer });
+  const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
   if (saved !== undefined) return tell(saved, answer, context);
   log.info({ run: run.id }, 'the run was changed meanwhile');
   return lookAgainIn(0);
@@ -119,6 +119,8 @@ function answerTo({ problem }: MentionRun, text: string): MentionAnswer {
   switch (words.kind) {
     case 'follow':
       return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: words.jobId };
+    case 'badFollow':
+      return { kind: 'badFollow' };
     case 'command':
       return { kind: words.command === 'help' ? 'help' : 'notFollowed' };
     case 'instruction':

@@ -23,7 +23,9 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
         followHere,
       ]);
     case 'project':
-      return projectMessage(answer.problem, `/docs-agent follow ${cut(oneLine(answer.jobId), 200)}`);
+      return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
+    case 'badFollow':
+      return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
     case 'offer': {
       const value: MentionButton = { v: 1, mention };
       return message(
@@ -37,25 +39,49 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
 /** More names than this do not help. */
 const LISTED = 10;
 
-/** Why it is not clear in which project a job is. `command` is what to type, but for its `--project`. */
-export function projectMessage({ kind, names }: ProjectProblem, command: string): Message {
-  const [first = ''] = names;
-  if (kind === 'ask')
-    return message([
-      [`Which project is it in: ${names.slice(0, LISTED).join(', ')}? Nothing was sent. For example: `],
-      [{ code: `${command} --project ${first}` }],
-    ]);
-  return message([
-    first === 'default'
-      ? [
-          "I don't know the project's id, so nothing was sent. Whoever runs Docket sets ",
-          { code: 'DOCS_PROJECT_ID' },
-          '.',
-        ]
-      : [
-          `Project ${first} has no id, so nothing was sent. Whoever runs Docket adds its `,
-          { code: 'projectId' },
-          " to Docket's file of projects.",
-        ],
-  ]);
+/**
+ * Why it is not clear in which project a job is, or is to be when it is `new`. `command` is what to type, but for its
+ * `--project`.
+ */
+export function projectMessage(
+  problem: ProjectProblem,
+  command: string,
+  job: 'existing' | 'new' = 'existing',
+): Message {
+  switch (problem.kind) {
+    case 'ask': {
+      const which = job === 'new' ? 'For which project' : 'Which project is it in';
+      const [first = ''] = problem.names;
+      return message([
+        [`${which}: ${listed(problem.names)}? Nothing was sent. For example: `],
+        [{ code: `${command} --project ${first}` }],
+      ]);
+    }
+    case 'unknown':
+      return message([
+        [`There is no project ${cut(oneLine(problem.named), 60)} here. There is: ${listed(problem.names)}.`],
+      ]);
+    case 'noId':
+      return message([noIdWords(problem.name)]);
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - LISTED;
+  return names.slice(0, LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Without a file, the only project is called `default`. */
+function noIdWords(name: string): Part[] {
+  if (name === 'default')
+    return [
+      "I don't know the project's id, so nothing was sent. Whoever runs Docket sets ",
+      { code: 'DOCS_PROJECT_ID' },
+      '.',
+    ];
+  return [
+    `Project ${name} has no id, so nothing was sent. Whoever runs Docket adds its `,
+    { code: 'projectId' },
+    " to Docket's file of projects.",
+  ];
 }

@@ -2,8 +2,15 @@ import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
 import { newReply } from './heard.ts';
 
-/** Why it is not clear in which project a job is: people have to say which, or an operator has to set its id. */
-const projectProblem = z.object({ kind: z.enum(['ask', 'noId']), names: z.array(z.string()) });
+/** Why it is not clear in which project a job is. */
+const projectProblem = z.discriminatedUnion('kind', [
+  /** People have to say which. */
+  z.object({ kind: z.literal('ask'), names: z.array(z.string()) }),
+  /** An operator has to set its id. */
+  z.object({ kind: z.literal('noId'), name: z.string() }),
+  /** `named`, as it was typed, is none of `names`. */
+  z.object({ kind: z.literal('unknown'), named: z.string(), names: z.array(z.string()) }),
+]);
 export type ProjectProblem = z.infer<typeof projectProblem>;
 
 /** What whoever mentioned the app is told. */
@@ -14,6 +21,8 @@ const mentionAnswer = z.discriminatedUnion('kind', [
   /** A word about a followed thread, where none is. */
   z.object({ kind: z.literal('notFollowed') }),
   z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
+  /** It asks to follow what is no job id. */
+  z.object({ kind: z.literal('badFollow') }),
   /** A new job may be started with `text`, which is Markdown; `excerpt` has it in a few words. */
   z.object({ kind: z.literal('offer'), text: z.string(), excerpt: z.string() }),
 ]);
@@ -24,6 +33,7 @@ export const mentionRun = runBase.extend({
   job: z.literal('agent-mention'),
   /** Slack's id of the app's user, which is left out of the text. */
   botUserId: z.string(),
+  /** Its `content` is empty once the answer is known. */
   reply: newReply,
   /** The `ts` of the message that it answers. */
   threadTs: z.string().optional(),

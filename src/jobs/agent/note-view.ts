@@ -1,6 +1,8 @@
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { quoted, shortId, threadButtonOf } from './phrases.ts';
+import { shortId } from '../wording-view.ts';
+import { isAlone } from './asking.ts';
+import { quoted, threadButtonOf, unsentWords } from './phrases.ts';
 import { agentActions, type Note, type ThreadRun } from './thread.ts';
 
 /** What one person is told alone, in the thread. */
@@ -8,14 +10,10 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
   switch (note.kind) {
     case 'question':
       return questionMessage(thread, note);
-    case 'sentOnce':
-      return message([
-        ['It goes to the agent. From now on, mention @Docket when a reply of yours is for the agent.'],
-      ]);
     case 'files':
       return message([["I take the text. I can't pass files on to the agent."]]);
     case 'edited':
-      return message([['That was already sent. Reply with the correction instead.']]);
+      return message([[`${sentWords(thread, note)} Reply with the correction instead.`]]);
     case 'notPermitted': {
       const whom = cut(oneLine(note.about ?? ''), 200) || 'whoever runs Docket';
       return message([[`You can't instruct the docs agent here, so nothing was sent. Ask ${whom}.`]]);
@@ -28,25 +26,48 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
       return helpMessage();
     case 'mode':
       return message([[modeWords(note.about ?? thread.mode)]]);
-    case 'followsAlready':
+    case 'over':
       return message([
-        [`This thread follows ${jobWords(thread)}. Type `, { code: '@Docket stop' }, ' first.'],
+        [
+          'This thread follows no job any more, so nothing came of that. Write it again where one is followed.',
+        ],
       ]);
-    case 'settled':
-      return message([['That is settled already, so nothing was changed.']]);
+    case 'followsAlready':
+      return followsMessage(thread, note);
+    case 'badFollow':
+      return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
+    case 'lateMention':
+      return message([['I read new replies only. Write it again with @Docket.']]);
+    case 'stopped':
+      return message([
+        [`I follow ${jobWords(thread)} no more here.${unsentWords(thread.ended?.unsent ?? 0)}`],
+      ]);
   }
 }
 
-function questionMessage(thread: ThreadRun, { about, excerpt }: Note): Message {
+function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Message {
   const ids = about === undefined ? [] : [about];
-  return message(
-    [[`Is this for the agent?  ${quoted(excerpt)}`]],
-    [
-      threadButtonOf(thread, 'Send', agentActions.send, ids),
-      threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
-      threadButtonOf(thread, 'Always in this thread', agentActions.always, ids),
-    ],
-  );
+  const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
+  if (!isAlone(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
+  const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
+  return message(lines, [
+    threadButtonOf(thread, 'Send', agentActions.send, ids),
+    threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
+    // In the other modes it does not depend on the person which replies count.
+    ...(thread.mode === 'auto' ? [always] : []),
+  ]);
+}
+
+function sentWords({ instructions }: ThreadRun, { about }: Note): string {
+  const state = instructions.find(({ id }) => id === about)?.state;
+  const isUnclear = state === 'sending' || state === 'unknown';
+  return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
+}
+
+function followsMessage(thread: ThreadRun, { about }: Note): Message {
+  if (about !== undefined && about === thread.agentJobId)
+    return message([['This thread follows that job already.']]);
+  return message([[`This thread follows ${jobWords(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
 }
 
 const jobWords = ({ agentJobId }: ThreadRun) =>

@@ -1,9 +1,9 @@
 import type { ButtonParts, Part } from '../../slack/blocks.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
+import { BUTTON_VALUE, person, shortId } from '../wording-view.ts';
 import { agentActions, type Person, type ThreadButton, type ThreadRun } from './thread.ts';
 
-/** Slack's limits for the value and the address of a button. */
-const BUTTON_VALUE = 2000;
+/** Slack's limit for the address of a button. */
 const BUTTON_URL = 3000;
 
 /** Mentions in one message; a round may have more authors. */
@@ -11,9 +11,6 @@ const MENTIONED = 20;
 
 /** A date in each reader's own zone; no "today" in it, which would not go with "on". */
 const DATE = '{date_short}';
-
-/** A person's name, for use after an @ that mentions nobody. */
-export const person = (name: string) => cut(oneLine(name), 60);
 
 /** An instruction in a few words, in quotes. */
 export function quoted(excerpt: string | undefined): string {
@@ -42,13 +39,6 @@ export function waitingWords(thread: Pick<ThreadRun, 'instructions'>): string {
 export function mentions(people: Person[]): Part[] {
   const ids = [...new Set(people.map(({ id }) => id))].slice(0, MENTIONED);
   return ids.flatMap((id) => [{ mention: id }, ' ']);
-}
-
-/** An id of the platform, short enough to be read: `aj_3f9a…4a06`. */
-export function shortId(id: string): string {
-  const clean = oneLine(id);
-  const points = Array.from(clean);
-  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
 }
 
 /** What the job works on: `acme/docs @ agent/quickstart`; its id before it was looked at. */
@@ -102,13 +92,16 @@ export function archivedWords(archivedAtMs: number | undefined): Part[] {
   return ['This job was archived', ...when, '; it takes no more instructions.'];
 }
 
-/** Who has to act on a rejected key. */
-export const keyRemedy = (adminsTold: boolean | undefined) =>
-  adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
+/** "2 instructions were not sent.", after a space; empty when none is lost. */
+export const unsentWords = (many: number) =>
+  many === 0 ? '' : ` ${instructions(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
-/** An error of our own; `ref` finds it in the log. */
-export const brokenWords = (ref: string | undefined) =>
-  `Something broke on my side.${ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`}`;
+/** " ref 7f3c", which finds an error of our own in the log. */
+export const refWords = (ref: string | undefined) =>
+  ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`;
+
+/** An error of our own. */
+export const brokenWords = (ref: string | undefined) => `Something broke on my side.${refWords(ref)}`;
 
 /** A project that went from the settings. */
 export const projectMissing = ({ project }: Pick<ThreadRun, 'project'>) =>
@@ -130,3 +123,7 @@ export function threadButtonOf(
   }
   return { label, action, value };
 }
+
+/** Has the platform asked how the job is. */
+export const checkButton = (thread: Pick<ThreadRun, 'id'>) =>
+  threadButtonOf(thread, 'Check the job', agentActions.checkJob);

@@ -81,7 +81,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
   const about = ['round', String(round.n)];
   const own = (label: string, action: string): ButtonParts[] =>
     thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, about)];
-  const elsewhere = round.count === 0 ? ' It was instructed from elsewhere.' : '';
+  const elsewhere = round.count === 0 && !round.found ? ' It was instructed from elsewhere.' : '';
   const open = pullRequestButton('Open', ending.prLink);
   const name = pullRequestName(ending);
   switch (ending.kind) {

@@ -1,6 +1,7 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { AgentJob } from '../../docs-api/schemas.ts';
 import type { Budget } from '../../store/budget.ts';
+import { UnreadableRun } from '../../store/runs.ts';
 import { backoffMs } from '../../timing.ts';
 import { answered, type SendResult } from './answered.ts';
 import type { AgentContext } from './context.ts';
@@ -12,6 +13,12 @@ import { roundOf } from './watch-rules.ts';
 /** How long the platform is left alone when it says "too many" without saying until when; longer each time. */
 const LIMITED_MS = 60_000;
 const LIMITED_MAX_MS = 10 * 60_000;
+
+/** How often our own count is asked again: people discard what stands before one in the line. */
+const ASK_AGAIN_MS = 30_000;
+
+/** People are told of another time only when it differs by more than this. */
+const SAME_TIME_MS = 30_000;
 
 /** The follow-ups of a project that all processes share. */
 export const followUpBudget = (project: string, perHour: number): Budget => ({
@@ -30,20 +37,21 @@ export function sendable(thread: ThreadRun, nowMs: number): Instruction | undefi
 
 /** When whatever keeps the head from going out is over; epoch milliseconds, 0 when nothing does. */
 export function sendsAgainAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
-  return Math.max(limit && !limit.over ? limit.untilMs : 0, retry && !retry.over ? retry.nextMs : 0);
+  const limitMs = limit && !limit.over ? (limit.askAtMs ?? limit.untilMs) : 0;
+  return Math.max(limitMs, retry && !retry.over ? retry.nextMs : 0);
 }
 
 /**
  * Saves the thread with the intent to send `head`, its place in the budget and what was heard, all in one write; then
  * makes the call and saves what came of it. A process that dies in between leaves the intent, which becomes a
- * question. Nothing is sent where the write was refused.
+ * question. Nothing is sent where the write was refused. Answers whether the thread knows all that the watch does then.
  */
 export async function send(
   thread: ThreadRun,
   head: Instruction,
   taken: number,
   context: AgentContext,
-): Promise<void> {
+): Promise<boolean> {
   const { threads, now, timing, limits, budgets } = context;
   const cannot = whyNot(thread, head, context);
   if (cannot !== undefined) {
@@ -54,8 +62,9 @@ export async function send(
       now(),
     );
     await noteOutcomes(thread, failed, context);
+    await leaveLine(thread, failed, context);
     await threads.save(failed, taken);
-    return;
+    return false;
   }
   const sentAtMs = now();
   const of = nameOf(thread, head);
@@ -68,11 +77,11 @@ export async function send(
   if (saved.kind === 'limited') {
     const limit = limitOf(thread, saved.held ? 'platform' : 'ours', saved.inMs, context);
     await threads.save({ ...thread, limit }, taken);
-    return;
+    return false;
   }
   // A write whose answer was lost is sent again by the connection, and then finds itself there.
   const mine = intended ?? (await ownIntent(thread.id, sendToken, context));
-  if (mine === undefined) return;
+  if (mine === undefined) return false;
   // The write took so long that others may already take the send for lost: it must not be made any more.
   const late = now() - sentAtMs > timing.unclearMs;
   const result: SendResult = late ? { kind: 'later' } : await call(mine, head, context);
@@ -80,8 +89,14 @@ export async function send(
   if (spend && result.kind === 'later' && result.limit)
     await budgets.hold(budget, result.limit.untilMs - now());
   const settled = await settleSend(mine, head, result, context);
-  if (settled !== undefined && result.kind === 'taken')
-    await register(settled, { ...head, sentAtMs }, result.job, context);
+  if (settled?.state !== 'following' || result.kind !== 'taken') return false;
+  try {
+    return await register(settled, { ...head, sentAtMs }, result.job, context);
+  } catch (error) {
+    // The look does it when the watch can be read again.
+    if (!(error instanceof UnreadableRun)) throw error;
+    return false;
+  }
 }
 
 async function ownIntent(
@@ -120,20 +135,23 @@ export const answerableUntilMs = ({ sentAtMs = 0 }: Instruction, { timing }: Pic
 
 /**
  * Tells the watch of a send that the platform took, and the thread of the round that it belongs to. `job` is the
- * answer to it, while that is known.
+ * answer to it, while that is known. Answers whether that was saved.
  */
 export async function register(
   thread: ThreadRun,
   { id, attempt, sentAtMs = 0 }: Instruction,
   job: AgentJob | undefined,
   { watches, threads }: Pick<AgentContext, 'watches' | 'threads'>,
-): Promise<void> {
+): Promise<boolean> {
   const of = nameOf(thread, { id, attempt });
   const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
   const watch = await watches.sent(thread, of, job ?? unknown, sentAtMs);
-  const known = thread.watched ? thread : joining(thread, watch);
   const round = roundOf(watch, of) ?? watch.rounds;
-  await threads.save(synced(withSend(known, id, round, sentAtMs), watch), 0);
+  const known = thread.watched ? thread : joining(thread, watch);
+  // The round of this send may be over by now, and its end is news.
+  const listening = { ...known, knownRound: Math.min(known.knownRound, round - 1) };
+  const saved = await threads.save(synced(withSend(listening, id, round, sentAtMs), watch), 0);
+  return saved.kind === 'saved';
 }
 
 const nameOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
@@ -162,9 +180,7 @@ function sending(thread: ThreadRun, head: Instruction, sentAtMs: number, sendTok
   const instructions = thread.instructions.map((one) =>
     one.id === head.id ? { ...one, state: 'sending' as const, sentAtMs, sendToken } : one,
   );
-  const waits = headOf({ instructions }) !== undefined;
-  const limit = thread.limit && { ...thread.limit, over: !waits };
-  return { ...thread, instructions, limit };
+  return { ...thread, instructions };
 }
 
 /** Why it is of no use to ask the platform. */
@@ -176,7 +192,6 @@ function whyNot(
   if (docs(thread.project) === undefined || projectId(thread.project) === undefined)
     return { why: 'project' };
   if (head.creates) return undefined;
-  if (thread.gone) return { why: 'gone' };
   if (thread.seen?.status !== 'archived') return undefined;
   const { archivedAtMs } = thread.seen;
   return { why: 'archived', ...(archivedAtMs !== undefined && { archivedAtMs }) };
@@ -217,10 +232,8 @@ async function notSent(
       const refusals = (thread.limit?.refusals ?? 0) + 1;
       const pauseMs = Math.min(LIMITED_MS * 2 ** (refusals - 1), LIMITED_MAX_MS);
       const waitMs = error.retryAfterMs ?? pauseMs;
-      const limit = {
-        ...limitOf(thread, 'platform', Math.max(waitMs, timing.retryMinMs), context),
-        refusals,
-      };
+      const told = limitOf(thread, 'platform', Math.max(waitMs, timing.retryMinMs), context);
+      const limit = { ...told, askAtMs: undefined, refusals };
       return { kind: 'later', limit };
     }
     case 'key_rejected':
@@ -253,13 +266,17 @@ function limitOf(
   inMs: number,
   { now, limits }: AgentContext,
 ): NonNullable<ThreadRun['limit']> {
+  const nowMs = now();
   const same = limit !== undefined && !limit.over;
+  const untilMs = nowMs + inMs;
+  const about = same && limit.kind === kind && Math.abs(limit.untilMs - untilMs) < SAME_TIME_MS;
   return {
-    n: same ? limit.n : now(),
+    n: same ? limit.n : nowMs,
     kind,
     perHour: limits.followUpsPerHour,
-    sinceMs: same ? limit.sinceMs : now(),
-    untilMs: now() + inMs,
+    sinceMs: same ? limit.sinceMs : nowMs,
+    untilMs: about ? limit.untilMs : untilMs,
+    askAtMs: Math.min(untilMs, nowMs + ASK_AGAIN_MS),
     refusals: same ? limit.refusals : 0,
   };
 }

@@ -1,8 +1,8 @@
-import type { ThreadRound, ThreadRun } from './thread.ts';
+import { type JobSeen, type ThreadRound, type ThreadRun, TROUBLE_TOLD_AT } from './thread.ts';
 import type { WatchEnding, WatchRun } from './watch.ts';
 
-/** Failed looks in a row before people are told that the platform does not answer. */
-const TROUBLE_TOLD_AT = 3;
+/** When the job was seen is told to the minute. */
+const SAME_MS = 60_000;
 
 /** The thread as it joins a watch: what ended before is no news to it. */
 export function joining(thread: ThreadRun, watch: WatchRun): ThreadRun {
@@ -13,13 +13,16 @@ export function joining(thread: ThreadRun, watch: WatchRun): ThreadRun {
 export function synced(thread: ThreadRun, watch: WatchRun): ThreadRun {
   const { seen, gone } = watch;
   const lookTrouble = toldTrouble(watch);
-  let next: ThreadRun = { ...thread, seen, gone, lookTrouble };
+  let next: ThreadRun = { ...thread, seen: seen && sameSeen(thread.seen, seen), gone, lookTrouble };
   const fresh = watch.endings.filter(({ n }) => n > thread.knownRound);
   for (const ending of fresh) next = withEnding(next, ending);
   const { round } = watch;
   if (round !== undefined && !next.rounds.some(({ n }) => n === round.n)) {
-    const authors = round.found ? [thread.owner] : [];
-    next = { ...next, rounds: [...next.rounds, { n: round.n, sinceMs: round.sinceMs, count: 0, authors }] };
+    const { n, sinceMs, found } = round;
+    // What was given up and is watched again is told to those whose instructions it was.
+    const givenUp = thread.rounds.findLast(({ ending }) => ending?.kind === 'gaveUp')?.authors ?? [];
+    const authors = found ? (givenUp.length > 0 ? givenUp : [thread.owner]) : [];
+    next = { ...next, rounds: [...next.rounds, { n, sinceMs, count: 0, authors, found }] };
   }
   return JSON.stringify(next) === JSON.stringify(thread) ? thread : next;
 }
@@ -42,7 +45,7 @@ export function withSend(thread: ThreadRun, id: string, n: number, atMs: number)
   };
 }
 
-function withEnding(thread: ThreadRun, { n, ...ending }: WatchEnding): ThreadRun {
+function withEnding(thread: ThreadRun, { n, prBefore: _before, ...ending }: WatchEnding): ThreadRun {
   const found = thread.rounds.find((round) => round.n === n);
   const round: ThreadRound = found ?? { n, sinceMs: ending.atMs, count: 0, authors: [] };
   return {
@@ -57,6 +60,14 @@ function withEnding(thread: ThreadRun, { n, ...ending }: WatchEnding): ThreadRun
         : one,
     ),
   };
+}
+
+/** A look that found the same a moment later is no news. */
+function sameSeen(before: JobSeen | undefined, seen: JobSeen): JobSeen {
+  const same = before !== undefined && seen.atMs - before.atMs < SAME_MS;
+  return same && JSON.stringify({ ...before, atMs: 0 }) === JSON.stringify({ ...seen, atMs: 0 })
+    ? before
+    : seen;
 }
 
 function toldTrouble({ trouble }: WatchRun): ThreadRun['lookTrouble'] {

@@ -1,6 +1,25 @@
 import type { AgentContext } from './context.ts';
 import { outcomesBetween } from './outcomes.ts';
-import type { Instruction, ThreadRun } from './thread.ts';
+import type { Instruction, Person, ThreadRun } from './thread.ts';
+
+/** What happened to instructions, and what else somebody did to the thread or may not do. */
+export async function noteChanges(
+  before: ThreadRun,
+  after: ThreadRun,
+  context: Pick<AgentContext, 'audit' | 'now'>,
+): Promise<void> {
+  await noteOutcomes(before, after, context);
+  const known = new Set(before.notes.map(({ id }) => id));
+  for (const { id, to, kind, about } of after.notes) {
+    if (known.has(id)) continue;
+    const by = [after.owner, ...after.instructions.map((one) => one.by)].find((person) => person.id === to);
+    const user = by ?? { id: to, name: to };
+    if (kind === 'notPermitted') await noteThread(after, 'refused: not permitted', context, user);
+    if (kind === 'mode') await noteThread(after, `replies: ${about}`, context, user);
+  }
+  if (before.state !== 'ended' && after.state === 'ended')
+    await noteThread(after, after.ended?.why ?? 'ended', context, after.ended?.by);
+}
 
 /** Before the save that it tells of: after a crash a line may stand twice in the audit log, but is never missing. */
 export async function noteOutcomes(
@@ -34,9 +53,10 @@ async function noteInstruction(
 
 /** What became of the wish to follow a job. */
 export async function noteThread(
-  { teamId, owner: user, asked, agentJobId }: ThreadRun,
+  { teamId, owner, asked, agentJobId }: ThreadRun,
   result: string,
   { audit, now }: Pick<AgentContext, 'audit' | 'now'>,
+  user: Person = owner,
 ): Promise<void> {
   const subject = agentJobId ?? 'new agent job';
   await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });

@@ -84,6 +84,8 @@ export const threadRound = z.object({
   last: z.object({ id: z.string(), by: person, excerpt: z.string() }).optional(),
   /** Who is mentioned in its ending. */
   authors: z.array(person),
+  /** Nobody sent anything: the job was found at work, or is watched again. */
+  found: z.boolean().optional(),
   ending: roundEnding.optional(),
   /** Its messages are as they will stay. */
   told: z.boolean().optional(),
@@ -133,7 +135,6 @@ export const note = z.object({
   to: z.string(),
   kind: z.enum([
     'question',
-    'sentOnce',
     'files',
     'edited',
     'notPermitted',
@@ -141,11 +142,16 @@ export const note = z.object({
     'help',
     'mode',
     'followsAlready',
-    'settled',
+    'badFollow',
+    'lateMention',
+    'stopped',
+    'over',
   ]),
-  /** What it is about: an instruction's id and words, or whom to ask. */
+  /** What it is about: an instruction's id and words, a job's id, a mode, or whom to ask. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
+  /** Slack did not take it: it is not tried before. */
+  notBeforeMs: z.number().optional(),
 });
 export type Note = z.infer<typeof note>;
 
@@ -158,10 +164,16 @@ const sendLimit = z.object({
   perHour: z.number().int(),
   sinceMs: z.number(),
   untilMs: z.number(),
+  /** When our own count is asked again: others may have left the line. */
+  askAtMs: z.number().optional(),
   /** How often the platform said so in a row. */
   refusals: z.number().int(),
   /** It went out, or nothing waits any more. */
   over: z.boolean().optional(),
+  /** Who took back all that waited, how many, and the first of them. */
+  discarded: z
+    .object({ by: person, count: z.number().int(), first: z.object({ by: person, excerpt: z.string() }) })
+    .optional(),
 });
 
 /** A Slack thread that follows an agent job. Every message about it is a function of this record, see `view.ts`. */
@@ -180,6 +192,8 @@ export const threadRun = runBase.extend({
     joinable: z.boolean(),
     isPublic: z.boolean(),
     rootTs: z.string().optional(),
+    /** Whoever asked is not known to be from this workspace. */
+    external: z.boolean().optional(),
     /** The message that asked for it: what was written before was not for the agent. */
     ts: z.string().optional(),
   }),
@@ -245,6 +259,9 @@ export type ThreadRun = z.infer<typeof threadRun>;
 
 /** Instructions that are over and still known: for edits and deletions that come late. */
 export const OVER_KEPT = 50;
+
+/** Errors in a row before people are told that the platform does not answer. */
+export const TROUBLE_TOLD_AT = 3;
 
 /** What the run of the watch of a job is called, the same for all threads. */
 export const watchId = (teamId: string, project: string, agentJobId: string) =>

@@ -1,3 +1,4 @@
+import { isPending } from './changes.ts';
 import { type Instruction, OVER_KEPT, type ThreadRun } from './thread.ts';
 
 /**
@@ -19,8 +20,6 @@ export function tidy(thread: ThreadRun): ThreadRun {
     instructions: [...past.filter((one) => !dropped.has(one)).map(emptied), ...pending],
   };
 }
-
-const isPending = ({ state }: Instruction) => state === 'held' || state === 'waiting';
 
 const asWritten = (one: Instruction, other: Instruction) =>
   one.atMs - other.atMs || (one.id < other.id ? -1 : Number(one.id > other.id));

@@ -1,4 +1,4 @@
-import { headOf, type ThreadRun } from './thread.ts';
+import { headOf, inFlight, type ThreadRun } from './thread.ts';
 
 /** Rounds and failures that are told and still known: a button of theirs may be clicked. */
 const ROUNDS_KEPT = 3;
@@ -45,7 +45,7 @@ export function told(thread: ThreadRun): ThreadRun {
 /** The thread without a limit or a retry that keeps nothing any more; the very same when there is none. */
 export function withoutLimit(thread: ThreadRun): ThreadRun {
   const { limit, retry } = thread;
-  if (headOf(thread) !== undefined) return thread;
+  if (headOf(thread) !== undefined || inFlight(thread)?.state === 'sending') return thread;
   if ((limit === undefined || limit.over) && (retry === undefined || retry.over)) return thread;
   return {
     ...thread,

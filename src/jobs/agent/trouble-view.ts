@@ -1,12 +1,12 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
+import { keyRemedy, person, platformSaid } from '../wording-view.ts';
 import {
   archivedWords,
   brokenWords,
-  keyRemedy,
+  checkButton,
   mentions,
-  person,
   projectMissing,
   quoted,
   threadButtonOf,
@@ -24,7 +24,7 @@ export function troubleMessages(thread: ThreadRun, place: Shown['place']): Shown
       kind: open ? 'ending' : 'progress',
       message: troubleMessage(thread, trouble),
       otherwise: trouble.by.id,
-      ...(open && thread.state !== 'ended' && { lasting: true }),
+      ...(open && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
     };
   });
 }
@@ -71,14 +71,16 @@ function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
     ['❌ ', ...mentions([trouble.by]), `${not}: ${quoted(trouble.excerpt)}`],
     whyWords(thread, trouble),
   ];
-  const said = cut(oneLine(trouble.reason ?? ''), 300);
-  if (said !== '') lines.push([`The platform said: "${said}"`]);
+  if (oneLine(trouble.reason ?? '') !== '') lines.push([platformSaid(trouble.reason)]);
   return message(lines, remedies(thread, trouble));
 }
 
 function remedies(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
-  if (trouble.why === 'archived' || trouble.why === 'unsupported') return [];
-  if (trouble.why === 'gone') return buttonOf(thread, trouble, 'Stop following', agentActions.stop);
+  const check = thread.state === 'ended' ? [] : [checkButton(thread)];
+  if (trouble.why === 'unsupported') return [];
+  if (trouble.why === 'archived') return check;
+  if (trouble.why === 'gone')
+    return [...check, ...buttonOf(thread, trouble, 'Stop following', agentActions.stop)];
   return buttonOf(thread, trouble, 'Send it again', agentActions.sendAgain);
 }
 

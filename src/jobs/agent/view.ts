@@ -1,17 +1,20 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { count, cut, oneLine } from '../../slack/text.ts';
+import { keyRemedy, person } from '../wording-view.ts';
 import { limitMessages } from './limit-view.ts';
 import { stateWord } from './list-view.ts';
 import {
   brokenWords,
-  instructions,
+  checkButton,
   jobName,
-  keyRemedy,
-  person,
+  mentions,
   projectMissing,
   pullRequestButton,
+  pullRequestName,
+  refWords,
   threadButtonOf,
+  unsentWords,
   waitingWords,
 } from './phrases.ts';
 import { roundMessages } from './round-view.ts';
@@ -30,7 +33,7 @@ export function threadMessages(thread: ThreadRun): Shown[] {
     place: cardPlace(thread),
     kind: 'state',
     message: cardMessage(thread),
-    ...(thread.state !== 'ended' && { lasting: true }),
+    ...(thread.state === 'following' && { lasting: true }),
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
@@ -39,6 +42,7 @@ export function threadMessages(thread: ThreadRun): Shown[] {
     ...thread.rounds.flatMap((round) => roundMessages(thread, round, place)),
     ...troubleMessages(thread, place),
     ...limitMessages(thread, place),
+    ...brokenMessages(thread, place),
   ];
 }
 
@@ -54,18 +58,31 @@ function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): Shown['place']
 function cardMessage(thread: ThreadRun): Message {
   const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateWord(thread)}` }];
   if (thread.state === 'ended') return message([title, [endedLine(thread)]]);
-  const lines = [factsLine(thread), modeLine(thread), lookLine(thread)].filter((line) => line !== '');
+  const lines = [factsLine(thread), modeLine(thread), heldLine(thread), lookLine(thread)].filter(
+    (line) => line !== '',
+  );
   return message([title, ...lines.map((line) => [line])], cardButtons(thread));
 }
 
-/** Which model it is, and what does not go out yet. */
+/** Which model and pull request it is, and what waits for its turn. */
 function factsLine(thread: ThreadRun): string {
-  const model = cut(oneLine(thread.seen?.model ?? ''), 60);
-  const held = thread.instructions.filter(({ state }) => state === 'held').length;
-  const asked = held === 1 ? '1 held: its author was asked' : `${held} held: their authors were asked`;
-  return [model === '' ? '' : `Model ${model}`, waitingWords(thread), held === 0 ? '' : asked]
-    .filter((part) => part !== '')
-    .join(' · ');
+  const { seen } = thread;
+  const model = cut(oneLine(seen?.model ?? ''), 60);
+  const pullRequest = pullRequestName(seen ?? {});
+  const facts = [
+    model === '' ? '' : `Model ${model}`,
+    pullRequest === '' ? '' : `${model === '' ? 'Pull' : 'pull'} request ${pullRequest}`,
+    waitingWords(thread),
+  ];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+/** What its author alone can let go, and how without the private question, which may be lost. */
+function heldLine({ instructions }: ThreadRun): string {
+  const held = instructions.filter(({ state }) => state === 'held').length;
+  if (held === 0) return '';
+  if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';
+  return `${count(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
 }
 
 /** Whether an instruction can still reach the job, as far as it is known. */
@@ -73,10 +90,12 @@ const isOpen = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archive
 
 /** How to instruct the agent here. */
 function modeLine(thread: ThreadRun): string {
-  if (!isOpen(thread)) return thread.gone ? '' : 'It takes no more instructions.';
+  if (thread.gone) return 'The platform does not know this job (404). Check its id.';
+  if (!isOpen(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
   switch (thread.mode) {
     case 'auto':
+      if (thread.crowd) return 'Mention @Docket to instruct the agent; about other replies I ask first.';
       return `Reply here to instruct the agent. ${aside}`;
     case 'all':
       return `Every reply here goes to the agent. ${aside}`;
@@ -96,7 +115,7 @@ function lookLine(thread: ThreadRun): string {
     case 'key':
       return `⚠️ My platform key was rejected; ${keyRemedy(undefined)}. I go on when it works again.`;
     case 'forbidden':
-      return "⚠️ The platform doesn't let me look at this job (403). I go on when it does again.";
+      return '⚠️ The platform refuses to tell how this job is. I keep asking.';
     case 'project':
       return `⚠️ ${projectMissing(thread)}. I go on when it is back.`;
   }
@@ -109,19 +128,33 @@ function cardButtons(thread: ThreadRun): ButtonParts[] {
       : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
   return [
     ...pullRequestButton('Open pull request', thread.seen?.prLink),
-    ...(isOpen(thread) ? [mode] : []),
+    isOpen(thread) ? mode : checkButton(thread),
     threadButtonOf(thread, 'Stop following', agentActions.stop),
   ];
 }
 
 function endedLine({ ended }: ThreadRun): string {
-  const unsent = ended?.unsent ?? 0;
-  const lost = unsent === 0 ? '' : ` ${instructions(unsent)} ${unsent === 1 ? 'was' : 'were'} not sent.`;
-  return `${endedWords(ended)}${lost}`;
+  return `${endedWords(ended)}${unsentWords(ended?.unsent ?? 0)}`;
 }
 
 function endedWords(ended: ThreadRun['ended']): string {
   if (ended?.why === 'notMade') return 'The job was not made.';
   if (ended?.why === 'broken') return brokenWords(ended.ref);
   return ended?.by === undefined ? 'Stopped.' : `Stopped by @${person(ended.by.name)}.`;
+}
+
+/** A card that is edited tells nobody: whoever followed the job has to hear of it. */
+function brokenMessages({ id, state, ended, owner }: ThreadRun, place: Shown['place']): Shown[] {
+  if (state !== 'ended' || ended?.why !== 'broken') return [];
+  const words = 'I stopped following this job: something broke on my side.';
+  const text = `${words}${unsentWords(ended.unsent)}${refWords(ended.ref)}`;
+  return [
+    {
+      key: `${id}.broken`,
+      place,
+      kind: 'ending',
+      message: message([['❌ ', ...mentions([owner]), text]]),
+      otherwise: owner.id,
+    },
+  ];
 }

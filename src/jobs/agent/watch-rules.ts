@@ -37,16 +37,26 @@ export function left(watch: WatchRun, threadId: string): WatchRun {
   return { ...watch, threads, lasting: threads.length > 0 };
 }
 
-/** Somebody waits for a look. A limit or a trouble of the platform is waited for all the same. */
+/**
+ * Somebody waits for a look. A limit or a trouble of the platform is waited for all the same. Where the last round was
+ * given up, the look goes on with it: whatever it finds is told.
+ */
 export function wantingLook(watch: WatchRun, nowMs: number): WatchRun {
-  return { ...watch, lookWanted: true, gone: undefined, nextLookAtMs: watch.trouble?.nextMs ?? nowMs };
+  const nextLookAtMs = watch.trouble?.nextMs ?? nowMs;
+  const wanting: WatchRun = { ...watch, lookWanted: true, gone: undefined, nextLookAtMs };
+  const last = watch.endings.at(-1);
+  if (watch.round !== undefined || last?.kind !== 'gaveUp') return wanting;
+  const n = watch.rounds + 1;
+  const prBefore = last.prBefore === undefined ? {} : { prBefore: last.prBefore };
+  const round = { n, sinceMs: nowMs, sentAtMs: nowMs, active: true, found: true, ...prBefore };
+  return { ...wanting, rounds: n, round };
 }
 
 /**
- * The platform took an instruction at `atMs`; `job` is its answer, `of` names the send. It belongs to the open round,
- * or opens one; `roundOf` says which.
+ * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `of` names the send. It belongs to the
+ * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only others have to be told.
  */
-export function sent(watch: WatchRun, of: string, job: AgentJob, atMs: number): WatchRun {
+export function sent(watch: WatchRun, thread: string, of: string, job: AgentJob, atMs: number): WatchRun {
   if (roundOf(watch, of) !== undefined) return watch;
   const prBefore = watch.round === undefined ? watch.lastPr : watch.round.prBefore;
   const n = watch.round?.n ?? watch.rounds + 1;
@@ -61,13 +71,18 @@ export function sent(watch: WatchRun, of: string, job: AgentJob, atMs: number): 
   };
   // A send may be answered without a status: then what was seen before stands.
   const known = job.rawStatus === '' ? watch : seenIn(watch, job, atMs);
+  const others = watch.threads.some((id) => id !== thread);
+  const knownBy = watch.untold ? watch.knownBy : thread;
   return {
     ...known,
+    gone: undefined,
     round,
     rounds: n,
     sends: [...watch.sends, { of, n }].slice(-SENDS_KEPT),
-    nextLookAtMs: Math.max(watch.trouble?.nextMs ?? 0, atMs),
-    untold: true,
+    // In an open round the next look is planned already.
+    nextLookAtMs: watch.round === undefined ? Math.max(watch.trouble?.nextMs ?? 0, atMs) : watch.nextLookAtMs,
+    untold: watch.untold || others,
+    knownBy,
   };
 }
 
@@ -91,7 +106,7 @@ export function observed(watch: WatchRun, job: AgentJob, lookedAtMs: number, gra
     const n = watch.rounds + 1;
     const prBefore = seen.lastPr === undefined ? {} : { prBefore: seen.lastPr };
     const found = { n, sinceMs: lookedAtMs, sentAtMs: lookedAtMs, active: true, found: true, ...prBefore };
-    return { ...seen, round: found, rounds: n, untold: true };
+    return news({ ...seen, round: found, rounds: n });
   }
   if (job.status === 'archived') return ended(seen, endingOf(job, round.prBefore, lookedAtMs), round.n);
   if (job.status === 'active') return { ...seen, round: { ...round, active: true } };
@@ -102,7 +117,7 @@ export function observed(watch: WatchRun, job: AgentJob, lookedAtMs: number, gra
 
 /** The platform does not know the job (any more). */
 export function lost(watch: WatchRun, nowMs: number): WatchRun {
-  const gone: WatchRun = { ...watch, gone: true, lookWanted: false, trouble: undefined, untold: true };
+  const gone = news({ ...watch, gone: true, lookWanted: false, trouble: undefined });
   return watch.round === undefined ? gone : ended(gone, { kind: 'gone', atMs: nowMs }, watch.round.n);
 }
 
@@ -110,12 +125,18 @@ export function lost(watch: WatchRun, nowMs: number): WatchRun {
 export function gaveUp(watch: WatchRun, nowMs: number): WatchRun {
   if (watch.round === undefined) return { ...watch, lookWanted: false };
   const afterMs = nowMs - watch.round.sentAtMs;
-  return ended({ ...watch, lookWanted: false }, { kind: 'gaveUp', afterMs, atMs: nowMs }, watch.round.n);
+  const { n, prBefore } = watch.round;
+  const ending: RoundEnding = { kind: 'gaveUp', afterMs, atMs: nowMs };
+  return ended({ ...watch, lookWanted: false }, ending, n, prBefore);
 }
 
-function ended(watch: WatchRun, ending: RoundEnding, n: number): WatchRun {
-  const endings = [...watch.endings, { ...ending, n }].slice(-ENDINGS_KEPT);
-  return { ...watch, round: undefined, endings, untold: true };
+/** With something that every thread has to be told. */
+export const news = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
+
+function ended(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
+  const known = { ...ending, n, ...(prBefore !== undefined && { prBefore }) };
+  const endings = [...watch.endings, known].slice(-ENDINGS_KEPT);
+  return news({ ...watch, round: undefined, endings });
 }
 
 function endingOf(job: AgentJob, prBefore: string | undefined, atMs: number): RoundEnding {
@@ -136,13 +157,9 @@ function seenIn(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
   const seen = jobSeenOf(job, watch.seen, atMs);
   const changed = JSON.stringify({ ...seen, atMs: 0 }) !== JSON.stringify({ ...watch.seen, atMs: 0 });
-  return {
-    ...watch,
-    seen,
-    ...(lastPr !== undefined && { lastPr }),
-    // That the job is still as it was is news only to somebody who waits for the look.
-    untold: watch.untold || changed || watch.lookWanted || watch.trouble !== undefined,
-  };
+  const next: WatchRun = { ...watch, seen, ...(lastPr !== undefined && { lastPr }) };
+  // That the job is still as it was is news only to somebody who waits for the look.
+  return changed || watch.lookWanted || watch.trouble !== undefined ? news(next) : next;
 }
 
 /** The job as people are shown it: what the platform leaves out while the agent works stands as it was. */

@@ -30,7 +30,13 @@ export const watchRun = runBase.extend({
     })
     .optional(),
   /** How the latest rounds ended, oldest first, at most ENDINGS_KEPT. */
-  endings: z.array(roundEnding.extend({ n: z.number().int() })),
+  endings: z.array(
+    roundEnding.extend({
+      n: z.number().int(),
+      /** Of one that was given up: the pull request that the job had before it. */
+      prBefore: z.string().optional(),
+    }),
+  ),
   /** The rounds of the latest sends, by name, at most SENDS_KEPT: telling of one again changes nothing. */
   sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
   nextLookAtMs: z.number(),
@@ -40,11 +46,13 @@ export const watchRun = runBase.extend({
     .object({
       kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
       inARow: z.number().int(),
+      sinceMs: z.number(),
       nextMs: z.number(),
     })
     .optional(),
-  /** Something changed that the threads have not been woken for yet. */
+  /** Something changed that the threads have not been woken for yet; one of them may know it already. */
   untold: z.boolean(),
+  knownBy: z.string().optional(),
 });
 export type WatchRun = z.infer<typeof watchRun>;
 export type WatchEnding = WatchRun['endings'][number];
@@ -53,4 +61,4 @@ export type WatchEnding = WatchRun['endings'][number];
 export const ENDINGS_KEPT = 20;
 
 /** More sends than this are not told of again after a crash. */
-export const SENDS_KEPT = 100;
+export const SENDS_KEPT = 40;

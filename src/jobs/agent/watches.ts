@@ -11,7 +11,7 @@ export interface Watches {
   leave(thread: ThreadRun): Promise<void>;
   /** The platform took an instruction; `of` names the send. */
   sent(thread: ThreadRun, of: string, job: AgentJob, atMs: number): Promise<WatchRun>;
-  /** Somebody waits for a look. */
+  /** Somebody waits for a look. What was given up is judged by it. */
   wantLook(thread: ThreadRun): Promise<void>;
 }
 
@@ -31,11 +31,14 @@ export function createWatches({ runs, wake, now }: WatchesParts): Watches {
     for (;;) {
       const watch = await ensured(thread);
       const next = how(watch);
-      if (next === watch) return watch;
-      const saved = await runs.save(next);
+      const saved = next === watch ? watch : await runs.save(next);
       if (saved === undefined) continue;
-      await runs.wake(saved.job, saved.id);
-      await wake(saved);
+      // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
+      const isOpen = saved.round !== undefined && (next === watch || watch.round === undefined);
+      if (isOpen || saved.lookWanted || saved.untold) {
+        await runs.wake(saved.job, saved.id);
+        await wake(saved);
+      }
       return saved;
     }
   }
@@ -61,7 +64,7 @@ export function createWatches({ runs, wake, now }: WatchesParts): Watches {
       if ((await load(thread)) !== undefined) await change(thread, (watch) => left(watch, thread.id));
     },
     sent: (thread, of, job, atMs) =>
-      change(thread, (watch) => sent(joined(watch, thread.id, now()), of, job, atMs)),
+      change(thread, (watch) => sent(joined(watch, thread.id, now()), thread.id, of, job, atMs)),
     async wantLook(thread) {
       await change(thread, (watch) => wantingLook(watch, now()));
     },

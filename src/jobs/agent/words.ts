@@ -1,14 +1,17 @@
 import { isSafeId } from '../../docs-api/paths.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 
-/** What a reply is by its words alone. Commands and `follow` count only where Docket is mentioned. */
+/** What a reply is by its words alone. Commands and both kinds of `follow` count only where Docket is mentioned. */
 export type ThreadWords =
   /** Talk among people. */
   | { kind: 'aside' }
   /** No text at all. */
   | { kind: 'empty' }
   | { kind: 'command'; command: ThreadCommand }
-  | { kind: 'follow'; jobId: string }
+  /** `project` is as it was typed. */
+  | { kind: 'follow'; jobId: string; project?: string }
+  /** To follow, but which job it does not say: no id, or the short form of one. */
+  | { kind: 'badFollow' }
   | { kind: 'instruction' };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
 
@@ -28,7 +31,8 @@ const beforeWords = /^[\s,:;\p{Pd}*_~]+/u;
 const aside = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 /** A command may be copied out of the help with its quotes or code ticks. */
 const aroundCommand = /^[\p{P}`´\s]+|[\p{P}`´~\s]+$/gu;
-const follow = /^follow\s+(\S+)$/iu;
+const follow = /^follow(?:\s+(\S+))?$/iu;
+const projectLast = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
 const aroundId = /^[\p{Pi}\p{Pf}"'`´<(*]+|[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 
@@ -44,14 +48,20 @@ export function readThreadWords(text: string): ThreadWords {
     words.normalize('NFKC').replace(aroundCommand, '').replace(/\s+/gu, ' ').toLowerCase(),
   );
   if (command !== undefined) return { kind: 'command', command };
-  const jobId = readFollow(words);
-  return jobId === undefined ? { kind: 'instruction' } : { kind: 'follow', jobId };
+  return readFollow(words) ?? { kind: 'instruction' };
 }
 
-function readFollow(words: string): string | undefined {
-  // Quotes and ticks may stand around the id, or around both words.
-  const jobId = follow.exec(words.replace(aroundId, ''))?.[1]?.replace(aroundId, '') ?? '';
-  return jobId.length <= LONGEST_JOB_ID && isSafeId(jobId) ? jobId : undefined;
+function readFollow(words: string): ThreadWords | undefined {
+  // Quotes and ticks may stand around the id, or around all words.
+  const bare = words.replace(aroundId, '');
+  const project = projectLast.exec(bare)?.[1]?.replace(aroundId, '');
+  const found = follow.exec(bare.replace(projectLast, '').trim());
+  if (found === null) return undefined;
+  const id = found[1] ?? '';
+  const jobId = id.replace(aroundId, '');
+  if (jobId === '' || /…|\.{3}/u.test(id) || /(?:…|\.{3})$/u.test(words)) return { kind: 'badFollow' };
+  if (jobId.length > LONGEST_JOB_ID || !isSafeId(jobId)) return undefined;
+  return { kind: 'follow', jobId, ...(project !== undefined && project !== '' && { project }) };
 }
 
 /** A link of Markdown; what it is called is enough in a few words. */

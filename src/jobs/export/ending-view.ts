@@ -1,7 +1,8 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, duration, oneLine, size } from '../../slack/text.ts';
 import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
-import { keyRemedy, pages, percent, person, platformSaid, runButtonOf, site, tookMs } from './phrases.ts';
+import { keyRemedy, person, platformSaid } from '../wording-view.ts';
+import { pages, percent, runButtonOf, site, tookMs } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
 
 /** The mentions of an ending: whoever asked, and whoever wanted to be told too. */

@@ -1,15 +1,7 @@
 import type { ButtonParts } from '../../slack/blocks.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
+import { BUTTON_VALUE, shortId } from '../wording-view.ts';
 import type { ExportRun, RunButton } from './run.ts';
-
-/** The platform's own reason, in quotes: one line, cut. */
-export function platformSaid(reason: string | undefined): string {
-  const said = cut(oneLine(reason ?? ''), 300);
-  return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
-}
-
-/** Slack's limit for the value of a button. */
-const BUTTON_VALUE = 2000;
 
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
@@ -35,10 +27,6 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
 const isPrivate = ({ privately, ending }: ExportRun) =>
   privately || (ending?.kind === 'done' && ending.privately === true);
 
-/** Who has to act on a rejected key. */
-export const keyRemedy = (adminsTold: boolean | undefined) =>
-  adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
-
 /** The domain as buttons carry it; empty when only the job is known. */
 export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
 
@@ -60,13 +48,3 @@ export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'ver
 
 /** "1 page", "412 pages". */
 export const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
-
-/** A person's name, for use after an @ that mentions nobody. */
-export const person = (name: string) => cut(oneLine(name), 60);
-
-/** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
-export function shortId(id: string): string {
-  const clean = oneLine(id);
-  const points = Array.from(clean);
-  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
-}

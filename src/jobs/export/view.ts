@@ -1,18 +1,9 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, duration, oneLine } from '../../slack/text.ts';
+import { keyRemedy, person, shortId } from '../wording-view.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
-import {
-  bareDomain,
-  keyRemedy,
-  pages,
-  percent,
-  person,
-  runButtonOf,
-  shortId,
-  site,
-  tookMs,
-} from './phrases.ts';
+import { bareDomain, pages, percent, runButtonOf, site, tookMs } from './phrases.ts';
 import {
   type DoneEnding,
   type Ending,

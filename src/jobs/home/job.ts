@@ -12,6 +12,8 @@ import type { BudgetStore } from '../../store/budget.ts';
 import type { Pace, PaceStore } from '../../store/pace.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { Timing } from '../../timing.ts';
+import { threadLine } from '../agent/list-view.ts';
+import { type ThreadRun, threadRun } from '../agent/thread.ts';
 import { askWhom } from '../ask-whom.ts';
 import { type ExportRun, exportRun, maySee } from '../export/run.ts';
 import { cardKey, exportLine } from '../export/view.ts';
@@ -39,6 +41,10 @@ export interface HomeContext {
 
 const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
 type HomeData = z.output<typeof homeData>;
+
+/** What somebody runs and follows. */
+const homeRun = z.discriminatedUnion('job', [exportRun, threadRun]);
+type HomeRun = ExportRun | ThreadRun;
 
 /** More than these help nobody. */
 const RUNNING = 15;
@@ -118,12 +124,14 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
     pace.use(edits),
     followUpUses(projects, limits.followUpsPerHour, budgets.use),
   ]);
-  const found = (await Promise.all(ids.map((id) => exportOf(id, context)))).flatMap((run) => run ?? []);
+  const found = (await Promise.all(ids.map((id) => runOf(id, context)))).flatMap((run) => run ?? []);
   const running = found.filter(({ state }) => state !== 'ended');
+  // A thread that ended has nothing to come back to.
   const ended = found
+    .filter((run) => run.job === 'export')
     .filter(({ state }) => state === 'ended')
     .toSorted((one, other) => other.sinceMs - one.sinceMs);
-  const lines = (some: ExportRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
+  const lines = (some: HomeRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
   const mayNot = may !== undefined && !may.includes('export');
   const refused = mayNot ? await policy.check(userId, 'export') : undefined;
   return homeView({
@@ -142,21 +150,22 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
 }
 
 /** Nothing for runs that are gone, are of another kind, or were written by a version that we cannot read. */
-async function exportOf(id: string, { runs }: HomeContext): Promise<ExportRun | undefined> {
+async function runOf(id: string, { runs }: HomeContext): Promise<HomeRun | undefined> {
   try {
-    return await runs.load(id, exportRun);
+    return await runs.load(id, homeRun);
   } catch (error) {
     if (error instanceof UnreadableRun) return undefined;
     throw error;
   }
 }
 
-async function lineOf(
-  run: ExportRun,
-  userId: string,
-  { outbox, workspaceUrl }: HomeContext,
-): Promise<Part[]> {
+async function lineOf(run: HomeRun, userId: string, { outbox, workspaceUrl }: HomeContext): Promise<Part[]> {
   const url = workspaceUrl();
+  if (run.job === 'agent-thread') {
+    const { place } = run;
+    const address = url && place && messageAddress(url, { channel: place.channel, ts: place.rootTs });
+    return threadLine(run, address);
+  }
   // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
   const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
   if (url === undefined || !maySee(run, viewer)) return exportLine(run, undefined);

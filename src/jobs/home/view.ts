@@ -59,7 +59,7 @@ function mayLines(may: readonly Permission[] | undefined, ask: string): Part[][]
     may.includes(permission as Permission) ? [[text]] : [],
   );
   if (lines.length > 0) return lines;
-  return [[`You can't start exports. Ask ${ask}.`]];
+  return [[`You can't start exports or instruct the docs agent. Ask ${ask}.`]];
 }
 
 function section(title: string, lines: Part[][]): KnownBlock[] {

@@ -28,14 +28,15 @@ function always(claim: (shown: { key: string; message: Message }, thread: Thread
 }
 
 /** Whom a message may mention: those whom an ending or an open trouble concerns. */
-function concerned(key: string, { id, rounds, troubles }: ThreadRun): string[] {
+function concerned(key: string, { id, owner, rounds, troubles }: ThreadRun): string[] {
   const authors = rounds
     .filter(({ n }) => key === `${id}.end.${n}`)
     .flatMap((round) => round.authors.map((author) => author.id));
   const troubled = troubles.filter(
     (one) => key === `${id}.trouble.${one.id}.${one.attempt}` && one.answer === undefined,
   );
-  return [...authors, ...troubled.map(({ by }) => by.id)];
+  const broken = key === `${id}.broken` ? [owner.id] : [];
+  return [...authors, ...troubled.map(({ by }) => by.id), ...broken];
 }
 
 test('Slack takes every message', () => {

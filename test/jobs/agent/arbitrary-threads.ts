@@ -152,8 +152,16 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         untilMs: time,
         refusals: fc.nat(100),
         over: maybe(fc.boolean()),
+        discarded: maybe(
+          fc.record({
+            by: person,
+            count: fc.integer({ min: 1, max: 3000 }),
+            first: fc.record({ by: person, excerpt: hostileText }),
+          }),
+        ),
       }),
     ),
+    crowd: fc.boolean(),
     retry: maybe(fc.record({ sinceMs: time, inARow: fc.nat(100), nextMs: time, over: maybe(fc.boolean()) })),
   })
   .map(({ agentJobId, seen, ...changes }) => {

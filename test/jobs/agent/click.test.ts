@@ -17,11 +17,11 @@ describe('the answer to the question', () => {
     expect(fates(sent)).toEqual(['held: Nice', 'waiting: Fix the title', 'waiting: And the nav']);
   });
 
-  test('[Send] makes later replies talk, and says so', () => {
+  test('[Send] makes later replies talk', () => {
     const sent = hear(asked, [clicks(ana, 'send', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
     expect(sent.answers).toEqual({ U0ANA: 'mention' });
     expect(fates(sent)).not.toContainEqual(expect.stringContaining('Lunch?'));
-    expect(told(sent)).toEqual(['ben: question', 'ana: question', 'ana: sentOnce']);
+    expect(told(sent)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('[Not for the agent] drops everything of that person, and makes later replies talk', () => {
@@ -72,11 +72,7 @@ describe('the answer to the question', () => {
   test('files of a held reply are told of when it goes out', () => {
     const held = hear(aThread({ crowd: true }), [wrote(ben, 1, 'See this', true)]);
     expect(told(held)).toEqual(['ben: question']);
-    expect(told(hear(held, [clicks(ben, 'send', [ts(1)])]))).toEqual([
-      'ben: question',
-      'ben: files',
-      'ben: sentOnce',
-    ]);
+    expect(told(hear(held, [clicks(ben, 'send', [ts(1)])]))).toEqual(['ben: question', 'ben: files']);
   });
 });
 
@@ -140,6 +136,20 @@ describe('[Discard]', () => {
 
   test('of what is under way changes nothing', () => {
     expect(hear(waiting, [clicks(ben, 'discard', ['a'])])).toBe(waiting);
+  });
+
+  const limit = { n: 1, kind: 'ours' as const, perHour: 1, sinceMs: 1, untilMs: 2, refusals: 0 };
+
+  test('of all that waits for a limit leaves who it was, and what', () => {
+    const dropped = hear({ ...waiting, limit }, [clicks(ben, 'discard', ['b', 'd'])]);
+    expect(dropped.limit).toEqual({
+      ...limit,
+      discarded: { by: ben, count: 2, first: { by: ana, excerpt: 'first' } },
+    });
+  });
+
+  test('of a part leaves the limit as it is', () => {
+    expect(hear({ ...waiting, limit }, [clicks(ben, 'discard', ['b'])]).limit).toEqual(limit);
   });
 });
 
@@ -235,13 +245,36 @@ describe('which replies count', () => {
     const changed = hear(asked, [clicks(ben, action)]);
     expect(changed.mode).toBe(mode);
     expect(changed.instructions).toEqual(asked.instructions);
-    expect(changed.notes.at(-1)).toMatchObject({ to: 'U0BEN', kind: 'mode', about: mode });
     expect(hear(changed, [clicks(ana, action)])).toBe(changed);
   });
 
-  test('what is held can be answered after that', () => {
-    const changed = hear(asked, [clicks(ben, 'allReplies'), clicks(ben, 'send', [ts(1)])]);
-    expect(fates(changed)).toContain('waiting: Nice');
+  test.each(['onlyMentioned', 'allReplies'] as const)(
+    '%s asks each who has held replies once more, about the first',
+    (action) => {
+      const nowMs = NOW_MS + minute;
+      const changed = hear(asked, [clicks(cleo, action)], { nowMs });
+      expect(changed.notes.slice(asked.notes.length)).toEqual([
+        { id: `question U0BEN ${nowMs}`, to: 'U0BEN', kind: 'question', about: ts(1), excerpt: 'Nice' },
+        {
+          id: `question U0ANA ${nowMs}`,
+          to: 'U0ANA',
+          kind: 'question',
+          about: ts(2),
+          excerpt: 'Fix the title',
+        },
+      ]);
+    },
+  );
+
+  test('where nothing is held, nobody is asked or told', () => {
+    expect(told(hear(aThread(), [clicks(ben, 'allReplies')]))).toEqual([]);
+  });
+
+  test.each(['send', 'always'] as const)('%s lets everything held go out, and means no more', (action) => {
+    const alone = hear(aThread(), [wrote(ana, 1, 'Ask <@U0BEN>'), wrote(ana, 2, 'Or <@U0CLEO>')]);
+    const sent = hear(alone, [clicks(ben, 'allReplies'), clicks(ana, action, [ts(1)])]);
+    expect(fates(sent)).toEqual(['waiting: Ask @ben', 'waiting: Or @cleo']);
+    expect(sent.answers).toEqual({});
   });
 });
 

@@ -33,14 +33,14 @@ describe('a limit', () => {
 
   test('of ours, says when it goes out', () => {
     expect(messageOf(limited(), 'limit.1')).toBe(
-      '⏸ 100 instructions an hour are used up for this project. Yours is kept and goes out about TIME{time}.\n[Discard]',
+      '⏸ 100 instructions an hour are used up for this project. "Also add error handling to the quickstart." (@ana) is kept and goes out about TIME{time}.\n[Discard]',
     );
     expect(messageOf(limited({ perHour: 1 }), 'limit.1')).toContain('1 instruction an hour is used up');
   });
 
   test('of the platform, says when it is tried again', () => {
     expect(messageOf(limited({ kind: 'platform' }), 'limit.1')).toBe(
-      "⏸ The platform's limit is reached. Yours is kept; I try again about TIME{time}.\n[Discard]",
+      '⏸ The platform\'s limit is reached. "Also add error handling to the quickstart." (@ana) is kept; I try again about TIME{time}.\n[Discard]',
     );
   });
 
@@ -73,6 +73,16 @@ describe('a limit', () => {
     ['the thread has ended', limited({}, stopped)],
   ])('past: %s', (_, thread) => {
     expect(messageOf(thread, 'limit.1')).toBe('Nothing waits for the limit any more.');
+  });
+
+  test.each([
+    [1, 'Not sent: "Page 0" (@ana). Discarded by @ben.'],
+    [3, '3 instructions were not sent. Discarded by @ben.'],
+  ])('past, since all that waited was discarded: %i', (count, expected) => {
+    const first = { by: { id: 'U0ANA', name: 'ana' }, excerpt: 'Page 0' };
+    const discarded = { by: { id: 'U0BEN', name: 'ben' }, count, first };
+    expect(messageOf(limited({ discarded }, { instructions: [] }), 'limit.1')).toBe(expected);
+    expect(messageOf(limited({ discarded }), 'limit.1')).toContain('is kept');
   });
 
   test('is kept and posted again only while it lasts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OVER_KEPT } from '../../../src/jobs/agent/thread.ts';
+import { OVER_KEPT, type ThreadRun } from '../../../src/jobs/agent/thread.ts';
 import { anInstruction, aRound, aThread, NOW_MS } from './any-thread.ts';
 import {
   ana,
@@ -57,6 +57,14 @@ describe('a thread in which somebody else wrote', () => {
   });
 
   const crowd = aThread({ crowd: true });
+
+  test('takes somebody who never answers at their silence, the oldest replies first', () => {
+    const replies = Array.from({ length: 25 }, (_, index) => wrote(ben, index, `reply ${index}`));
+    const thread = hear(crowd, replies);
+    expect(fates(thread).filter((fate) => fate.startsWith('held'))).toHaveLength(20);
+    expect(fates(thread)).toContain('notForAgent: reply 4');
+    expect(fates(thread)).toContain('held: reply 5');
+  });
 
   test('holds replies of everybody, and asks each once', () => {
     const thread = hear(crowd, [
@@ -180,6 +188,7 @@ describe('commands', () => {
     ]);
     expect(thread).toMatchObject({ state: 'ended', ended: { by: ben, unsent: 1 }, lasting: false });
     expect(fates(thread)).toEqual(['discarded: one']);
+    expect(thread.notes).toEqual([{ id: `stopped ${ts(2)}`, to: 'U0BEN', kind: 'stopped' }]);
     expect(hear(thread, [wrote(ana, 3, 'two'), edited(ana, 1, 'x'), instructs(ana, 'i', 'x')])).toBe(thread);
   });
 
@@ -193,6 +202,19 @@ describe('commands', () => {
     expect(fates(thread)).toEqual([]);
   });
 
+  test('a switch asks those whose replies are held once more', () => {
+    const thread = hear(aThread({ crowd: true }), [
+      wrote(ben, 1, 'one'),
+      wrote(ben, 2, 'two'),
+      wrote(ana, 3, '<@U0DOCKET> all replies'),
+    ]);
+    expect(fates(thread)).toEqual(['held: one', 'held: two']);
+    expect(thread.notes.slice(1)).toMatchObject([
+      { to: 'U0BEN', kind: 'question', about: ts(1) },
+      { to: 'U0ANA', kind: 'mode' },
+    ]);
+  });
+
   test('help', () => {
     expect(told(hear(aThread(), [wrote(ben, 1, '<@U0DOCKET> help')]))).toEqual(['ben: help']);
   });
@@ -200,12 +222,18 @@ describe('commands', () => {
   test.each(['aj_3f9a77bd04c24a06', 'aj_other'])('follow %s, in a thread that follows already', (jobId) => {
     const thread = hear(aThread(), [wrote(ana, 1, `<@U0DOCKET> follow \`${jobId}\``)]);
     expect(thread.notes).toEqual([
-      { id: `followsAlready ${ts(1)}`, to: 'U0ANA', kind: 'followsAlready', about: 'aj_3f9a77bd04c24a06' },
+      { id: `followsAlready ${ts(1)}`, to: 'U0ANA', kind: 'followsAlready', about: jobId },
     ]);
     expect(fates(thread)).toEqual([]);
   });
 
-  test.each(['stop', 'all replies', 'help', 'follow aj_1'])(
+  test.each(['follow', 'follow aj_3f9a…4a06'])('%s does not say which job', (words) => {
+    const thread = hear(aThread(), [wrote(ana, 1, `<@U0DOCKET> ${words}`)]);
+    expect(thread.notes).toEqual([{ id: `badFollow ${ts(1)}`, to: 'U0ANA', kind: 'badFollow' }]);
+    expect(fates(thread)).toEqual([]);
+  });
+
+  test.each(['stop', 'all replies', 'help', 'follow aj_1', 'follow'])(
     '%s without a mention is an instruction',
     (words) => {
       const thread = hear(aThread(), [wrote(ana, 1, words)]);
@@ -335,10 +363,28 @@ describe('an edit', () => {
   test('that comes before its message is what counts', () => {
     const thread = hear(aThread({ crowd: true }), [
       edited(ben, 1, 'two'),
-      edited(ben, 1, '<@U0DOCKET> ask <@U0ANA>'),
-      wrote(ben, 1, 'one'),
+      edited(ben, 1, 'ask <@U0ANA>'),
+      wrote(ben, 1, '<@U0DOCKET> one'),
     ]);
-    expect(fates(thread)).toEqual(['waiting: ask @ana']);
+    expect(fates(thread)).toEqual(['held: ask @ana']);
+  });
+
+  test('that mentions Docket only now in what was talk is not taken, and its author is told', () => {
+    const talk = hear(aThread({ mode: 'mention' }), [wrote(ben, 1, 'Fix the title')]);
+    const thread = hear(talk, [edited(ben, 1, '<@U0DOCKET> Fix the title')]);
+    expect(fates(thread)).toEqual([]);
+    expect(thread.notes).toEqual([{ id: `lateMention ${ts(1)}`, to: 'U0BEN', kind: 'lateMention' }]);
+    expect(thread.early).toEqual([]);
+  });
+
+  test.each<[string, string, string[], Partial<ThreadRun>?]>([
+    ['of somebody who may not', '<@U0DOCKET> Fix the title', ['U0BEN']],
+    ['to an aside', '<@U0DOCKET> aside lunch', []],
+    ['to the mention alone', '<@U0DOCKET>', []],
+    ['in a thread that has ended', '<@U0DOCKET> Fix the title', [], { state: 'ended' }],
+  ])('%s that adds a mention is nothing', (_, text, mayNot, changes = {}) => {
+    const thread = aThread(changes);
+    expect(hear(thread, [edited(ben, 1, text)], { mayNot })).toBe(thread);
   });
 });
 

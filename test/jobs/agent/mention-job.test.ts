@@ -95,6 +95,7 @@ test('an instruction becomes an offer, whose words are kept for its button', asy
   expect(said[0]?.to).not.toHaveProperty('threadTs');
   expect(await stored(run)).toMatchObject({
     name: 'ana',
+    reply: { content: {} },
     answer: { kind: 'offer', text: 'Add a **quickstart** as @ben said' },
   });
   expect(await isOpen()).toBe(false);
@@ -106,15 +107,20 @@ test('in a thread is answered there', async () => {
 });
 
 describe('by its words', () => {
-  const problem = { kind: 'noId' as const, names: ['default'] };
+  const problem = { kind: 'noId' as const, name: 'default' };
   test.each<[string, Partial<MentionRun>, RegExp]>([
     ['help', {}, /^I pass instructions on/],
     ['', {}, /^I pass instructions on/],
     ['stop', {}, /^No agent job is followed in this thread/],
     ['all replies', {}, /^No agent job is followed in this thread/],
     ['follow job_1', { problem }, /^I don't know the project's id/],
+    ['follow aj_3f9a…4a06', {}, /^Which job\?/],
   ])('%j', async (text, changes, answer) => {
-    await look(await given({ reply: aMentioning(text), ...changes }));
+    const run = await given({ reply: aMentioning(text), ...changes });
+    await look(run);
+    // Once answered, nothing of the message is kept.
+    expect((await stored(run))?.reply.content).toEqual({});
+    expect(await stored(run)).not.toHaveProperty('answer.text');
     expect(said).toMatchObject([{ text: expect.stringMatching(answer) }]);
   });
 });
@@ -133,6 +139,7 @@ describe('who may not instruct the agent', () => {
       { user: { id: 'U0ANA', name: 'ana' }, channel: 'C0DOCS', result: 'refused: not permitted' },
     ]);
     expect(await stored(run)).not.toHaveProperty('answer.text');
+    expect((await stored(run))?.reply.content).toEqual({});
   });
 
   test('is somebody of another organization, unless named', async () => {

@@ -43,6 +43,14 @@ test('whoever followed a job that was at work is told of its end', () => {
   expect(synced(aThread(), watch).rounds).toMatchObject([{ authors: [{ id: 'U0ANA' }] }]);
 });
 
+test('what was given up and is watched again is told to those whose instructions it was', () => {
+  const ben = { id: 'U0BEN', name: 'ben' };
+  const givenUp = aRound({ authors: [ben], ending: { kind: 'gaveUp', afterMs: 5, atMs: NOW_MS } });
+  const watch = aWatch({ rounds: 2, round: aWatchRound(2, true) });
+  const thread = synced(aThread({ rounds: [givenUp], knownRound: 1 }), watch);
+  expect(thread.rounds[1]).toMatchObject({ n: 2, authors: [ben], found: true });
+});
+
 test('a send counts in its round, once for each, with its author', () => {
   const ben = { id: 'U0BEN', name: 'ben' };
   const sent = [
@@ -78,6 +86,6 @@ test.each([
   ['key', 1, 'key'],
   ['limit', 1, 'limit'],
 ] as const)('trouble %s, the %ith in a row, is told as %s', (kind, inARow, told) => {
-  const watch = aWatch({ trouble: { kind, inARow, nextMs: NOW_MS } });
+  const watch = aWatch({ trouble: { kind, inARow, sinceMs: NOW_MS, nextMs: NOW_MS } });
   expect(synced(aThread(), watch).lookTrouble).toBe(told);
 });

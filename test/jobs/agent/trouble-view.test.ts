@@ -77,9 +77,9 @@ describe('what was not sent', () => {
     ],
     [
       { why: 'archived', archivedAtMs: NOW_MS },
-      'This job was archived on TIME{date_short}; it takes no more instructions.',
+      'This job was archived on TIME{date_short}; it takes no more instructions.\n[Check the job]',
     ],
-    [{ why: 'gone' }, 'The platform does not know this job (404).\n[Stop following]'],
+    [{ why: 'gone' }, 'The platform does not know this job (404).\n[Check the job] [Stop following]'],
     [{ why: 'broken', ref: '7f3c1d' }, 'Something broke on my side. ref 7f3c1d\n[Send it again]'],
     [{ why: 'broken' }, 'Something broke on my side.\n[Send it again]'],
   ])('says why: %j', (trouble, expected) => {
@@ -100,7 +100,8 @@ describe('what was not sent', () => {
   });
 
   test('in a thread that has ended, without buttons', () => {
-    for (const why of ['refused', 'gone'] as const) expect(told({ why }, stopped)).not.toContain('[');
+    for (const why of ['refused', 'gone', 'archived'] as const)
+      expect(told({ why }, stopped)).not.toContain('[');
   });
 });
 

@@ -31,6 +31,11 @@ describe('which messages there are', () => {
     ['refused: nothing', { state: 'ended', ended: { why: 'refused', unsent: 0 } }, []],
     ['no place for a card: nothing', { state: 'ended', ended: { why: 'noPlace', unsent: 0 } }, []],
     ['the place was taken: nothing', { state: 'ended', ended: { why: 'taken', unsent: 0 } }, []],
+    [
+      'broken: the card, and the end of it',
+      { state: 'ended', ended: { why: 'broken', unsent: 0 } },
+      ['card', 'broken'],
+    ],
     ['stopped: the card', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, ['card']],
     [
       'rounds and troubles: each its own',
@@ -141,12 +146,34 @@ describe('the card', () => {
     ];
     const facts = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[1];
     expect(facts({ ...seen({ model: 'sonnet' }), instructions })).toBe(
-      'Model sonnet · 2 instructions waiting · 1 held: its author was asked',
+      'Model sonnet · 2 instructions waiting',
     );
     expect(facts({ instructions: instructions.slice(0, 1) })).toBe('1 instruction waiting');
+  });
+
+  test('which pull request, by name or in the words of the platform', () => {
+    const facts = (changes: Parameters<typeof seen>[0]) => card(seen(changes))?.split('\n')[1];
+    const prLink = 'https://github.com/acme/docs/pull/123';
+    expect(facts({ model: 'sonnet', prLink })).toBe('Model sonnet · pull request acme/docs#123');
+    expect(facts({ prLink })).toBe('Pull request acme/docs#123');
+    expect(facts({ model: 'sonnet', prText: 'PR 7,\nin review' })).toBe(
+      'Model sonnet · pull request PR 7, in review',
+    );
+  });
+
+  test.each([
+    [0, undefined],
+    [1, '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.'],
+    [2, '2 replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.'],
+  ])('what is held, and who can let it go: %i', (count, expected) => {
+    const instructions = Array.from({ length: count }, (_, n) =>
+      anInstruction({ id: `${n}`, state: 'held' }),
+    );
     expect(
-      facts({ instructions: [instructions[2], instructions[2]].filter((one) => one !== undefined) }),
-    ).toBe('2 held: their authors were asked');
+      card({ instructions })
+        ?.split('\n')
+        .find((line) => line.includes('held')),
+    ).toBe(expected);
   });
 
   test.each<[ThreadRun['mode'], string]>([
@@ -159,6 +186,13 @@ describe('the card', () => {
     expect(card({ mode })?.split('\n').slice(1).join('\n')).toBe(expected);
   });
 
+  test('in a thread where others have written, says that I ask', () => {
+    expect(card({ crowd: true })?.split('\n')[1]).toBe(
+      'Mention @Docket to instruct the agent; about other replies I ask first.',
+    );
+    expect(card({ crowd: true, mode: 'all' })).toContain('Every reply here goes to the agent.');
+  });
+
   test.each<[NonNullable<ThreadRun['lookTrouble']>, string]>([
     ['down', "⚠️ I can't reach the platform and keep trying; the job itself may be fine."],
     ['limit', "The platform's limit is reached, so this may be out of date. I look again later."],
@@ -166,7 +200,7 @@ describe('the card', () => {
       'key',
       '⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
     ],
-    ['forbidden', "⚠️ The platform doesn't let me look at this job (403). I go on when it does again."],
+    ['forbidden', '⚠️ The platform refuses to tell how this job is. I keep asking.'],
     ['project', '⚠️ My settings no longer have the project default. I go on when it is back.'],
   ])('says why it knows no better: %s', (lookTrouble, expected) => {
     expect(card({ lookTrouble })?.split('\n')[2]).toBe(expected);
@@ -189,10 +223,10 @@ describe('the card', () => {
 
   test('takes no instructions any more', () => {
     expect(card(seen({ status: 'archived', rawStatus: 'archived' }))).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nIt takes no more instructions.\n[Stop following]',
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nIt takes no more instructions.\n[Check the job] [Stop following]',
     );
     expect(card({ gone: true })).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Unknown to the platform\n[Stop following]',
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Unknown to the platform\nThe platform does not know this job (404). Check its id.\n[Check the job] [Stop following]',
     );
   });
 
@@ -207,6 +241,17 @@ describe('the card', () => {
     [{ why: 'broken', ref: '7f3c1d', unsent: 0 }, 'Something broke on my side. ref 7f3c1d'],
   ])('ended, it says by whom and what is lost, without buttons: %j', (ended, expected) => {
     expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
+  });
+
+  test.each([
+    [{ unsent: 0 }, ''],
+    [{ unsent: 2, ref: '7f3c' }, ' 2 instructions were not sent. ref 7f3c'],
+  ])('that something broke is told to whoever followed the job: %j', (changes, rest) => {
+    const thread = aThread({ state: 'ended', ended: { why: 'broken', ...changes } });
+    expect(messageOf(thread, 'broken')).toBe(
+      `❌ @Ana I stopped following this job: something broke on my side.${rest}`,
+    );
+    expect(threadMessages(thread)[1]).toMatchObject({ kind: 'ending', otherwise: 'U0ANA' });
   });
 
   test('its buttons carry the thread', () => {

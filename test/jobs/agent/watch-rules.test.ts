@@ -67,7 +67,7 @@ describe('a job that is followed', () => {
 
 describe('the end of a round', () => {
   const began = (before = idle()) =>
-    sent(before, 'thread-1 a 1', job('completed', { rawStatus: '' }), T0 + 1000);
+    sent(before, 'thread-1', 'thread-1 a 1', job('completed', { rawStatus: '' }), T0 + 1000);
 
   test('is not told from how the job was before the send', () => {
     const watch = look(began(idle({ prLink: PR })), job('completed', { prLink: PR }), 30_000);
@@ -88,13 +88,13 @@ describe('the end of a round', () => {
   });
 
   test('is believed at once when the answer to the send said "active"', () => {
-    const watch = sent(idle(), 'thread-1 a 1', job('active'), T0 + 1000);
+    const watch = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(endings(look(watch, job('completed'), 1200))).toEqual(['noPr 1']);
   });
 
   test('"active" from before a further send says nothing of that one', () => {
     const active = look(began(), job('active'), 2000);
-    const further = sent(active, 'thread-1 b 1', job('completed', { rawStatus: '' }), T0 + 3000);
+    const further = sent(active, 'thread-1', 'thread-1 b 1', job('completed', { rawStatus: '' }), T0 + 3000);
     expect(further.round).toMatchObject({ n: 1, active: false, sentAtMs: T0 + 3000 });
     expect(endings(look(further, job('completed'), 3500))).toEqual([]);
     expect(endings(look(further, job('completed'), 63_001))).toEqual(['noPr 1']);
@@ -111,7 +111,7 @@ describe('the end of a round', () => {
   });
 
   test('a pull request is the same also when the job showed none while it worked', () => {
-    const active = sent(idle({ prLink: PR }), 'thread-1 a 1', job('active'), T0 + 1000);
+    const active = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(endings(look(active, job('completed', { prLink: PR }), 4000))).toEqual(['samePr 1']);
   });
 
@@ -135,23 +135,27 @@ describe('the end of a round', () => {
 
 describe('a send', () => {
   test('that is told of twice belongs to one round, also when that has ended', () => {
-    const once = sent(idle(), 'thread-1 a 1', job('active'), T0 + 1000);
-    expect(sent(once, 'thread-1 a 1', job('active'), T0 + 1000)).toBe(once);
+    const once = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(sent(once, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000)).toBe(once);
     const over = look(once, job('completed'), 2000);
-    const again = sent(over, 'thread-1 a 1', job('active'), T0 + 1000);
+    const again = sent(over, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(again).toBe(over);
     expect(roundOf(again, 'thread-1 a 1')).toBe(1);
   });
 
   test('after a round opens the next one', () => {
-    const over = look(sent(idle(), 'thread-1 a 1', job('active'), T0 + 1000), job('completed'), 2000);
-    const next = sent(over, 'thread-1 b 1', job('active'), T0 + 3000);
+    const over = look(
+      sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000),
+      job('completed'),
+      2000,
+    );
+    const next = sent(over, 'thread-1', 'thread-1 b 1', job('active'), T0 + 3000);
     expect(roundOf(next, 'thread-1 b 1')).toBe(2);
   });
 
   test('leaves what the answer does not tell as it was', () => {
     const known = idle({ repository: 'https://x/y', ref: 'main', prLink: PR });
-    const active = sent(known, 'thread-1 a 1', job('active'), T0 + 1000);
+    const active = sent(known, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(active.seen).toMatchObject({
       status: 'active',
       repository: 'https://x/y',
@@ -162,9 +166,26 @@ describe('a send', () => {
 });
 
 test('a look that somebody waits for is not made before the platform wants one', () => {
-  const troubled: WatchRun = { ...idle(), trouble: { kind: 'limit', inARow: 1, nextMs: T0 + 9000 } };
+  const troubled: WatchRun = {
+    ...idle(),
+    trouble: { kind: 'limit', inARow: 1, sinceMs: T0, nextMs: T0 + 9000 },
+  };
   expect(wantingLook(troubled, T0 + 100)).toMatchObject({ lookWanted: true, nextLookAtMs: T0 + 9000 });
   expect(wantingLook(idle(), T0 + 100)).toMatchObject({ nextLookAtMs: T0 + 100 });
+});
+
+test('a round that was given up is judged when somebody asks again, with the pull request of then', () => {
+  const before = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+  const over = gaveUp(before, T0 + 9000);
+  const asked = wantingLook(over, T0 + 10_000);
+  expect(asked.round).toMatchObject({ n: 2, found: true, prBefore: PR });
+  expect(endings(look(asked, job('completed', { prLink: PR }), 10_100))).toEqual(['gaveUp 1', 'samePr 2']);
+  expect(endings(look(asked, job('completed', { prLink: OTHER_PR }), 10_100))).toEqual([
+    'gaveUp 1',
+    'newPr 2',
+  ]);
+  const working = look(asked, job('active'), 10_100);
+  expect(working.round).toMatchObject({ n: 2 });
 });
 
 test('that nothing has changed is no news, unless somebody waits for the look', () => {

@@ -97,8 +97,30 @@ describe('another job to follow', () => {
   });
 
   test.each([
+    ['follow aj_3f9a --project acme', 'acme'],
+    ['Follow `aj_3f9a` —project acme.', 'acme'],
+    ['`follow aj_3f9a --project=Acme-2`', 'Acme-2'],
+    ['follow "aj_3f9a" –project "acme"', 'acme'],
+  ])('%j, in a project', (text, project) => {
+    expect(readThreadWords(text)).toEqual({ kind: 'follow', jobId: 'aj_3f9a', project });
+  });
+
+  test.each([
     'follow',
+    'Follow.',
     'follow .',
+    'follow --project acme',
+    'follow aj_3f9a…4a06',
+    'follow `aj_3f9a…4a06`.',
+    'follow aj_3f9a...4a06',
+    'follow aj_3f9a…',
+    'follow aj_3f9a…4a06 --project acme',
+  ])('%j does not say which', (text) => {
+    expect(readThreadWords(text)).toEqual({ kind: 'badFollow' });
+  });
+
+  test.each([
+    'follow job 1',
     'follow the style guide',
     'follow a/../b',
     'following aj_3f9a',

@@ -52,7 +52,7 @@ describe('who gets the link', () => {
     const asked: string[] = [];
     const channel = async (id: string) => {
       asked.push(id);
-      return { shared: true };
+      return { shared: true, isPublic: false };
     };
     await world.look(run, world.contextWith({ createBundle }, { slack: { channel } }));
     expect(asked).toEqual(['C0DOCS']);

@@ -34,7 +34,7 @@ export function createJobWorld(redis: TestRedis) {
       links: createLinkStore(redis.client),
       steps: createStepStore(redis.client),
       docs: () => docs as DocsApi,
-      slack: { channel: async () => ({ shared: false }) },
+      slack: { channel: async () => ({ shared: false, isPublic: true }) },
       async tellAdmins(_team, project) {
         adminsTold.push(project);
         return true;

@@ -10,6 +10,7 @@ import { createRunStore } from '../../../src/store/runs.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { aProject } from '../../commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { aThread } from '../agent/any-thread.ts';
 import { anEnding, aRun, NOW_MS } from '../export/any-run.ts';
 
 let redis: TestRedis;
@@ -60,7 +61,9 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
       0,
       undefined,
     );
-  return { clock, views, context, keep, log: () => lines.join('') };
+  const follow = async (changes: Parameters<typeof aThread>[0]) =>
+    runs.accept(aThread(changes), (await runs.timeMs()) + 60_000, 0, undefined);
+  return { clock, views, context, keep, follow, log: () => lines.join('') };
 }
 
 const refusal = (kind: SlackApiError['kind'], code: string, retryAfterMs?: number) => () =>
@@ -80,6 +83,20 @@ describe('what it shows', () => {
     const order = [...(views[0] ?? '').matchAll(/(\w+)\.acme\.com/g)].map(([, name]) => name);
     expect(order).toEqual(['one', 'three', 'two']);
     expect(views[0]).toContain('https://acme.example/archives/C0DOCS/p170001');
+  });
+
+  test('threads that this person follows, with the way there, until they end', async () => {
+    const { views, context, keep, follow } = setting();
+    await keep({ id: 'one', domain: 'one.acme.com' });
+    await follow({ id: 'thread', place: { channel: 'C0PRIVATE', rootTs: '18.0001' } });
+    await follow({ id: 'new', seen: undefined, place: undefined, agentJobId: 'aj_new' });
+    await follow({ id: 'over', state: 'ended', agentJobId: 'aj_over', seen: undefined });
+    await homeJob.run(data, context);
+    expect(views[0]).toContain('acme/docs @ agent/quickstart');
+    expect(views[0]).toContain('https://acme.example/archives/C0PRIVATE/p180001');
+    expect(views[0]).toContain('job aj_new');
+    expect(views[0]).toContain('one.acme.com');
+    expect(views[0]).not.toContain('aj_over');
   });
 
   test('ten that ended at most, and fifteen that run: the rest of those is counted', async () => {
@@ -118,7 +135,7 @@ describe('what it shows', () => {
   });
 });
 
-describe('whom to ask, for somebody who may not start exports', () => {
+describe('whom to ask, for somebody who may do nothing', () => {
   const person = { id: 'U0ANA', name: 'ana', fullMember: false, active: true };
   const refusedWith = (ask: string[], open: boolean): Partial<Policy> => ({
     mayList: async () => ['status'],
@@ -138,7 +155,7 @@ describe('whom to ask, for somebody who may not start exports', () => {
   ])('%s', async (_, policy, whom) => {
     const { views, context } = setting(undefined, policy);
     await homeJob.run(data, context);
-    expect(views[0]).toContain(`You can't start exports. Ask ${whom}.`);
+    expect(views[0]).toContain(`You can't start exports or instruct the docs agent. Ask ${whom}.`);
   });
 });
 

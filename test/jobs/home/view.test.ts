@@ -60,9 +60,11 @@ describe('what a person may do', () => {
   });
   test('is nothing: then whom to ask', () => {
     expect(may({ may: [], ask: '@ana or @docs-admins' })).toEqual([
-      "You can't start exports. Ask @ana or @docs-admins.",
+      "You can't start exports or instruct the docs agent. Ask @ana or @docs-admins.",
     ]);
-    expect(may({ may: ['status'] })).toEqual(["You can't start exports. Ask whoever runs Docket."]);
+    expect(may({ may: ['status'] })).toEqual([
+      "You can't start exports or instruct the docs agent. Ask whoever runs Docket.",
+    ]);
   });
   test('is not known', () => {
     expect(may({ may: undefined })).toEqual([

@@ -48,7 +48,7 @@ afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const want = (wanted: Record<string, string | undefined>) =>
-  store.want(subject, new Map(Object.entries(wanted)), 1000);
+  store.want(subject, new Map(Object.entries(wanted)), 1, 1000);
 const look = () => reactionsJob.run({ runId: 'run-1' }, context);
 const shows = (ts: string) => [...(slack.get(ts) ?? [])];
 const failure = (kind: SlackErrorKind, details: { retryAfterMs?: number } = {}) =>

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
+import { createStandInSlack } from '../demo/slack/slack.ts';
+import { startTestRedis } from '../test/flows/redis.ts';
+import { startBot } from './parts/bot.ts';
+import { quantile } from './parts/figures.ts';
+import { startFloor } from './parts/floor.ts';
+import { printTable } from './parts/table.ts';
+
+/**
+ * From a reply to the agent's API: from the moment Slack's event is sent to the moment the platform receives the call.
+ * Beside it bare BullMQ, from `queue.add` in one process to the start of processing in another, on the same Redis and
+ * in the same minutes: both take turns in short blocks, so that both see the same noise of the machine.
+ */
+const RATIO = 1.5;
+const BLOCK_MS = 5000;
+/** The first block of each is not counted: code is compiled and connections are made in it. */
+const WARM_UP_BLOCKS = 1;
+const SEND = 'POST /v2/agent/{projectId}/job/{jobId}/message';
+
+const { values } = parseArgs({
+  options: {
+    threads: { type: 'string', default: '40' },
+    rate: { type: 'string', default: '50' },
+    seconds: { type: 'string', default: '60' },
+  },
+});
+const [threads, rate] = [Number(values.threads), Number(values.rate)];
+const blocks = Math.ceil((Number(values.seconds) * 1000) / BLOCK_MS) + WARM_UP_BLOCKS;
+
+const slack = createStandInSlack({ transport: 'http', rateLimits: false });
+const platform = createStandInPlatform({ followUpsPerHour: 10_000 });
+const redis = await startTestRedis();
+const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
+const config = join(folder, 'docket.yml');
+writeFileSync(config, 'limits: { followUpsPerHour: 10000 }\n');
+const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
+const lifted = 60_000;
+const bot = await startBot(
+  {
+    SLACK_BOT_TOKEN: slack.tokens.bot,
+    SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+    SLACK_API_URL: `${slackServer.url}/api/`,
+    DOCS_API_URL: platformServer.url,
+    DOCS_API_KEY: platform.apiKey,
+    DOCS_PROJECT_ID: platform.projectId,
+    DOCKET_CONFIG: config,
+    REDIS_URL: redis.url,
+  },
+  {
+    postsPerMinute: lifted,
+    editsPerMinute: lifted,
+    reactionsPerMinute: lifted,
+    reactionRemovalsPerMinute: lifted,
+  },
+);
+slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+const floor = await startFloor(redis.url, rate);
+
+const ana = slack.person('ana');
+const roots: string[] = [];
+for (let n = 1; n <= threads; n += 1) {
+  const jobId = platform.agent.add({ ref: `agent/t${n}.` });
+  await ana.types('#docs', `/docs-agent follow ${jobId}`);
+  const card = await slack.until(() =>
+    slack.messages.find((message) => slack.read(message).includes(`agent/t${n}.`)),
+  );
+  roots.push(card.ts);
+}
+await pause(2000);
+
+const sentAtMs = new Map<string, number>();
+const latencies: number[] = [];
+platform.wire.onCall((call, phase) => {
+  if (call.name !== SEND || phase !== 'before') return;
+  const { prompt } = call.detail.body as { prompt: string };
+  const atMs = sentAtMs.get(prompt);
+  sentAtMs.delete(prompt);
+  if (atMs !== undefined) latencies.push(performance.now() - atMs);
+});
+
+let written = 0;
+function reply() {
+  written += 1;
+  const text = `n${written} please improve the page about errors`;
+  const threadTs = roots[written % roots.length] ?? '';
+  sentAtMs.set(text, performance.now());
+  void ana.says('#docs', text, { threadTs });
+}
+
+console.log(`${threads} threads, ${rate} replies a second, ${values.seconds} s of each, in blocks of ${BLOCK_MS / 1000} s.
+The stand-ins run in the process that measures; the bot, the producer and the worker of bare BullMQ, and Redis are
+processes of their own.
+`);
+const replies: number[] = [];
+const bare: number[] = [];
+for (let block = 0; block < blocks; block += 1) {
+  const timer = setInterval(reply, 1000 / rate);
+  await pause(BLOCK_MS);
+  clearInterval(timer);
+  await slack.until(() => sentAtMs.size === 0, 60_000, 'the last replies');
+  floor.run(true);
+  await pause(BLOCK_MS);
+  floor.run(false);
+  await pause(200);
+  const [mine, theirs] = [latencies.splice(0), await floor.latencies()];
+  if (block < WARM_UP_BLOCKS) continue;
+  replies.push(...mine);
+  bare.push(...theirs);
+}
+floor.stop();
+await bot.stop();
+
+const ms = (number: number) => `${number.toFixed(1)} ms`;
+const both = (what: string, of: (list: number[]) => number, bound?: number) => {
+  const [mine, theirs] = [of(replies), of(bare)];
+  const ratio = mine / theirs;
+  const figure = `${ms(mine)} / ${ms(theirs)} = ${ratio.toFixed(2)}`;
+  return { what: `${what}: reply / bare BullMQ`, figure, ...(bound && { held: ratio <= bound }) };
+};
+const longest = (list: number[]) => list.reduce((most, one) => Math.max(most, one), 0);
+printTable([
+  { what: 'replies, bare jobs', figure: `${replies.length}, ${bare.length}` },
+  both('50 %', (list) => quantile(list, 0.5)),
+  both('95 %', (list) => quantile(list, 0.95)),
+  both(`99 % (≤ ${RATIO} times)`, (list) => quantile(list, 0.99), RATIO),
+  both('longest', longest),
+  {
+    what: 'replies that arrived',
+    figure: `${platform.agent.messages.length} of ${written}`,
+    held: platform.agent.messages.length === written,
+  },
+  { what: 'warnings in the log', figure: String(bot.complaints().length) },
+]);
+for (const line of bot.complaints().slice(0, 3)) console.log(line);
+
+slack.stop();
+await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
+rmSync(folder, { recursive: true, force: true });

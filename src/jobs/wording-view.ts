@@ -1,0 +1,24 @@
+import { cut, oneLine } from '../slack/text.ts';
+
+/** Slack's limit for the value of a button. */
+export const BUTTON_VALUE = 2000;
+
+/** A person's name, for use after an @ that mentions nobody. */
+export const person = (name: string) => cut(oneLine(name), 60);
+
+/** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
+export function shortId(id: string): string {
+  const clean = oneLine(id);
+  const points = Array.from(clean);
+  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
+}
+
+/** The platform's own reason, in quotes: one line, cut. */
+export function platformSaid(reason: string | undefined): string {
+  const said = cut(oneLine(reason ?? ''), 300);
+  return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
+}
+
+/** Who has to act on a rejected key. */
+export const keyRemedy = (adminsTold: boolean | undefined) =>
+  adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { createChaosWorld, runChaos, seeded } from './agent-chaos.ts';
+import { errorsLogged } from './agent-verdict.ts';
+
+/** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
+
+test(`four threads while bots, Redis, Slack and the platform fail (seed ${seed})`, async () => {
+  const chaos = await createChaosWorld('debug');
+  const options = { threads: 4, replies: 12, gapMs: 4000, everyMs: 500, bareLimits: false };
+  const outcome = await runChaos(chaos, options, seeded(seed));
+  expect(outcome.verdict).toEqual({
+    lost: [],
+    twice: [],
+    outOfOrder: [],
+    unwanted: [],
+    withoutOutcome: [],
+    postedTwice: [],
+    openQuestions: [],
+  });
+  expect(outcome.settled).toBe(true);
+  expect(outcome.answers.failed).toBe(0);
+  expect([...errorsLogged(chaos.world).keys()]).toEqual([]);
+  expect(outcome.strikes.size).toBeGreaterThan(5);
+  await chaos.world.close();
+});

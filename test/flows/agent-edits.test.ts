@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { agentsOn } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const QUESTION = 'Is this for the agent?';
+
+overBoth('what people do with their replies', (transport) => {
+  const scene = stage({ transport });
+  const { person } = scene;
+  const {
+    follows,
+    plan,
+    replies,
+    reacted,
+    sent,
+    instructions,
+    note,
+    notes,
+    clicksNote,
+    untilBelow,
+    below,
+    read,
+  } = agentsOn(scene);
+
+  test('edited once it was sent: told privately, and nothing is sent again', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const reply = await replies(root, 'Use American spelling');
+    await untilBelow(root, '⏳');
+    await person('ana').edits(reply, 'Use British spelling');
+    expect(read(await note('ana', 'already sent'))).toBe(
+      'That was already sent. Reply with the correction instead.',
+    );
+    await person('ana').edits(reply, 'Use Australian spelling');
+    await replies(root, 'Use British spelling instead');
+    expect(await sent(2)).toEqual(['Use American spelling', 'Use British spelling instead']);
+    expect(notes('ana')).toHaveLength(1);
+  });
+
+  test('edited while it is held: the new text is sent', async () => {
+    const { card: root } = await follows();
+    const held = await replies(root, 'use more exmaples', { who: 'ben' });
+    await reacted(held, 'double_vertical_bar');
+    await person('ben').edits(held, 'use more examples');
+    await clicksNote('ben', QUESTION, 'Send');
+    expect(await sent(1)).toEqual(['use more examples']);
+  });
+
+  test('edited while it is held, with the mention that was missing: it is sent', async () => {
+    const { card: root } = await follows();
+    const held = await replies(root, 'use more examples', { who: 'ben' });
+    await reacted(held, 'double_vertical_bar');
+    await person('ben').edits(held, '@Docket use more examples');
+    expect(await sent(1)).toEqual(['use more examples']);
+    await reacted(held, 'eyes');
+  });
+
+  test('edited into an aside, or deleted, while it is held: withdrawn', async () => {
+    const { card: root } = await follows();
+    const aside = await replies(root, 'what a strange sentence', { who: 'ben' });
+    const deleted = await replies(root, 'what an odd paragraph', { who: 'ben' });
+    await reacted(aside, 'double_vertical_bar');
+    await reacted(deleted, 'double_vertical_bar');
+    await person('ben').edits(aside, 'aside: what a strange sentence');
+    await person('ben').deletes(deleted);
+    await reacted(aside, 'none');
+    await person('ben').clicks(await note('ben', QUESTION), 'Send');
+    await replies(root, '@Docket now this one', { who: 'ben' });
+    expect(await sent(1)).toEqual(['now this one']);
+    expect((await scene.audit()).filter((line) => line.endsWith('withdrawn · 23 characters'))).toHaveLength(
+      1,
+    );
+  });
+
+  test('deleted once it was sent: nothing comes of it', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const reply = await replies(root, 'Use American spelling');
+    await untilBelow(root, '⏳');
+    await person('ana').deletes(reply);
+    await replies(root, 'And short sentences');
+    await sent(2);
+    await untilBelow(root, '⏳ Sent 2 instructions');
+    expect(notes('ana')).toEqual([]);
+  });
+
+  test('with a file: the text is sent, and its author is told that files are not', async () => {
+    const { card: root } = await follows();
+    const reply = await replies(root, 'Put this diagram in', { files: ['diagram.png'] });
+    expect(await sent(1)).toEqual(['Put this diagram in']);
+    await reacted(reply, 'eyes');
+    expect(read(await note('ana', 'files'))).toBe("I take the text. I can't pass files on to the agent.");
+  });
+
+  test('a file alone: told privately, and nothing is sent', async () => {
+    const { card: root } = await follows();
+    const reply = await replies(root, '', { files: ['diagram.png'] });
+    await note('ana', 'There is no text in that, so nothing was sent.');
+    expect(reply.reactions).toEqual([]);
+    expect(instructions()).toEqual([]);
+  });
+
+  test('a file that is held: told only once it is sent', async () => {
+    const { card: root } = await follows();
+    await replies(root, 'like in this picture', { who: 'ben', files: ['picture.png'] });
+    await note('ben', QUESTION);
+    expect(notes('ben')).toHaveLength(1);
+    await clicksNote('ben', QUESTION, 'Send');
+    expect(await sent(1)).toEqual(['like in this picture']);
+    await note('ben', "I can't pass files on to the agent.");
+  });
+
+  test('also sent to the channel: it counts once', async () => {
+    const { card: root } = await follows();
+    const reply = await replies(root, 'Everybody should see this', { alsoToChannel: true });
+    expect(await sent(1)).toEqual(['Everybody should see this']);
+    await reacted(reply, 'eyes');
+    await replies(root, 'And this is the last one');
+    expect(await sent(2)).toHaveLength(2);
+  });
+
+  test('written in one go: all go out, in their order', async () => {
+    const { jobId, card: root } = await follows();
+    const words = ['one of five', 'two of five', 'three of five', 'four of five', 'five of five'];
+    for (const _ of words) plan(jobId);
+    await Promise.all(words.map((text) => replies(root, text)));
+    expect(await sent(5)).toEqual(words);
+    await untilBelow(root, '⏳ Sent 5 instructions, the last "five of five" (@ana)');
+    expect(below(root).filter((text) => text.includes('Sent'))).toHaveLength(1);
+  });
+
+  test('formatted and long: as Markdown, whole; the status has the first words', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const long = `Write *this* and ~not that~: \`npm install\`\n${'many words '.repeat(300)}`.trim();
+    await replies(root, long);
+    const [prompt = ''] = await sent(1);
+    expect(prompt).toBe(long.replace('*this*', '**this**').replace('~not that~', '~~not that~~'));
+    const [, status = ''] = await untilBelow(root, '⏳');
+    expect(status).toMatch(/^⏳ Sent "Write \*\*this\*\* and .{20,60}…" \(@ana\)/);
+  });
+});

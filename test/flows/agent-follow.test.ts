@@ -1,0 +1,215 @@
+import { expect, test } from 'vitest';
+import { agentsOn, LOOK } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
+const IDLE = `🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#100\n${HOW}\n[Open pull request] [Only when mentioned] [Stop following]`;
+
+overBoth('following a job', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, told, toldLast, sees, until, audit } = scene;
+  const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, reacted } =
+    agentsOn(scene);
+  const seedOf = () => scene.platform.agent.add();
+
+  test('is one card, which says how to instruct, and mentions nobody', async () => {
+    const { card: root } = await follows();
+    expect(sees()).toEqual([IDLE]);
+    expect(root.notifies).toEqual([]);
+    expect(root.threadTs).toBeUndefined();
+    expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK]);
+  });
+
+  test('with an instruction sends it once the card is there', async () => {
+    const jobId = seedOf();
+    plan(jobId);
+    await asks(`/docs-agent follow ${jobId} Use *short* sentences & <https://acme.com|our> style`);
+    expect(await sent(1)).toEqual(['Use **short** sentences & [our](https://acme.com) style']);
+    const root = await card('#docs', 'Working');
+    await untilBelow(root, '⏳ Sent "Use **short** sentences & our style" (@ana)');
+    finish(jobId, 'new_pr');
+    await untilBelow(root, '✅ @ana The agent opened a pull request');
+    expect(await audit()).toEqual(
+      expect.arrayContaining([
+        `ana agent ${jobId} → accepted`,
+        expect.stringMatching(`ana instruction ${jobId} → sent · \\d+ characters`),
+      ]),
+    );
+    expect((await audit()).join()).not.toContain('sentences');
+  });
+
+  test.each(['#private', '@ana'])('in %s: replies there go to the job', async (where) => {
+    const { jobId, card: root } = await follows({ where });
+    expect(sees(where)).toEqual([IDLE]);
+    plan(jobId);
+    const reply = await replies(root, 'Shorten the introduction');
+    expect(await sent(1)).toEqual(['Shorten the introduction']);
+    await reacted(reply, 'eyes');
+    finish(jobId, 'no_pr');
+    await untilBelow(root, '☑️ @ana Finished without a pull request');
+  });
+
+  test('from a conversation that the app cannot be in: the card is in direct messages, and works there', async () => {
+    const jobId = seedOf();
+    await asks(`/docs-agent follow ${jobId}`, { where: 'ana+ben' });
+    const root = await card('@ana', 'Idle');
+    expect(sees('ana+ben')).toEqual([]);
+    plan(jobId);
+    await replies(root, 'Shorten the introduction');
+    expect(await sent(1)).toEqual(['Shorten the introduction']);
+    await untilBelow(root, '⏳');
+  });
+
+  test.each(['#elsewhere', '#secret'])('in %s, without the app: says how to invite it', async (where) => {
+    await asks(`/docs-agent follow ${seedOf()} Do something here`, { where });
+    await scene.slack.until(() => toldLast('ana', where), 20_000, 'an answer');
+    expect(toldLast('ana', where)).toBe(
+      "I can't post here yet, so nothing was sent. Type /invite @Docket, then run the command again.",
+    );
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toEqual([]);
+    await scene.person('ana').types(where, '/invite @docket');
+    await follows({ where });
+  });
+
+  test('of a job that the platform does not know: the card says so, and takes no instructions', async () => {
+    const { card: root } = await follows({ jobId: 'aj_nobody_knows_this', state: 'Unknown to the platform' });
+    expect(read(root)).toBe(
+      '🤖 Docs agent · job aj_nobo…this · Unknown to the platform\nThe platform does not know this job (404). Check its id.\n[Check the job] [Stop following]',
+    );
+    await replies(root, 'Write something anyway');
+    await untilBelow(
+      root,
+      '❌ @ana Not sent: "Write something anyway"\nThe platform does not know this job (404).\n[Check the job] [Stop following]',
+    );
+  });
+
+  test('of an archived job: the card says so, and an instruction is answered with the day', async () => {
+    const { card: root } = await follows({ seed: { status: 'archived' }, state: 'Archived' });
+    expect(read(root)).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nModel docs-agent-1\nIt takes no more instructions.\n[Check the job] [Stop following]',
+    );
+    await replies(root, 'Write something anyway');
+    await untilBelow(
+      root,
+      '❌ @ana Not sent: "Write something anyway"\nThis job was archived on TIME; it takes no more instructions.',
+    );
+    expect(instructions()).toEqual([]);
+  });
+
+  test('of a job whose status nobody knows: printed as it is', async () => {
+    const jobId = seedOf();
+    const body = { ...scene.platform.agent.jobs.get(jobId), status: 'reviewing <!here>' };
+    scene.platform.wire.order(LOOK, { kind: 'answer', status: 200, body }, 1000);
+    const { card: root } = await follows({ jobId, state: 'reviewing <!here>' });
+    expect(root.notifies).toEqual([]);
+  });
+
+  test('in several threads: each is told of the ending, only those who instructed are mentioned', async () => {
+    const { jobId, card: one } = await follows();
+    const { card: other } = await follows({ jobId, where: '#private', who: 'ben' });
+    plan(jobId);
+    await replies(one, 'Also mention the limits');
+    await untilBelow(one, '⏳ Sent "Also mention the limits" (@ana)');
+    await card('#private', 'Working');
+    finish(jobId, 'new_pr');
+    await untilBelow(one, '✅ @ana The agent opened a pull request: acme/docs#');
+    await untilBelow(other, 'It was instructed from elsewhere.\n[Open]');
+    expect(below(other)).toEqual([
+      expect.stringMatching(/^✅ The agent opened a pull request: acme\/docs#\d+\. It/),
+    ]);
+    expect(scene.notified('ben')).toBe(0);
+  });
+
+  test('in a thread that follows another job: told privately, and that one goes on', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const reply = await replies(root, `@Docket follow ${seedOf()}`);
+    await note('ana', 'This thread follows job aj_…. Type @Docket stop first.').catch(() => {});
+    expect(read(await note('ana', 'This thread follows'))).toBe(
+      'This thread follows job aj_…. Type @Docket stop first.',
+    );
+    expect(below(root)).toHaveLength(1);
+    expect(reply.reactions).toEqual([]);
+    await replies(root, 'Still the first job');
+    await sent(1);
+    expect(scene.platform.agent.messages[0]?.jobId).toBe(jobId);
+  });
+
+  test('with @Docket in any thread: the card is in that thread, and its replies count', async () => {
+    const jobId = seedOf();
+    const question = await scene.person('ben').says('#docs', 'Who knows why the quickstart fails?');
+    await replies(question, `@Docket follow ${jobId}`);
+    await untilBelow(question, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    plan(jobId);
+    await replies(question, 'Explain why it fails, please');
+    expect(await sent(1)).toEqual(['Explain why it fails, please']);
+    await untilBelow(question, '⏳ Sent "Explain why it fails, please" (@ana)');
+    finish(jobId, 'new_pr');
+    await untilBelow(question, '✅ @ana The agent opened a pull request');
+  });
+
+  test('with @Docket under another message of the bot: what was said there before is no instruction', async () => {
+    await asks('/docs-export docs.acme.com');
+    await until(['42%']);
+    const root = scene.messageWith('📦');
+    const talk = await replies(root, 'This takes a long time today');
+    const jobId = seedOf();
+    await replies(root, `@Docket follow ${jobId}`);
+    await untilBelow(root, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    await replies(root, 'Explain why it takes long');
+    expect(await sent(1)).toEqual(['Explain why it takes long']);
+    expect(talk.reactions).toEqual([]);
+  });
+
+  test('with @Docket outside of a thread: the message becomes the root', async () => {
+    const jobId = seedOf();
+    const asked = await scene.person('ana').says('#docs', `@docket follow ${jobId}`);
+    await untilBelow(asked, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    plan(jobId);
+    await replies(asked, 'Begin with the overview');
+    expect(await sent(1)).toEqual(['Begin with the overview']);
+  });
+
+  test('ends by [Stop following]; then replies are talk, and another job can be followed there', async () => {
+    const { card: root } = await follows();
+    await clicks('ben', '🤖', 'Stop following');
+    await card('#docs', 'No longer followed');
+    expect(read(root)).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · No longer followed\nStopped by @ben.',
+    );
+    const talk = await replies(root, 'So what do we do now?');
+    const jobId = seedOf();
+    await replies(root, `@Docket follow ${jobId}`);
+    await untilBelow(root, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    plan(jobId);
+    await replies(root, 'Continue with this one');
+    expect(await sent(1)).toEqual(['Continue with this one']);
+    expect(scene.platform.agent.messages[0]?.jobId).toBe(jobId);
+    expect(talk.reactions).toEqual([]);
+  });
+
+  test.each(['@Docket stop', '@docket Stop.'])(
+    'ends by "%s", and says how many were not sent',
+    async (words) => {
+      const { card: root } = await follows();
+      await replies(root, 'And what would you say?', { who: 'ben' });
+      await note('ben', 'Is this for the agent?');
+      await replies(root, words);
+      await card('#docs', 'No longer followed');
+      await until(['Stopped by @ana. 1 instruction was not sent.']);
+      await note('ana', 'I follow job aj_… no more here. 1 instruction was not sent.');
+      expect(instructions()).toEqual([]);
+    },
+  );
+
+  test('without a job id, or with the short form of one, says what to type', async () => {
+    expect(told(await asks('/docs-agent follow'))).toBe(
+      'Which job? Type its id, such as /docs-agent follow job_41d7.',
+    );
+    expect(told(await asks('/docs-agent follow aj_3f9a…4a06'))).toContain(
+      "isn't a job id but the short form",
+    );
+    expect(scene.slack.messages).toEqual([]);
+  });
+});

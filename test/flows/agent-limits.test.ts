@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { agentsOn, SEND } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const HOUR_MS = 3_600_000;
+const BETA_KEY = `adm_${randomUUID()}`;
+
+overBoth('our own limit of instructions an hour', (transport) => {
+  const scene = stage({ transport, bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
+  const { clicks, until } = scene;
+  const { follows, plan, replies, reacted, sent, instructions, untilBelow, below } = agentsOn(scene);
+
+  /** The use of the budget was so long ago that it is over in `leftMs`. */
+  async function usedLongAgo(leftMs: number) {
+    const { client } = scene.world.redis;
+    const key = (await client.keys('{docket}:budget:*')).find((name) => name.endsWith('follow-ups:default'));
+    const [use = ''] = await client.zrange(key ?? '', '0', '-1');
+    await client.zadd(key ?? '', String(Date.now() - HOUR_MS + leftMs), use);
+  }
+
+  test('keeps what is too much, says until when, and sends it by itself', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'The first one goes out');
+    await untilBelow(root, '⏳');
+    await usedLongAgo(4000);
+    const kept = await replies(root, 'The second one is kept');
+    await untilBelow(
+      root,
+      '⏸ 1 instruction an hour is used up for this project. "The second one is kept" (@ana) is kept and goes out about TIME.\n[Discard]',
+    );
+    await reacted(kept, 'eyes');
+    await untilBelow(root, '1 instruction waiting');
+    await until(['1 instruction waiting\nReply here']);
+    expect(instructions()).toHaveLength(1);
+    expect((await sent(2))[1]).toBe('The second one is kept');
+    await untilBelow(root, 'Nothing waits for the limit any more.', '⏳ Sent 2 instructions');
+    expect(scene.notified('ana')).toBe(0);
+  });
+
+  test('[Discard] takes back what waits, and nothing of it goes out', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'The first one goes out');
+    await untilBelow(root, '⏳');
+    const one = await replies(root, 'The second one is kept');
+    await untilBelow(root, '"The second one is kept" (@ana) is kept and goes out about TIME.');
+    const other = await replies(root, 'The third one is kept');
+    await untilBelow(
+      root,
+      '2 instructions are kept and go out from about TIME.\n"The second one is kept" (@ana)\n"The third one is kept" (@ana)\n[Discard all]',
+    );
+    await clicks('ana', 'Discard all', 'Discard all');
+    await untilBelow(root, '2 instructions were not sent. Discarded by @ana.');
+    await reacted(one, 'none');
+    await reacted(other, 'none');
+    expect(instructions()).toEqual(['The first one goes out']);
+    expect((await scene.audit()).filter((line) => line.includes('discarded'))).toHaveLength(2);
+  });
+
+  test('what waits can be changed and withdrawn until it goes out', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'The first one goes out');
+    await untilBelow(root, '⏳');
+    await usedLongAgo(5000);
+    const gone = await replies(root, 'This will be deleted');
+    const changed = await replies(root, 'This will be chnaged');
+    await untilBelow(root, '2 instructions are kept');
+    await scene.person('ana').deletes(gone);
+    await scene.person('ana').edits(changed, 'This was changed in time');
+    await untilBelow(root, '"This was changed in time" (@ana) is kept and goes out');
+    expect((await sent(2))[1]).toBe('This was changed in time');
+    expect(below(root).join()).not.toContain('Nothing waits for the limit any more.\n[');
+  });
+});
+
+overBoth("the platform's own limit", (transport) => {
+  const scene = stage({
+    transport,
+    platform: { others: [{ apiKey: BETA_KEY, domains: ['docs.beta.com'] }] },
+    bot: ({ slack, platform }) => ({
+      env: { BETA_KEY },
+      config: `
+projects:
+  acme:
+    projectId: ${platform.projectId}
+  beta:
+    projectId: ${platform.projectId}
+    apiKey: { env: BETA_KEY }
+    channels: [${slack.channel('#private').id}]
+`,
+    }),
+  });
+  const { asks, told } = scene;
+  const { follows, plan, replies, sent, instructions, untilBelow, card } = agentsOn(scene);
+  const limited = (seconds: number) =>
+    ({ kind: 'answer', status: 429, headers: { 'retry-after': String(seconds) } }) as const;
+  /** With two projects, the one has to be named. */
+  async function followsAcme() {
+    const jobId = scene.platform.agent.add();
+    await asks(`/docs-agent follow ${jobId} --project acme`);
+    return { jobId, card: await card('#docs', 'Idle') };
+  }
+
+  test('keeps what was refused, says until when, and sends it by itself once', async () => {
+    const { jobId, card: root } = await followsAcme();
+    plan(jobId);
+    scene.platform.wire.order(SEND, limited(2));
+    await replies(root, 'Try this in a while');
+    await untilBelow(
+      root,
+      '⏸ The platform\'s limit is reached. "Try this in a while" (@ana) is kept; I try again about TIME.\n[Discard]',
+    );
+    expect(await sent(1)).toEqual(['Try this in a while']);
+    await untilBelow(root, 'Nothing waits for the limit any more.', '⏳');
+    expect(scene.platform.wire.calls.filter(({ name }) => name === SEND)).toHaveLength(2);
+  });
+
+  test('holds up all threads of that project, and no other project', async () => {
+    const { card: root } = await followsAcme();
+    scene.platform.wire.order(SEND, limited(3600));
+    await replies(root, 'This one has to wait');
+    await untilBelow(root, "⏸ The platform's limit is reached.");
+    const { card: other } = await follows({ where: '#private' });
+    await replies(other, 'This one is not delayed');
+    expect(await sent(1)).toEqual(['This one is not delayed']);
+    const second = await scene.person('ana').says('#docs', 'Another thread');
+    await replies(second, `@Docket follow ${scene.platform.agent.add()}`);
+    // Which project it is in, only a command can say.
+    expect(told(await asks('/docs-agent follow aj_1234'))).toContain('Which project is it in: acme, beta?');
+    expect(instructions()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { agentsOn, CREATE } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('a new job', (transport) => {
+  const scene = stage({ transport });
+  const { asks, clicks, told, person, until } = scene;
+  const {
+    follows,
+    plan,
+    finish,
+    replies,
+    reacted,
+    sent,
+    instructions,
+    note,
+    notes,
+    untilBelow,
+    below,
+    card,
+    read,
+  } = agentsOn(scene);
+  const newest = () => [...scene.platform.agent.jobs.keys()].at(-1) ?? '';
+
+  test('by command: the card comes first, then the job, and replies follow up on it', async () => {
+    scene.platform.agent.plan({ hold: true });
+    await asks('/docs-agent new Write a "quickstart" for *beginners*');
+    expect(await sent(1)).toEqual(['Write a "quickstart" for **beginners**']);
+    const root = await card('#docs', 'Working');
+    await untilBelow(root, '⏳ Sent "Write a "quickstart" for **beginners**" (@ana) · the agent is working');
+    await replies(root, 'With code for each step');
+    await sent(2);
+    expect(new Set(scene.platform.agent.messages.map(({ jobId }) => jobId))).toEqual(new Set([newest()]));
+    finish(newest(), 'new_pr');
+    await untilBelow(root, '✅ @ana The agent opened a pull request: acme/docs#');
+    await until(['🤖 Docs agent · acme/docs · Idle']);
+    expect(await scene.audit()).toEqual(
+      expect.arrayContaining([
+        'ana agent new agent job → accepted',
+        expect.stringMatching(/^ana instruction aj_\w+ → sent · \d+ characters$/),
+      ]),
+    );
+  });
+
+  test('without an answer: nobody knows; it is made again only by a click', async () => {
+    scene.platform.wire.order(CREATE, { kind: 'reset', when: 'before' });
+    await asks('/docs-agent new Write a quickstart guide');
+    const root = await card('#docs', 'Start unclear');
+    await untilBelow(
+      root,
+      '⚠️ @ana No answer, so the job may or may not have been made: "Write a quickstart guide"',
+      'choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
+    );
+    expect(instructions()).toEqual([]);
+    await clicks('ben', 'may not have been made', 'Send again');
+    expect(await sent(1)).toEqual(['Write a quickstart guide']);
+    await card('#docs', 'Working');
+  });
+
+  test('without an answer, left at that: the thread ends, since there is no job to follow', async () => {
+    scene.platform.wire.order(CREATE, { kind: 'reset', when: 'after' });
+    await asks('/docs-agent new Write a quickstart guide');
+    await card('#docs', 'Start unclear');
+    await until(['[Send again] [Leave it]']);
+    await clicks('ana', 'may not have been made', 'Leave it');
+    await card('#docs', 'Not made');
+    expect(instructions()).toHaveLength(1);
+  });
+
+  test('from a mention in a channel: offered privately, and started under that message', async () => {
+    const asked = await person('ana').says('#docs', '@Docket write a page about webhooks');
+    const offer = await note('ana', 'Start a new one');
+    expect(read(offer)).toBe(
+      'No agent job is followed here. Start a new one with "write a page about webhooks"?\nTo follow one that exists, reply @Docket follow <job id>.\n[Start a new job]',
+    );
+    expect(scene.slack.messages).toHaveLength(1);
+    scene.platform.agent.plan({ hold: true });
+    await Promise.all([
+      person('ana').clicks(offer, 'Start a new job'),
+      person('ana').clicks(offer, 'Start a new job'),
+    ]);
+    expect(await sent(1)).toEqual(['write a page about webhooks']);
+    await untilBelow(
+      asked,
+      '🤖 Docs agent · acme/docs · Working',
+      '⏳ Sent "write a page about webhooks" (@ana)',
+    );
+    await reacted(asked, 'eyes');
+    await replies(asked, 'And one about retries');
+    expect(await sent(2)).toEqual(['write a page about webhooks', 'And one about retries']);
+    expect(scene.platform.agent.jobs.size).toBe(1);
+  });
+
+  test('from a mention in a thread of people: in that thread, with nothing else of it', async () => {
+    const question = await person('ben').says('#docs', 'Who could write about webhooks?');
+    await replies(question, 'I am busy this week');
+    await replies(question, '@Docket write about webhooks', { who: 'ben' });
+    const offer = await note('ben', 'Start a new one');
+    expect(offer.threadTs).toBe(question.ts);
+    await expect(person('ana').clicks(offer, 'Start a new job')).rejects.toThrow('does not see');
+    await person('ben').clicks(offer, 'Start a new job');
+    expect(await sent(1)).toEqual(['write about webhooks']);
+    await untilBelow(question, '🤖 Docs agent');
+    expect(below(question).filter((text) => text.startsWith('🤖'))).toHaveLength(1);
+  });
+
+  test('in direct messages no mention is needed', async () => {
+    const asked = await person('ana').says('@ana', 'Write a page about webhooks');
+    await person('ana').clicks(await note('ana', 'Start a new one'), 'Start a new job');
+    expect(await sent(1)).toEqual(['Write a page about webhooks']);
+    await untilBelow(asked, '🤖 Docs agent');
+  });
+
+  test.each(['@Docket', '@Docket help', '@docket aside'])('"%s" outside offers nothing', async (words) => {
+    await person('ana').says('#docs', words);
+    await person('ben').says('#docs', '@Docket help');
+    await note('ben', 'To start a new job, write @Docket and what is to be done.');
+    if (words !== '@docket aside') await note('ana', 'To start a new job');
+    expect(notes('ana').join()).not.toContain('[Start');
+  });
+
+  test('"@Docket stop" where nothing is followed says so', async () => {
+    const question = await person('ben').says('#docs', 'Who could write about webhooks?');
+    await replies(question, '@Docket stop');
+    await note('ana', 'No agent job is followed in this thread, so there is nothing to change.');
+  });
+
+  test('list and stop: the threads that one may see', async () => {
+    expect(told(await asks('/docs-agent list'))).toContain('No agent job that you can see here is followed.');
+    const one = await follows();
+    const other = await follows({ where: '#private', seed: { ref: 'agent/limits' } });
+    const listed = told(await asks('/docs-agent list')) ?? '';
+    expect(listed.split('\n')).toEqual([
+      'acme/docs @ agent/limits — Idle · followed by @ana · Open thread',
+      'acme/docs @ agent/quickstart — Idle · followed by @ana · Open thread',
+    ]);
+    // Of a private channel, only those hear who are in it or followed there.
+    expect(told(await asks('/docs-agent list', { who: 'ben' }))).toBe(
+      'acme/docs @ agent/quickstart — Idle · followed by @ana · Open thread',
+    );
+    expect(told(await asks(`/docs-agent stop ${other.jobId}`, { who: 'ben' }))).toContain(
+      'No thread that you can see follows this job.',
+    );
+    expect(told(await asks('/docs-agent stop', { who: 'ben' }))).toBe(
+      'I follow acme/docs @ agent/quickstart no more.',
+    );
+    await scene.slack.until(() => read(one.card).includes('Stopped by @ben.'));
+    expect(told(await asks('/docs-agent list'))).toBe(
+      'acme/docs @ agent/limits — Idle · followed by @ana · Open thread',
+    );
+    plan(other.jobId);
+    await replies(other.card, 'This one still counts');
+    expect(await sent(1)).toEqual(['This one still counts']);
+  });
+
+  test('stop with several in a channel asks which one', async () => {
+    const one = await follows();
+    await follows({ seed: { ref: 'agent/limits' } });
+    const { ephemeral } = await asks('/docs-agent stop');
+    if (ephemeral === undefined) throw new Error('no answer');
+    expect(read(ephemeral).split('\n')[0]).toBe('Which one?');
+    await asks(`/docs-agent stop ${one.jobId}`);
+    await scene.slack.until(() => read(one.card).includes('Stopped by @ana.'));
+  });
+
+  test('help, and words that it does not know', async () => {
+    expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add a quickstart');
+    expect(told(await asks('/docs-agent'))).toContain('/docs-agent follow job_41d7');
+    expect(told(await asks('/docs-agent new'))).toContain('What is to be done?');
+    expect(told(await asks('/docs-agent write a page'))).toContain("I don't know write.");
+    expect(scene.slack.messages).toEqual([]);
+  });
+});
+
+for (const status of [404, 405] as const)
+  overBoth(`a platform that cannot make jobs (${status})`, (transport) => {
+    const scene = stage({ transport, platform: { createAgentJobs: status } });
+    const { card, untilBelow, instructions } = agentsOn(scene);
+
+    test('says so, with what to do instead', async () => {
+      await scene.asks('/docs-agent new Write a quickstart guide');
+      const root = await card('#docs', 'Not made');
+      await untilBelow(
+        root,
+        '❌ @ana The job was not made: "Write a quickstart guide"\nThis platform doesn\'t let me make agent jobs. Make one in its dashboard, then type /docs-agent follow <job id>.',
+      );
+      expect(instructions()).toEqual([]);
+    });
+  });

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import { agentsOn } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const QUESTION = 'Is this for the agent?';
+const FOR_ALL = 'Your answer counts for all your replies that are held here.';
+const BUTTONS = '[Send] [Not for the agent] [Always in this thread]';
+
+overBoth('which replies are instructions', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, person } = scene;
+  const { follows, replies, reacted, sent, instructions, note, notes, clicksNote, card, read } =
+    agentsOn(scene);
+
+  test('the owner alone: every reply counts, with names for mentions and links kept', async () => {
+    const { card: root } = await follows();
+    await replies(root, 'Like @Docket did in #docs: see <https://acme.com/style?a=1&amp;b=2|the guide>');
+    expect(await sent(1)).toEqual(['Like did in #docs: see [the guide](https://acme.com/style?a=1&b=2)']);
+    expect(notes('ana')).toEqual([]);
+  });
+
+  test('"aside" never counts, in any words around it', async () => {
+    const { card: root } = await follows();
+    const asides = [];
+    for (const text of ['aside who is on call?', 'Aside: lunch at noon', '@Docket aside, just us'])
+      asides.push(await replies(root, text));
+    await replies(root, 'Asides belong into footnotes');
+    expect(await sent(1)).toEqual(['Asides belong into footnotes']);
+    for (const aside of asides) expect(aside.reactions).toEqual([]);
+  });
+
+  test('the owner alone who mentions somebody else is asked for that reply alone', async () => {
+    const { card: root } = await follows();
+    const asked = await replies(root, '@ben what about the second part?');
+    await reacted(asked, 'double_vertical_bar');
+    expect(read(await note('ana', QUESTION))).toBe(
+      `${QUESTION} "@ben what about the second part?"\n${BUTTONS}`,
+    );
+    const clear = await replies(root, 'Rewrite the first part');
+    expect(await sent(1)).toEqual(['Rewrite the first part']);
+    await reacted(clear, 'eyes');
+    await clicksNote('ana', QUESTION, 'Send');
+    expect((await sent(2))[1]).toBe('@ben what about the second part?');
+    await reacted(asked, 'eyes');
+    await replies(root, 'And the third part, too');
+    await sent(3);
+  });
+
+  test('once somebody else has written, each is asked once, and what is held holds up nobody', async () => {
+    const { card: root } = await follows();
+    const first = await replies(root, 'looks good, but what about v2?', { who: 'ben' });
+    await reacted(first, 'double_vertical_bar');
+    expect(read(await note('ben', QUESTION))).toBe(
+      `${QUESTION} "looks good, but what about v2?"\n${FOR_ALL}\n${BUTTONS}`,
+    );
+    await replies(root, 'we could do that later', { who: 'ben' });
+    const owners = await replies(root, 'I think so as well');
+    await reacted(owners, 'double_vertical_bar');
+    await note('ana', '"I think so as well"');
+    await scene.until([
+      '3 replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.',
+    ]);
+    await replies(root, '@Docket add v2 to the table', { who: 'ben' });
+    expect(await sent(1)).toEqual(['add v2 to the table']);
+    expect(notes('ben')).toHaveLength(1);
+    expect(notes('ana')).toHaveLength(1);
+
+    await clicksNote('ben', QUESTION, 'Send');
+    expect((await sent(3)).slice(1)).toEqual(['looks good, but what about v2?', 'we could do that later']);
+    await note('ben', 'From now on, mention @Docket when a reply of yours is for it.');
+    const talk = await replies(root, 'nice, that was quick', { who: 'ben' });
+    await clicksNote('ana', QUESTION, 'Always in this thread');
+    await sent(4);
+    await replies(root, 'Now shorten the table');
+    expect((await sent(5)).slice(3)).toEqual(['I think so as well', 'Now shorten the table']);
+    expect(talk.reactions).toEqual([]);
+    await reacted(owners, 'eyes');
+  });
+
+  test('[Not for the agent] drops what is held, and its author is not asked again', async () => {
+    const { card: root } = await follows();
+    const held = await replies(root, 'what do you all think of it?', { who: 'ben' });
+    await reacted(held, 'double_vertical_bar');
+    await clicksNote('ben', QUESTION, 'Not for the agent');
+    await reacted(held, 'none');
+    const talk = await replies(root, 'I like the new structure', { who: 'ben' });
+    await replies(root, '@Docket keep the new structure', { who: 'ben' });
+    expect(await sent(1)).toEqual(['keep the new structure']);
+    expect(talk.reactions).toEqual([]);
+    expect(notes('ben').filter((text) => text.includes(QUESTION))).toEqual([]);
+    expect(await scene.audit()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^ben instruction aj_\w+ → not for the agent · 28 characters$/),
+      ]),
+    );
+  });
+
+  test('a question is for its author alone, and is answered once', async () => {
+    const { card: root } = await follows();
+    await replies(root, 'is that really so simple?', { who: 'ben' });
+    const asked = await note('ben', QUESTION);
+    await expect(person('ana').clicks(asked, 'Send')).rejects.toThrow('does not see this message');
+    await Promise.all([person('ben').clicks(asked, 'Send'), person('ben').clicks(asked, 'Send')]);
+    expect(await sent(1)).toEqual(['is that really so simple?']);
+    await scene.slack.until(() => notes('ben').some((text) => text.includes('It goes to the agent.')));
+  });
+
+  test('only with a mention, or all of them: by button and by word', async () => {
+    const { card: root } = await follows();
+    // Slack shows no private answer in a thread without replies.
+    await replies(root, 'aside this is the thread');
+    await clicks('ben', '🤖', 'Only when mentioned');
+    await scene.until([
+      'Mention @Docket to instruct the agent.\n[Open pull request] [All replies] [Stop following]',
+    ]);
+    await note('ben', 'Only replies with @Docket count here from now on.');
+    const talk = await replies(root, 'nobody hears this sentence');
+    await replies(root, '@Docket but this one, please');
+    expect(await sent(1)).toEqual(['but this one, please']);
+    expect(talk.reactions).toEqual([]);
+    await clicks('ana', '🤖', 'All replies');
+    await scene.until(['Every reply here goes to the agent.']);
+    await replies(root, 'everybody hears this one', { who: 'ben' });
+    expect((await sent(2))[1]).toBe('everybody hears this one');
+    await replies(root, '@Docket only when mentioned', { who: 'ben' });
+    await scene.until(['Mention @Docket to instruct the agent.']);
+    await replies(root, '@docket All replies!');
+    await scene.until(['Every reply here goes to the agent.']);
+    expect(instructions()).toHaveLength(2);
+  });
+
+  test('in mode "all", mentions of others count too, and only "aside" does not', async () => {
+    const { card: root } = await follows();
+    await replies(root, '@Docket all replies');
+    await scene.until(['Every reply here goes to the agent.']);
+    await replies(root, 'as @ben said: shorter', { who: 'ben' });
+    await replies(root, 'aside thanks @ana, see you', { who: 'ben' });
+    await replies(root, 'and <!here> is no word for it', { who: 'ana' });
+    expect(await sent(2)).toEqual(['as @ben said: shorter', 'and @here is no word for it']);
+    expect(notes('ben')).toEqual([]);
+  });
+
+  test('@Docket help is answered privately; longer words are an instruction', async () => {
+    const { card: root } = await follows();
+    await replies(root, '@Docket help');
+    expect(read(await note('ana', 'Mention @Docket with what'))).toContain(
+      '@Docket only when mentioned — other replies are talk',
+    );
+    await replies(root, '@Docket stop using tabs in samples');
+    expect(await sent(1)).toEqual(['stop using tabs in samples']);
+    await card('#docs', 'Working');
+  });
+
+  test('@Docket and no word is answered, and nothing is sent', async () => {
+    const { card: root } = await follows();
+    await replies(root, '@Docket');
+    await note('ana', 'There is no text in that, so nothing was sent.');
+    await replies(root, 'Now with some words');
+    expect(await sent(1)).toEqual(['Now with some words']);
+  });
+});
+
+overBoth('with the setting replies', (transport) => {
+  const scene = stage({ transport, bot: { config: 'replies: mention\n' } });
+  const { follows, replies, sent, read } = agentsOn(scene);
+
+  test('mention, a thread begins so', async () => {
+    const { card: root } = await follows();
+    expect(read(root)).toContain('Mention @Docket to instruct the agent.');
+    await replies(root, 'this is talk among people');
+    await replies(root, '@Docket and this is not');
+    expect(await sent(1)).toEqual(['and this is not']);
+  });
+});

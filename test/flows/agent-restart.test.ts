@@ -1,0 +1,59 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { agentsOn, SEND } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('a bot that is killed and started anew', (transport) => {
+  const scene = stage({ transport });
+  const { follows, plan, finish, replies, reacted, sent, untilBelow, below, note, clicksNote, instructions } =
+    agentsOn(scene);
+
+  async function restarts() {
+    await Promise.all(scene.world.bots.map((bot) => bot.kill()));
+    await scene.world.startBot();
+    if (transport === 'socket') await scene.slack.until(() => scene.slack.sockets.open === 2);
+  }
+
+  test('still knows its threads: replies after that go to the same job', async () => {
+    const { jobId, card: root } = await follows();
+    await restarts();
+    plan(jobId);
+    const reply = await replies(root, 'You still know this thread');
+    expect(await sent(1)).toEqual(['You still know this thread']);
+    expect(scene.platform.agent.messages[0]?.jobId).toBe(jobId);
+    await reacted(reply, 'eyes');
+    await untilBelow(root, '⏳');
+    await restarts();
+    finish(jobId, 'new_pr');
+    await untilBelow(root, '✅ @ana The agent opened a pull request', '· finished');
+    expect(below(root)).toHaveLength(3);
+  });
+
+  test('still knows what is held, and who was asked', async () => {
+    const { card: root } = await follows();
+    const held = await replies(root, 'and what would you say?', { who: 'ben' });
+    await note('ben', 'Is this for the agent?');
+    await restarts();
+    await replies(root, 'that is, if you know it', { who: 'ben' });
+    await clicksNote('ben', 'Is this for the agent?', 'Send');
+    expect(await sent(2)).toEqual(['and what would you say?', 'that is, if you know it']);
+    await reacted(held, 'eyes');
+  });
+
+  test('asks about an instruction that was on its way, and sends it no second time', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const killed: Promise<void>[] = [];
+    const stop = scene.platform.wire.onCall(({ name }, phase) => {
+      if (name === SEND && phase === 'after' && killed.length === 0) killed.push(restarts());
+    });
+    onTestFinished(stop);
+    const heard = replies(root, 'You may have heard this').catch(() => undefined);
+    await untilBelow(
+      root,
+      '⚠️ @ana No answer, so it may or may not have arrived: "You may have heard this"',
+      '[Check the job] [Send again] [Leave it]',
+    );
+    await Promise.all([heard, ...killed]);
+    expect(instructions()).toEqual(['You may have heard this']);
+  });
+});

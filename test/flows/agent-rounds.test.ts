@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+import { agentsOn, LOOK } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+overBoth('a round of the agent', (transport) => {
+  const scene = stage({ transport });
+  const { clicks, notified } = scene;
+  const { follows, plan, finish, replies, reacted, sent, below, untilBelow, card, read } = agentsOn(scene);
+
+  test('that opens a pull request: 👀, one status that is edited, one ending, and the card', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const reply = await replies(root, 'Also add error handling');
+    await reacted(reply, 'eyes');
+    expect(await untilBelow(root, '⏳')).toEqual([
+      'Also add error handling',
+      '⏳ Sent "Also add error handling" (@ana) · the agent is working · started TIME',
+    ]);
+    await card('#docs', 'Working');
+    expect(notified('ana')).toBe(0);
+
+    finish(jobId, 'new_pr');
+    const texts = await untilBelow(root, '✅', 'finished');
+    expect(texts).toEqual([
+      'Also add error handling',
+      'Sent "Also add error handling" (@ana) · finished · took 1 s',
+      '✅ @ana The agent opened a pull request: acme/docs#101\n[Open]',
+    ]);
+    await card('#docs', 'Idle');
+    expect(read(root)).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#101\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\n[Open pull request] [Only when mentioned] [Stop following]',
+    );
+    expect(notified('ana')).toBe(1);
+    expect(await sent(1)).toEqual(['Also add error handling']);
+    expect(
+      await scene.person('ana').clicks(scene.messageWith('opened a pull request'), 'Open'),
+    ).toMatchObject({
+      ok: true,
+    });
+    await reacted(reply, 'eyes');
+  });
+
+  test.each([
+    [
+      'same_pr',
+      '✅ @ana Finished. It is the same pull request as before, acme/docs#100; look at its latest commits.\n[Open]',
+    ],
+    [
+      'no_pr',
+      '☑️ @ana Finished without a pull request, so it probably changed no files. Naming the page helps.',
+    ],
+    ['failed', '❌ @ana The agent could not finish.\n[Send it again]'],
+  ] as const)('that ends with %s says so', async (outcome, text) => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Mend the broken links');
+    await untilBelow(root, '⏳');
+    finish(jobId, outcome);
+    expect((await untilBelow(root, text)).at(-1)).toBe(text);
+    await card('#docs', outcome === 'failed' ? 'Failed' : 'Idle');
+  });
+
+  test('that failed is sent again by a click, once only', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Mend the broken links');
+    await untilBelow(root, '⏳');
+    finish(jobId, 'failed');
+    await untilBelow(root, 'could not finish');
+    plan(jobId);
+    await Promise.all([
+      clicks('ben', 'could not finish', 'Send it again'),
+      clicks('ana', 'could not finish', 'Send it again'),
+    ]);
+    expect(await sent(2)).toEqual(['Mend the broken links', 'Mend the broken links']);
+    await untilBelow(root, '⏳ Sent "Mend the broken links" (@');
+    finish(jobId, 'new_pr');
+    await untilBelow(root, 'opened a pull request');
+    expect(await sent(2)).toHaveLength(2);
+  });
+
+  test('with several instructions of two people is one round: one status, one ending for both', async () => {
+    const { jobId, card: root } = await follows();
+    for (const _ of [1, 2, 3]) plan(jobId);
+    await replies(root, 'First do the overview');
+    await untilBelow(root, '⏳ Sent "First do the overview" (@ana)');
+    await replies(root, '@Docket then the details', { who: 'ben' });
+    await untilBelow(
+      root,
+      '⏳ Sent 2 instructions, the last "then the details" (@ben) · the agent is working',
+    );
+    await replies(root, '@docket and the summary');
+    await untilBelow(root, '⏳ Sent 3 instructions, the last "and the summary" (@ana)');
+    expect(await sent(3)).toEqual(['First do the overview', 'then the details', 'and the summary']);
+    finish(jobId, 'no_pr');
+    const texts = await untilBelow(root, '☑️', '· finished');
+    expect(texts).toHaveLength(5);
+    expect(texts[4]).toContain('☑️ @ana @ben Finished without a pull request');
+    expect(notified('ana')).toBe(1);
+    expect(notified('ben')).toBe(1);
+  });
+
+  test('is not judged by a state that was there before it: the grace period', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId, { idleMs: 250, hold: true });
+    await replies(root, 'Take your time with this');
+    await untilBelow(root, '⏳');
+    const looks = () => scene.platform.wire.calls.filter(({ name }) => name === LOOK).length;
+    const before = looks();
+    await scene.slack.until(() => scene.platform.agent.jobs.get(jobId)?.status === 'active');
+    await scene.slack.until(() => looks() > before + 3);
+    expect(below(root)).toHaveLength(2);
+    finish(jobId, 'new_pr');
+    await untilBelow(root, 'opened a pull request');
+  });
+
+  test('that never reads active ends once the grace period is over', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId, { idleMs: 60_000 });
+    await replies(root, 'A tiny change only');
+    await untilBelow(root, '✅ @ana Finished. It is the same pull request as before');
+  });
+
+  test('with a status that nobody knows is watched on, and the card prints it as it is', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const body = { ...scene.platform.agent.jobs.get(jobId), status: 'reviewing <!here>', prLink: null };
+    scene.platform.wire.order(LOOK, { kind: 'answer', status: 200, body }, 1000);
+    await replies(root, 'Have a look at this page');
+    await untilBelow(root, '⏳');
+    const looks = scene.platform.wire.calls.length;
+    await scene.slack.until(() => scene.platform.wire.calls.length > looks + 3);
+    expect(below(root)).toHaveLength(2);
+    scene.platform.wire.clear();
+    finish(jobId, 'new_pr');
+    await untilBelow(root, 'opened a pull request');
+  });
+
+  test('whose job is archived meanwhile ends, and the next instruction is refused with the day', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Work on the changelog');
+    await untilBelow(root, '⏳');
+    scene.platform.agent.archive(jobId);
+    await untilBelow(
+      root,
+      '📁 @ana This job was archived on TIME; it takes no more instructions.',
+      'the job was archived',
+    );
+    await card('#docs', 'Archived');
+    await replies(root, 'One more thing there');
+    await untilBelow(
+      root,
+      '❌ @ana Not sent: "One more thing there"\nThis job was archived on TIME; it takes no more instructions.',
+    );
+    expect(await sent(1)).toEqual(['Work on the changelog']);
+  });
+
+  test('whose job the platform forgets ends so, and [Stop following] ends the thread', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Work on the changelog');
+    await untilBelow(root, '⏳');
+    scene.platform.agent.forget(jobId);
+    await untilBelow(root, '❌ @ana The platform does not know this job (404).\n[Stop following]');
+    await card('#docs', 'Unknown to the platform');
+    await clicks('ben', 'does not know this job', 'Stop following');
+    await card('#docs', 'No longer followed');
+    await scene.until(['Stopped by @ben.']);
+  });
+
+  test('that somebody started elsewhere is told to whoever followed', async () => {
+    const jobId = scene.platform.agent.add({ status: 'active', prLink: null });
+    const { card: root } = await follows({ jobId, state: 'Working' });
+    finish(jobId, 'new_pr');
+    await untilBelow(root, '✅ @ana The agent opened a pull request: acme/docs#');
+    expect(below(root)).toHaveLength(1);
+  });
+
+  test('while the platform cannot be reached: the card says so, and the ending comes all the same', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Survive an outage please');
+    await untilBelow(root, '⏳');
+    scene.platform.wire.order(LOOK, { kind: 'answer', status: 503 }, 1000);
+    await scene.until(["⚠️ I can't reach the platform and keep trying; the job itself may be fine."]);
+    scene.platform.wire.clear();
+    finish(jobId, 'new_pr');
+    await untilBelow(root, 'opened a pull request');
+    await scene.slack.until(() => !read(root).includes("can't reach"));
+  });
+});
+
+overBoth('a round that takes too long', (transport) => {
+  const scene = stage({ transport, bot: { timing: { watchMs: 1500 } } });
+  const { follows, plan, finish, replies, untilBelow } = agentsOn(scene);
+
+  test('is given up, and [Check now] finds its end', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'Write a whole book');
+    await untilBelow(
+      root,
+      '⌛ @ana I stopped watching after 1 s. The agent may still finish.\n[Check now]',
+      'no longer watched after 1 s',
+    );
+    finish(jobId, 'new_pr');
+    await scene.clicks('ben', 'I stopped watching', 'Check now');
+    await scene.until(['[Open pull request]', '· Idle']);
+  });
+});

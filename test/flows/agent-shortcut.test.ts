@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { agentsOn } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const NAME = 'Send to the docs agent';
+
+overBoth('the shortcut on a message', (transport) => {
+  const scene = stage({ transport });
+  const { person, toldLast } = scene;
+  const { follows, plan, replies, reacted, sent, instructions, untilBelow } = agentsOn(scene);
+  const uses = (
+    who: 'ana' | 'ben' | 'gus',
+    message: Parameters<ReturnType<typeof person>['usesShortcut']>[1],
+  ) => person(who).usesShortcut(NAME, message);
+
+  test('in a followed thread: sends it, with what was changed in the dialog', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    const talk = await replies(root, 'the first table is *wrong*, @ana', { who: 'ben' });
+    await reacted(talk, 'double_vertical_bar');
+    await uses('ana', talk);
+    expect(person('ana').fields()).toMatchObject([
+      { label: 'Which job', value: 'acme/docs @ agent/quickstart · Idle' },
+      { label: 'Instruction', value: 'the first table is **wrong**, @ana' },
+    ]);
+    await person('ana').submits({ Instruction: 'Mend the first table' });
+    expect(await sent(1)).toEqual(['Mend the first table']);
+    await untilBelow(root, '⏳ Sent "Mend the first table" (@ana)');
+    expect(toldLast('ana')).toBe(
+      'It goes to acme/docs @ agent/quickstart; you see what comes of it in its thread.',
+    );
+  });
+
+  test('elsewhere: asks which job when there are several', async () => {
+    await follows();
+    const other = await follows({ seed: { ref: 'agent/limits' } });
+    const message = await person('ben').says('#docs', 'The limits are not documented');
+    await uses('ana', message);
+    expect(person('ana').fields()).toMatchObject([
+      {
+        label: 'Which job',
+        value: '',
+        options: ['acme/docs @ agent/limits · Idle', 'acme/docs @ agent/quickstart · Idle'],
+      },
+      { label: 'Instruction', value: 'The limits are not documented' },
+    ]);
+    plan(other.jobId);
+    await person('ana').submits({ 'Which job': 'acme/docs @ agent/limits · Idle' });
+    expect(await sent(1)).toEqual(['The limits are not documented']);
+    expect(scene.platform.agent.messages[0]?.jobId).toBe(other.jobId);
+    await untilBelow(other.card, '⏳ Sent "The limits are not documented" (@ana)');
+  });
+
+  test('the very same submission twice is one instruction', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
+    await person('ana').submits();
+    const request = scene.slack.lastRequest;
+    await sent(1);
+    await scene.slack.resend(request);
+    await replies(root, 'This one comes after it');
+    expect(await sent(2)).toEqual(['The limits are not documented', 'This one comes after it']);
+  });
+
+  test('without any followed job: says how to follow one', async () => {
+    await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
+    await scene.slack.until(() => toldLast('ana'));
+    expect(toldLast('ana')).toContain('No agent job that you can see here is followed');
+    expect(person('ana').modal()).toBeUndefined();
+  });
+
+  test('of a job that is followed no more when it is submitted: nothing is sent', async () => {
+    const { card: root } = await follows();
+    await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
+    await scene.clicks('ben', '🤖', 'Stop following');
+    await scene.slack.until(() => scene.slack.read(root).includes('No longer followed'));
+    await person('ana').submits();
+    await scene.slack.until(() => toldLast('ana'));
+    expect(toldLast('ana')).toBe('That job is followed no more, so nothing was sent.');
+    expect(instructions()).toEqual([]);
+  });
+
+  test('by a guest: refused', async () => {
+    await follows();
+    await uses('gus', await person('ben').says('#docs', 'The limits are not documented'));
+    await scene.slack.until(() => toldLast('gus'));
+    expect(toldLast('gus')).toContain("You can't");
+    expect(person('gus').modal()).toBeUndefined();
+  });
+});

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { agentsOn, LOOK, SEND } from './agent-stage.ts';
+import { overBoth, stage } from './stage.ts';
+
+const asked = (words: string) =>
+  `⚠️ @ana No answer, so it may or may not have arrived: "${words}"\nThe job reads: completed, seen TIME\n[Check the job] [Send again] [Leave it]`;
+
+overBoth('an instruction whose answer is lost', (transport) => {
+  const scene = stage({ transport, bot: { timing: { docsCallMs: 700, unclearMs: 100 } } });
+  const { clicks, audit } = scene;
+  const { follows, plan, finish, replies, reacted, sent, instructions, untilBelow, below } = agentsOn(scene);
+  const lost = (when: 'before' | 'after') => scene.platform.wire.order(SEND, { kind: 'reset', when });
+
+  test('becomes a question, holds what comes later, and is never sent again by itself', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    lost('before');
+    const first = await replies(root, 'Add a section about errors');
+    await untilBelow(root, asked('Add a section about errors'));
+    const later = await replies(root, 'And one about retries');
+    await reacted(later, 'eyes');
+    await reacted(first, 'eyes');
+    await scene.until(['1 instruction waiting']);
+    expect(instructions()).toEqual([]);
+
+    await clicks('ben', 'No answer, so', 'Send again');
+    expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
+    await untilBelow(
+      root,
+      'No answer at first for "Add a section about errors". @ben chose to send it again.',
+    );
+    expect(await audit()).toEqual(
+      expect.arrayContaining([
+        `ana instruction ${jobId} → unclear · 26 characters`,
+        `ana instruction ${jobId} → sent · 26 characters`,
+      ]),
+    );
+  });
+
+  test('left at that: it is never sent, and what waited goes out', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    lost('after');
+    await replies(root, 'Add a section about errors');
+    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    await replies(root, 'And one about retries');
+    await scene.until(['1 instruction waiting']);
+    await clicks('ana', 'No answer, so', 'Leave it');
+    expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
+    await untilBelow(root, 'No answer at first for "Add a section about errors". @ana left it at that.');
+    expect(
+      await scene.person('ben').clicks(scene.messageWith('left it at that'), 'Leave it').catch(String),
+    ).toContain('No button');
+    finish(jobId, 'no_pr');
+    await untilBelow(root, '☑️');
+  });
+
+  test('[Check the job] looks at once and says how it reads now', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    lost('after');
+    await replies(root, 'Add a section about errors');
+    await untilBelow(root, '[Check the job]');
+    const looks = () => scene.platform.wire.calls.filter(({ name }) => name === LOOK).length;
+    const before = looks();
+    await clicks('ben', 'No answer, so', 'Check the job');
+    await untilBelow(root, 'The job reads: active, seen TIME');
+    expect(looks()).toBeGreaterThan(before);
+    expect(scene.toldLast('ben')).toBe("I'm looking.");
+    await clicks('ben', 'No answer, so', 'Leave it');
+    finish(jobId, 'new_pr');
+    await untilBelow(root, 'The agent opened a pull request');
+    expect(instructions()).toHaveLength(1);
+  });
+
+  test.each(['garbage', 'hang'] as const)('%s for an answer is as unknown', async (kind) => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    scene.platform.wire.order(SEND, { kind, when: 'after' });
+    await replies(root, 'Add a section about errors');
+    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    expect(instructions()).toHaveLength(1);
+    expect(below(root)).toHaveLength(2);
+  });
+
+  test.each([500, 408, 409])('so is %i', async (status) => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    scene.platform.wire.order(SEND, { kind: 'answer', status, when: 'after' });
+    await replies(root, 'Add a section about errors');
+    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    expect(instructions()).toHaveLength(1);
+    expect(below(root)).toHaveLength(2);
+  });
+
+  test('clicks of two people on different answers: one of the two', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    lost('before');
+    await replies(root, 'Add a section about errors');
+    await untilBelow(root, '[Leave it]');
+    await Promise.all([
+      clicks('ana', 'No answer, so', 'Leave it'),
+      clicks('ben', 'No answer, so', 'Send again'),
+    ]);
+    const [, settled = ''] = await untilBelow(root, 'No answer at first for "Add a section about errors".');
+    if (settled.includes('send it again')) await sent(1);
+    await replies(root, 'Next one, in any case');
+    await sent(settled.includes('send it again') ? 2 : 1);
+    expect(instructions().filter((text) => text.startsWith('Add'))).toHaveLength(
+      settled.includes('send it again') ? 1 : 0,
+    );
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
+import { threadJob } from '../../../src/jobs/agent/thread-job.ts';
+import { SlackApiError } from '../../../src/slack/errors.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { agentWorld } from './agent-world.ts';
+import { anInstruction, NOW_MS } from './any-thread.ts';
+import { ana, ben, clicks, instructs, wrote } from './hearing.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof agentWorld>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.close());
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = agentWorld(redis);
+});
+
+const HOUR = 3_600_000;
+const PR = 'https://github.com/acme/docs/pull/1';
+const refused = (kind: DocsApiErrorKind, operation: 'sendFollowUp' | 'getAgentJob' = 'sendFollowUp') =>
+  new DocsApiError('refused', { operation, kind, happened: 'no', retryable: kind === 'rate_limited' });
+
+test('a platform that says "too many" again and again is told of in one message', async () => {
+  await world.follows();
+  world.docs.sendFollowUp = async () => {
+    throw refused('rate_limited');
+  };
+  await world.hears(wrote(ana, 1, 'please'));
+  for (let times = 0; times < 4; times += 1) {
+    await world.look();
+    world.clock.ms = ((await world.thread()).limit?.untilMs ?? 0) + 10;
+    // Redis' clock does not move along.
+    await world.client.del(keys.budget('follow-ups:default:hold'));
+  }
+  expect(
+    new Set(world.shown.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0])).size,
+  ).toBe(1);
+  expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
+});
+
+test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {
+  await world.follows({ mode: 'all' });
+  const { check } = world.context.policy;
+  world.context.policy.check = async () => ({ kind: 'unknown' });
+  await world.hears(wrote(ben, 1, 'hello'));
+  expect(await world.look()).toMatchObject({ kind: 'again' });
+  expect(world.prompts).toEqual([]);
+  world.context.policy.check = check;
+  await world.look();
+  expect(world.prompts).toEqual(['hello']);
+});
+
+test('the end of a round that came while the thread was away is told all the same', async () => {
+  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
+  const run = { agentJobId: 'aj_3f9a77bd04c24a06', instructions: [one], seen: undefined, watched: false };
+  // The watch knows of the send; the process died before the thread did.
+  await world.follows({ ...run, state: 'carding' });
+  const thread = { ...(await world.thread()), ...run, state: 'following' as const };
+  await world.context.watches.sent(
+    thread,
+    `${world.id} ${one.id} 1`,
+    { id: 'aj', status: 'active', rawStatus: 'active' },
+    NOW_MS,
+  );
+  await world.threads.save(thread, 0);
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  world.clock.ms += 300_000;
+  await world.watchLooks(4);
+  await world.look();
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('opened a pull request: acme/docs#1')]);
+});
+
+test('a send whose watch was not woken is looked at after a restart', async () => {
+  await world.follows();
+  await world.hears(wrote(ana, 1, 'please'));
+  await world.look();
+  await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
+  const sent = await world.thread();
+  await world.context.watches.sent(
+    sent,
+    `${world.id} ${sent.instructions[0]?.id} 1`,
+    { id: 'aj', status: 'active', rawStatus: 'active' },
+    NOW_MS,
+  );
+  expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
+});
+
+test('a watch of a newer Docket does not end its threads: what can be sent goes out', async () => {
+  await world.follows();
+  const record = JSON.stringify({ ...(await world.watched()), v: 2 });
+  await world.client.hset(keys.run(world.watch), 'json', record);
+  await world.hears(wrote(ana, 1, 'please'));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  expect(world.prompts).toEqual(['please']);
+  expect((await world.thread()).state).toBe('following');
+});
+
+test('whoever wants something of a thread that was just stopped is told', async () => {
+  await world.follows();
+  await world.hears(clicks(ben, 'stop'));
+  await world.hears(
+    instructs(ana, 'i1', 'do it'),
+    wrote(ana, 3, '<@U0DOCKET> follow aj_2'),
+    wrote(ben, 4, 'thanks'),
+  );
+  for (let times = 0; times < 3; times += 1) await world.look();
+  const told = world.said.filter((text) => text.includes('follows no job any more'));
+  expect(told.map((text) => text.slice(0, 5))).toEqual(['U0ANA', 'U0ANA']);
+  expect(world.audited).toContain('U0BEN agent: stopped');
+});
+
+test('people see how things are while instructions go out one after the other', async () => {
+  await world.follows();
+  const { sendFollowUp } = world.docs;
+  world.docs.sendFollowUp = async (input) => {
+    world.clock.ms += 3000;
+    return sendFollowUp(input);
+  };
+  await world.hears(...Array.from({ length: 20 }, (_, index) => wrote(ana, index, `please ${index}`)));
+  const before = world.reacted.length;
+  await world.look();
+  expect(world.prompts).toHaveLength(20);
+  // The first time after one send, with all that wait.
+  expect(world.reacted[before]?.size).toBe(20);
+  expect(world.reacted.length - before).toBeGreaterThan(10);
+});
+
+test('private notes do not hold up instructions, and none is tried after a refusal', async () => {
+  await world.follows({ mode: 'mention' });
+  let whispers = 0;
+  world.context.slack.whisper = async () => {
+    whispers += 1;
+    throw new SlackApiError('limited', 'chat.postEphemeral', 'ratelimited', {
+      retryAfterMs: 30_000,
+    });
+  };
+  await world.hears(...Array.from({ length: 30 }, (_, index) => wrote(ana, index, '<@U0DOCKET> help')));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 30_000 });
+  expect(whispers).toBe(1);
+});
+
+describe('a job that the platform does not know', () => {
+  beforeEach(() => world.follows());
+
+  const unknownFor = async (ms: number) => {
+    world.docs.getAgentJob = async () => {
+      throw refused('not_found', 'getAgentJob');
+    };
+    await world.hears(clicks(ana, 'checkJob'));
+    await world.look();
+    const endMs = world.clock.ms + ms;
+    while (world.clock.ms < endMs) {
+      await world.watchLooks(1);
+      world.clock.ms += 1000;
+    }
+    await world.look();
+  };
+
+  test('for a moment is not gone', async () => {
+    await unknownFor(10_000);
+    expect((await world.watched()).gone).toBeUndefined();
+  });
+
+  test('for a minute is gone, until it is known again', async () => {
+    await unknownFor(120_000);
+    expect((await world.thread()).gone).toBe(true);
+    await world.hears(wrote(ana, 200, 'please'));
+    await world.look();
+    expect(world.prompts).toEqual(['please']);
+    expect((await world.thread()).gone).toBeUndefined();
+  });
+});
+
+test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
+  await world.follows();
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.look();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.watchLooks();
+  await world.look();
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching after 6 h')]);
+  await world.hears(clicks(ana, 'checkNow', ['round', '1']));
+  await world.look();
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  await world.watchLooks();
+  await world.look();
+  const [, ending] = world.texts('.end.');
+  expect(ending).toContain('<@U0BEN> The agent opened a pull request: acme/docs#1');
+  expect(ending).not.toContain('elsewhere');
+});
+
+test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {
+  await world.follows({ mode: 'all' });
+  world.docs.sendFollowUp = async () => {
+    throw refused('rate_limited');
+  };
+  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  await world.look();
+  await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref123');
+  await world.look();
+  expect((await world.thread()).ended).toMatchObject({ why: 'broken', ref: 'ref123', unsent: 2 });
+  expect(world.audited.filter((line) => line.includes('discarded'))).toHaveLength(2);
+});
+
+test('a thread that ends leaves nothing behind that stays for ever', async () => {
+  await world.follows();
+  world.docs.sendFollowUp = async () => {
+    throw refused('bad_request');
+  };
+  await world.hears(wrote(ana, 1, 'please'));
+  await world.look();
+  await world.hears(clicks(ana, 'stop'));
+  for (let times = 0; times < 3; times += 1) await world.look();
+  await world.watchLooks();
+  const endless: string[] = [];
+  for (const key of await world.client.keys('*'))
+    if ((await world.client.pttl(key)) === -1) endless.push(key);
+  // The lists of what is to be done, which empty themselves.
+  expect(endless.filter((key) => ![keys.activeRuns(), keys.undelivered()].includes(key))).toEqual([]);
+  expect(await world.client.exists(keys.claim('agent-thread T0ACME C0DOCS 1789912800.000100'))).toBe(0);
+});
