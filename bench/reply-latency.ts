@@ -33,7 +33,8 @@ const [threads, rate] = [Number(values.threads), Number(values.rate)];
 const blocks = Math.ceil((Number(values.seconds) * 1000) / BLOCK_MS) + WARM_UP_BLOCKS;
 
 const slack = createStandInSlack({ transport: 'http', rateLimits: false });
-const platform = createStandInPlatform({ followUpsPerHour: 10_000 });
+// An agent works for minutes: no round ends while it is measured.
+const platform = createStandInPlatform({ followUpsPerHour: 10_000, agentPlan: { durationMs: 600_000 } });
 const redis = await startTestRedis();
 const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
 const config = join(folder, 'docket.yml');

@@ -145,11 +145,16 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
 
   const sweeper = startSweeper({
-    find: async () => [
-      ...(await runs.active()).map((run) => () => ensureRun(queues, run)),
-      ...(await messages.undelivered()).map((key) => () => ensureMessage(key)),
-      ...(await reactionStore.undelivered()).map((runId) => () => ensureReactions(runId)),
-    ],
+    async find() {
+      // What came a moment ago is in somebody's hands. A time ahead of now is that of a clock which is wrong.
+      const toMs = await runs.timeMs();
+      const fresh = { fromMs: toMs - timing.sweepMs, toMs };
+      return [
+        ...(await runs.active(fresh)).map((run) => () => ensureRun(queues, run)),
+        ...(await messages.undelivered(fresh)).map((key) => () => ensureMessage(key)),
+        ...(await reactionStore.undelivered(fresh)).map((runId) => () => ensureReactions(runId)),
+      ];
+    },
     everyMs: timing.sweepMs,
     log,
   });

@@ -95,7 +95,11 @@ export interface AgentJobs extends AgentControls {
   create(prompt: string): AgentJobNow;
 }
 
-export function createAgentJobs(nowMs: () => number, newId: () => string): AgentJobs {
+export function createAgentJobs(
+  nowMs: () => number,
+  newId: () => string,
+  usual: Omit<AgentPlan, 'jobId'> = {},
+): AgentJobs {
   const records = new Map<string, AgentRecord>();
   const messages: AgentMessage[] = [];
   const plans: AgentPlan[] = [];
@@ -109,7 +113,7 @@ export function createAgentJobs(nowMs: () => number, newId: () => string): Agent
 
   function takePlan(jobId: string): AgentPlan {
     const index = plans.findIndex((plan) => plan.jobId === undefined || plan.jobId === jobId);
-    return (index < 0 ? undefined : plans.splice(index, 1)[0]) ?? {};
+    return (index < 0 ? undefined : plans.splice(index, 1)[0]) ?? usual;
   }
 
   function settle(record: AgentRecord): void {

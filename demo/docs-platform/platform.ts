@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { createWire, fetchOf, type Wire } from '../wire.ts';
-import { type AgentControls, createAgentJobs } from './agent-jobs.ts';
+import { type AgentControls, type AgentPlan, createAgentJobs } from './agent-jobs.ts';
 import { createViews, inNoOrder, type ViewControls, viewQueryFrom } from './analytics.ts';
 import { createBudget } from './budget.ts';
 import { gzippedTar, linkWorks, presignedPath, siteFiles, sitePaths } from './bundle.ts';
@@ -30,6 +30,8 @@ export interface StandInPlatformOptions {
   others?: { apiKey: string; domains: string[] }[];
   /** What an export does when no plan was made. */
   exportPlan?: Omit<ExportPlan, 'domain'>;
+  /** What an instruction does when no plan was made. Default: it opens a pull request after a second. */
+  agentPlan?: Omit<AgentPlan, 'jobId'>;
   /** How long a bundle link works. Default one hour. */
   linkLifeMs?: number;
   /** The organization's plan includes static export. Default true; false answers 403. */
@@ -101,7 +103,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const wire = createWire(nowMs);
   const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
   const exports = createExports(nowMs, () => newId('se'), options.exportPlan ?? {});
-  const agent = createAgentJobs(nowMs, () => newId('aj'));
+  const agent = createAgentJobs(nowMs, () => newId('aj'), options.agentPlan);
   const views = createViews(seed, nowMs);
   const budgets = {
     followUps: createBudget(options.followUpsPerHour ?? LIMIT_PER_HOUR, nowMs),

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
+import { listed, type Span } from './listed.ts';
 import {
   acceptScript,
   forgetScript,
@@ -103,8 +104,8 @@ export interface RunStore {
   forget(job: string, runId: string): Promise<void>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
-  /** The runs that a worker has to look at, oldest first. */
-  active(): Promise<{ job: string; id: string }[]>;
+  /** The runs that a worker has to look at, oldest first; without those that were accepted or woken in the span. */
+  active(except?: Span): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
 
@@ -146,8 +147,8 @@ export function createRunStore(redis: Redis): RunStore {
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
 
-  async function active() {
-    const members = await redis.zrange(keys.activeRuns(), '0', '-1');
+  async function active(except?: Span) {
+    const members = await listed(redis, keys.activeRuns(), except);
     return members.map((member) => {
       const [job = '', id = ''] = member.split(' ');
       return { job, id };
