@@ -1,4 +1,5 @@
-// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle.
+// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle, and one instruction to
+// the docs agent.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { createStandInPlatform } from './docs-platform/platform.ts';
 import { buttonIn } from './slack/controls.ts';
 import { createStandInSlack } from './slack/slack.ts';
 import type { SentMessage } from './slack/workspace.ts';
+import { tellAgentThread } from './terminal/agent-thread.ts';
 import { createBot, freePort } from './terminal/bot.ts';
 import { downloadBundle, unpack } from './terminal/bundle.ts';
 import { Interrupted, interruption } from './terminal/interruption.ts';
@@ -47,6 +49,7 @@ const bot = createBot(
     SLACK_API_URL: `${slackServer.url}/api/`,
     DOCS_API_URL: platformServer.url,
     DOCS_API_KEY: platform.apiKey,
+    DOCS_PROJECT_ID: platform.projectId,
   },
   port,
   dataFolder,
@@ -80,12 +83,12 @@ async function demo(): Promise<number> {
 
 function introduce(): void {
   screen.says(
-    'one export, from the command to the unpacked bundle. Nothing leaves this machine.\n',
+    'one export, down to the unpacked bundle, and one instruction to the docs agent. Nothing leaves this machine.\n',
     'Docket demo: ',
   );
   screen.says('two people of a stand-in Slack workspace, in its channel #docs', '  Ana, Ben  ');
   screen.says('the real bot, as a process of its own with its own Redis', '  Docket    ');
-  screen.says(`a stand-in docs platform that hosts ${DOMAIN}\n`, '  Platform  ');
+  screen.says(`a stand-in docs platform that hosts ${DOMAIN}, with its docs agent\n`, '  Platform  ');
 }
 
 /** Answers the names of the files in the bundle. */
@@ -121,6 +124,7 @@ async function story(): Promise<string[]> {
     ...files.slice(0, FILES_SHOWN).map((name) => `  ${name}`),
     `  … and ${files.length - FILES_SHOWN} more`,
   );
+  await tellAgentThread(slack, platform, screen, until);
   checkPromises();
   return files;
 }
@@ -167,8 +171,8 @@ function checkPromises(): void {
     mentions: written().flatMap(({ notifies }) => notifies).length,
   };
   const { starts, messages, mentions } = counts;
-  if (starts !== 1 || messages !== 3 || mentions !== 1)
-    throw new Error(`1 start, 3 messages and 1 mention were promised; there are ${JSON.stringify(counts)}.`);
+  if (starts !== 1 || messages !== 6 || mentions !== 2)
+    throw new Error(`1 start, 6 messages and 2 mentions were promised; there are ${JSON.stringify(counts)}.`);
   const objections = [...slack.violations, ...slack.limited.map(({ name }) => `${name}: called too often`)];
   if (objections.length > 0) throw new Error(`Slack would have objected:\n  ${objections.join('\n  ')}`);
 }
@@ -186,7 +190,7 @@ async function stopAll(leftover: string): Promise<void> {
 function conclude(files: string[]): void {
   const index = pathToFileURL(join(bundleFolder, 'index.html')).href;
   screen.says('');
-  screen.says('1 start at the platform, 3 messages, 1 mention: asked for twice, killed once.', 'Seen    ');
+  screen.says('1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.', 'Seen    ');
   screen.says(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');
   screen.says('npm test; then README.md, for a Slack workspace of your own.', 'Next    ');
 }

@@ -91,7 +91,7 @@ function plain(output: string): string {
 }
 
 describe.concurrent('the demo', () => {
-  test('tells an export from the command to the bundle, and leaves nothing but that', {
+  test('tells an export down to the bundle and an instruction to the agent, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
     const { ends, folder } = startDemo(context);
@@ -100,11 +100,13 @@ describe.concurrent('the demo', () => {
 
     const text = plain(output).replaceAll(folder, '/tmp');
     const lines = text.split('\n');
-    for (const told of [PEOPLE, CARD]) expect(lines.filter((line) => told.includes(line))).toEqual(told);
+    for (const told of [PEOPLE, CARD, AGENT])
+      expect(lines.filter((line) => told.includes(line))).toEqual(told);
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(ENDING);
-    expect(text.slice(text.indexOf('Ana clicks'))).toBe(CONCLUSION);
-    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(3);
+    expect(text).toContain(BUNDLE);
+    expect(text.endsWith(CONCLUSION)).toBe(true);
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(6);
     expect(lines).toContain('Docket edits ✎  └ Running · ▓░ N% · N pages so far · started AGO');
 
     expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
@@ -161,11 +163,11 @@ describe.concurrent('the demo', () => {
   );
 });
 
-const INTRODUCTION = `Docket demo: one export, from the command to the unpacked bundle. Nothing leaves this machine.
+const INTRODUCTION = `Docket demo: one export, down to the unpacked bundle, and one instruction to the docs agent. Nothing leaves this machine.
 
   Ana, Ben  two people of a stand-in Slack workspace, in its channel #docs
   Docket    the real bot, as a process of its own with its own Redis
-  Platform  a stand-in docs platform that hosts docs.acme.com
+  Platform  a stand-in docs platform that hosts docs.acme.com, with its docs agent
 
 Ana types       /docs-export docs.acme.com
 `;
@@ -194,15 +196,26 @@ Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages �
                            🔔 notifies Ana
 `;
 
-const CONCLUSION = `Ana clicks      [Download bundle]
+const AGENT = [
+  'Ana types       /docs-agent follow job_quickstart',
+  'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
+  'Ana replies     └ Also add error handling to the quickstart.',
+  '                           👀 by Docket: it was taken',
+  'Docket replies  └ ✅ @ana The agent opened a pull request: acme/docs#101',
+  'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
+];
+
+const BUNDLE = `Ana clicks      [Download bundle]
                          Unpacked into /tmp/docket-demo-X/docs.acme.com:
                            index.html
                            assets/style.css
                            introduction/index.html
                            guides/page-1/index.html
                            … and 126 more
+`;
 
-Seen    1 start at the platform, 3 messages, 1 mention: asked for twice, killed once.
+const CONCLUSION = `
+Seen    1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.
 Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
 Next    npm test; then README.md, for a Slack workspace of your own.
 `;

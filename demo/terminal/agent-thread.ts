@@ -1,0 +1,39 @@
+import type { StandInPlatform } from '../docs-platform/platform.ts';
+import type { StandInSlack } from '../slack/slack.ts';
+import type { Screen } from './print.ts';
+
+const REPLY = 'Also add error handling to the quickstart.';
+
+/** Waits until something is there; `what` is told when it does not come. */
+type Until = <T>(what: string, look: () => T | undefined | false) => Promise<T>;
+
+/** Ana follows a job of the docs agent, and instructs it by a reply in its thread. */
+export async function tellAgentThread(
+  slack: StandInSlack,
+  platform: StandInPlatform,
+  screen: Screen,
+  until: Until,
+): Promise<void> {
+  const jobId = platform.agent.add({ id: 'job_quickstart' });
+  platform.agent.plan({ jobId, durationMs: 3000 });
+  const ana = slack.person('ana');
+  const command = `/docs-agent follow ${jobId}`;
+  const written = (part: string) =>
+    slack.messages.find((message) => message.from === 'docket' && slack.read(message).includes(part));
+
+  screen.tells('types', 'Ana types', [command]);
+  const { ok, failed } = await ana.types('#docs', command);
+  if (!ok) throw new Error(`Docket did not answer Slack as it should: ${failed}.`);
+  const card = await until('the card of the agent job', () => written('· Idle'));
+
+  screen.tells('types', 'Ana replies', [REPLY], true);
+  const reply = await ana.says('#docs', REPLY, { threadTs: card.ts });
+  await until('a sign that it was taken', () => reply.reactions.some(({ name }) => name === 'eyes'));
+  screen.adds('  👀 by Docket: it was taken');
+  await until('the pull request', () => written('opened a pull request'));
+  await until('the word "Idle" in the card', () => written('· Idle') && written('· finished'));
+
+  const prompts = platform.agent.messages.map(({ prompt }) => prompt);
+  if (prompts.length !== 1 || prompts[0] !== REPLY)
+    throw new Error(`One instruction was promised; there are ${JSON.stringify(prompts)}.`);
+}
