@@ -27,13 +27,13 @@ export function answered(
   const one = thread.instructions.find((other) => other.id === id && other.attempt === attempt);
   if (one === undefined || !['sending', 'unknown'].includes(one.state)) return thread;
   if (one.state === 'unknown' && result.kind === 'unknown') return thread;
+  const isAsked = (trouble: SendTrouble) =>
+    trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;
+  const action = result.kind === 'taken' ? ('late' as const) : ('lateNot' as const);
+  const answer = { by: platform, action, atMs: nowMs };
   const late: ThreadRun = {
     ...thread,
-    troubles: thread.troubles.map((trouble) =>
-      trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined
-        ? { ...trouble, answer: { by: platform, action: 'late' as const, atMs: nowMs } }
-        : trouble,
-    ),
+    troubles: thread.troubles.map((trouble) => (isAsked(trouble) ? { ...trouble, answer } : trouble)),
   };
   const retried = thread.retry && { ...thread.retry, over: true };
   const become = (changes: Partial<Instruction>) =>
@@ -48,6 +48,7 @@ export function answered(
         ...late,
         agentJobId: late.agentJobId ?? result.job.id,
         retry: retried,
+        limit: late.limit && { ...late.limit, refusals: 0 },
         instructions: become({ state: 'working' }),
       };
     case 'unknown':
@@ -63,7 +64,8 @@ export function answered(
         ...late,
         retry: retried,
         instructions: become({ state: 'failed', outcome: 'notSent' }),
-        troubles: [...late.troubles, trouble],
+        // The failure takes the place of the question, in the same message.
+        troubles: [...thread.troubles.filter((other) => !isAsked(other)), trouble],
       };
     }
     case 'later':

@@ -118,9 +118,9 @@ export async function leaveLine(
 ): Promise<void> {
   const budget = followUpBudget(before.project, limits.followUpsPerHour);
   const waited = before.instructions.filter(({ state }) => state === 'waiting');
-  const gone = waited.filter(({ id }) =>
-    after.instructions.some((one) => one.id === id && one.state === 'over'),
-  );
+  const stays = ({ id, attempt }: Instruction) =>
+    after.instructions.some((one) => one.id === id && one.attempt === attempt && one.state === 'waiting');
+  const gone = waited.filter((one) => !stays(one));
   await Promise.all(gone.map((one) => budgets.giveBack(budget, nameOf(before, one))));
 }
 

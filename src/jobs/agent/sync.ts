@@ -17,13 +17,8 @@ export function synced(thread: ThreadRun, watch: WatchRun): ThreadRun {
   const fresh = watch.endings.filter(({ n }) => n > thread.knownRound);
   for (const ending of fresh) next = withEnding(next, ending);
   const { round } = watch;
-  if (round !== undefined && !next.rounds.some(({ n }) => n === round.n)) {
-    const { n, sinceMs, found } = round;
-    // What was given up and is watched again is told to those whose instructions it was.
-    const givenUp = thread.rounds.findLast(({ ending }) => ending?.kind === 'gaveUp')?.authors ?? [];
-    const authors = found ? (givenUp.length > 0 ? givenUp : [thread.owner]) : [];
-    next = { ...next, rounds: [...next.rounds, { n, sinceMs, count: 0, authors, found }] };
-  }
+  if (round !== undefined && !next.rounds.some(({ n }) => n === round.n))
+    next = { ...next, rounds: [...next.rounds, newRound(next, round)] };
   return JSON.stringify(next) === JSON.stringify(thread) ? thread : next;
 }
 
@@ -45,9 +40,25 @@ export function withSend(thread: ThreadRun, id: string, n: number, atMs: number)
   };
 }
 
-function withEnding(thread: ThreadRun, { n, prBefore: _before, ...ending }: WatchEnding): ThreadRun {
+/**
+ * A round that this thread sent nothing in. One that nobody here began is told to whoever followed the job, and one
+ * that was given up and is watched again to those whose instructions it was.
+ */
+function newRound(
+  { owner, rounds }: ThreadRun,
+  { n, sinceMs, found }: { n: number; sinceMs: number; found: boolean },
+): ThreadRound {
+  const last = rounds.at(-1);
+  const givenUp = last?.ending?.kind === 'gaveUp' ? last.authors : [];
+  return { n, sinceMs, count: 0, authors: found ? (givenUp.length > 0 ? givenUp : [owner]) : [], found };
+}
+
+function withEnding(
+  thread: ThreadRun,
+  { n, prBefore: _before, found: isFound = false, ...ending }: WatchEnding,
+): ThreadRun {
   const found = thread.rounds.find((round) => round.n === n);
-  const round: ThreadRound = found ?? { n, sinceMs: ending.atMs, count: 0, authors: [] };
+  const round = found ?? newRound(thread, { n, sinceMs: ending.atMs, found: isFound });
   return {
     ...thread,
     knownRound: n,

@@ -45,10 +45,13 @@ interface Opened {
   wakes: number;
 }
 
-/** A look while it lasts: when it last showed anything, and whether it knows all that the watch does. */
+/**
+ * A look while it lasts: when it last showed anything, and how often the thread had been woken when it last knew all
+ * that the watch does.
+ */
 interface Look {
   shownAtMs: number;
-  inStep: boolean;
+  inStepAt?: number;
 }
 
 /** What one step of a look came to: another step follows at once, or the look is over. */
@@ -63,7 +66,7 @@ export const threadJob = defineJob<{ runId: string }, AgentContext>({
 
   async run({ runId }, context) {
     const open = () => context.threads.open(runId, threadRun);
-    const thisLook = { shownAtMs: context.now(), inStep: false };
+    const thisLook: Look = { shownAtMs: context.now() };
     for (let steps = 0; steps < STEPS; steps += 1) {
       const taken = { step: done as Step };
       const outcome = await lookAtRun('agent-thread', runId, open, context, async (opened) => {
@@ -84,6 +87,7 @@ export const threadJob = defineJob<{ runId: string }, AgentContext>({
       }
       const ended = ending(run, { why: 'broken', ref });
       await noteChanges(run, ended, context);
+      await leaveLine(run, ended, context);
       await context.threads.save(ended, 0);
       return lookAgainIn(0);
     });
@@ -176,7 +180,9 @@ async function follow({ run, heard, wakes }: Opened, thisLook: Look, context: Ag
     if (registered) return 'next';
     waits.push(UNREADABLE_MS);
   }
-  if (now() - thisLook.shownAtMs > SHOWN_EVERY_MS) {
+  // What is over is told before something else takes its place.
+  const isOver = run.retry?.over || run.limit?.over;
+  if (isOver || now() - thisLook.shownAtMs > SHOWN_EVERY_MS) {
     await show(run, context);
     thisLook.shownAtMs = now();
   }
@@ -188,15 +194,15 @@ async function follow({ run, heard, wakes }: Opened, thisLook: Look, context: Ag
     await noteChanges(run, listened.thread, context);
     await leaveLine(run, listened.thread, context);
     if (head === undefined) return save(listened.thread, listened.taken, context);
-    // Whatever the watch learns after that wakes this thread.
-    thisLook.inStep = await send(listened.thread, head, listened.taken, context);
+    if (await send(listened.thread, head, listened.taken, context)) thisLook.inStepAt = wakes;
     return 'next';
   }
   if (listened.waits) waits.push(backoffMs(timing, 3, random()));
 
   const news = { thread: run };
   const readable = await whileReadable(async () => {
-    if (!thisLook.inStep) news.thread = await withNews(run, context);
+    // Whatever the watch learns after that wakes this thread.
+    if (thisLook.inStepAt !== wakes) news.thread = await withNews(run, context);
   }, context);
   if (!readable) waits.push(UNREADABLE_MS);
   const next = endingUnmade(withoutLimit(news.thread));

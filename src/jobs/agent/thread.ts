@@ -119,11 +119,11 @@ export const sendTrouble = z.object({
   adminsTold: z.boolean().optional(),
   ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
-  /** Who settled it how; `late` is the platform's own answer. */
+  /** Who settled it how; `late` is the platform's own answer, `lateNot` its word that it did not arrive. */
   /** Its message stands, and changes only with the answer. */
   told: z.boolean().optional(),
   answer: z
-    .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late']), atMs: z.number() })
+    .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
     .optional(),
 });
 export type SendTrouble = z.infer<typeof sendTrouble>;

@@ -125,5 +125,7 @@ function answeredWords(
       return `${first}. @${person(by.name)} left it at that.`;
     case 'late':
       return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was made' : 'it did arrive'}.`;
+    case 'lateNot':
+      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'no job was made' : 'it did not arrive'}. I send it again.`;
   }
 }

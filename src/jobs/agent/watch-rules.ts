@@ -72,7 +72,8 @@ export function sent(watch: WatchRun, thread: string, of: string, job: AgentJob,
   // A send may be answered without a status: then what was seen before stands.
   const known = job.rawStatus === '' ? watch : seenIn(watch, job, atMs);
   const others = watch.threads.some((id) => id !== thread);
-  const knownBy = watch.untold ? watch.knownBy : thread;
+  // What is untold already, this thread need not know.
+  const knownBy = watch.untold && watch.knownBy !== thread ? undefined : thread;
   return {
     ...known,
     gone: undefined,
@@ -134,7 +135,8 @@ export function gaveUp(watch: WatchRun, nowMs: number): WatchRun {
 export const news = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
 
 function ended(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
-  const known = { ...ending, n, ...(prBefore !== undefined && { prBefore }) };
+  const found = watch.round?.found === true;
+  const known = { ...ending, n, ...(prBefore !== undefined && { prBefore }), ...(found && { found }) };
   const endings = [...watch.endings, known].slice(-ENDINGS_KEPT);
   return news({ ...watch, round: undefined, endings });
 }

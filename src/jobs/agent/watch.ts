@@ -35,6 +35,8 @@ export const watchRun = runBase.extend({
       n: z.number().int(),
       /** Of one that was given up: the pull request that the job had before it. */
       prBefore: z.string().optional(),
+      /** Nobody here sent anything in it. */
+      found: z.boolean().optional(),
     }),
   ),
   /** The rounds of the latest sends, by name, at most SENDS_KEPT: telling of one again changes nothing. */

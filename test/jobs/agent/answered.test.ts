@@ -35,15 +35,20 @@ test('unknown: a question, once', () => {
   expect(answered(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
 });
 
-test.each<[string, SendResult, string]>([
-  ['taken', taken, 'working'],
-  ['not sent', { kind: 'notSent', trouble: { why: 'refused' } }, 'failed'],
-  ['later', { kind: 'later' }, 'waiting'],
-])('a late answer, %s, settles the question', (_, result, state) => {
+test.each<[string, SendResult, string, object]>([
+  ['taken', taken, 'working', { why: 'unknown', answer: { action: 'late' } }],
+  ['not sent', { kind: 'notSent', trouble: { why: 'refused' } }, 'failed', { why: 'refused' }],
+  ['later', { kind: 'later' }, 'waiting', { why: 'unknown', answer: { action: 'lateNot' } }],
+])('a late answer, %s, settles the question', (_, result, state, told) => {
   const asked = answered(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
   const after = answered(asked, first, result, NOW_MS + 1);
   expect(states(after)[0]).toBe(state);
-  expect(after.troubles[0]).toMatchObject({ why: 'unknown', answer: { action: 'late' } });
+  expect(after.troubles).toMatchObject([told]);
+});
+
+test('once the platform takes one, its refusals are counted anew', () => {
+  const limit = { n: 1, kind: 'platform' as const, perHour: 100, sinceMs: 1, untilMs: 2, refusals: 3 };
+  expect(answered(sendingOne({ limit }), first, taken, NOW_MS).limit?.refusals).toBe(0);
 });
 
 test('a late answer to an attempt that a person has answered for changes nothing', () => {

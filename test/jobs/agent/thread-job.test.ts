@@ -234,3 +234,65 @@ test('a thread that ends leaves nothing behind that stays for ever', async () =>
   expect(endless.filter((key) => ![keys.activeRuns(), keys.undelivered()].includes(key))).toEqual([]);
   expect(await world.client.exists(keys.claim('agent-thread T0ACME C0DOCS 1789912800.000100'))).toBe(0);
 });
+
+test('that the platform does not answer is no longer said once it is not tried any more', async () => {
+  await world.follows({ mode: 'all' });
+  world.docs.sendFollowUp = async () => {
+    throw new DocsApiError('away', {
+      operation: 'sendFollowUp',
+      kind: 'refused',
+      happened: 'no',
+      retryable: true,
+    });
+  };
+  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  for (let times = 0; times < 14; times += 1) {
+    await world.look();
+    world.clock.ms += 30_000;
+  }
+  const [first, ...others] = world.texts('.retry.');
+  expect(first).not.toContain('I keep trying');
+  expect(others.at(-1)).toContain('"two" is not sent yet');
+});
+
+test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
+  await world.follows();
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.look();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.watchLooks();
+  await world.look();
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  // Somebody clicks in the other thread, and this one hears of it with its end only.
+  await world.context.watches.wantLook(await world.thread());
+  await world.watchLooks();
+  await world.look();
+  const ending = world.texts('.end.').at(-1);
+  expect(ending).toContain('<@U0BEN> The agent opened a pull request');
+  expect(ending).not.toContain('elsewhere');
+});
+
+test.each(['the project goes from the settings', 'the thread breaks'])(
+  'when %s, nobody waits behind it for the hour’s limit',
+  async (what) => {
+    world.context.limits = { followUpsPerHour: 1 };
+    await world.follows({ mode: 'all' });
+    await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+    await world.look();
+    const use = () => world.context.budgets.use({ name: 'follow-ups:default', perHour: 1 });
+    expect(await use()).toMatchObject({ used: 1, waiting: 1 });
+    if (what === 'the thread breaks') await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref');
+    else {
+      world.context.projectId = () => undefined;
+      world.clock.ms += HOUR;
+      await world.look();
+    }
+    expect(await use()).toMatchObject({ waiting: 0 });
+  },
+);
