@@ -1,0 +1,62 @@
+import { threadClaim } from '../../store/threads.ts';
+import { backoffMs } from '../../timing.ts';
+import { askWhom } from '../ask-whom.ts';
+import { lookAgainIn } from '../job.ts';
+import { ending } from './changes.ts';
+import type { AgentContext } from './context.ts';
+import type { ThreadRun } from './thread.ts';
+import { noteThread } from './thread-audit.ts';
+import { type Step, save, show } from './thread-step.ts';
+import { cardKey } from './view.ts';
+
+/** May this person? Asked here where the request itself could not be refused at once. */
+export async function admit(run: ThreadRun, context: AgentContext): Promise<Step> {
+  const { now, policy, timing } = context;
+  if (run.checked) {
+    await noteThread(run, 'accepted', context);
+    return save({ ...run, state: 'carding', sinceMs: now() }, 0, context);
+  }
+  const verdict = await policy.check(run.owner.id, 'agent');
+  if (verdict.kind === 'unknown') return lookAgainIn(backoffMs(timing, 3, context.random()));
+  const { id, name } = verdict.person;
+  const known = { ...run, checked: true, owner: { id, name } };
+  // Where it is not certain that somebody is from here, only their own name in the settings counts.
+  const stranger = run.asked.external === true && !policy.named(id, 'agent');
+  if (verdict.kind === 'allowed' && !stranger)
+    return save({ ...known, asked: { ...run.asked, isPublic: await isPublic(run, context) } }, 0, context);
+  await noteThread(run, 'refused: not permitted', context);
+  const about = askWhom(verdict.kind === 'refused' ? verdict.ask : [], policy.open('agent'));
+  const note = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
+  return save({ ...ending(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
+}
+
+/** Whether anybody may read the thread, where the request did not say; not, as long as Slack does not. */
+async function isPublic({ asked, id }: ThreadRun, { slack, log }: AgentContext): Promise<boolean> {
+  try {
+    return asked.isPublic || (await slack.channel(asked.channel)).isPublic;
+  } catch (error) {
+    log.warn({ run: id, err: error }, 'Slack does not tell whether a channel is public');
+    return false;
+  }
+}
+
+/** The card comes first: where it cannot be posted, nothing is followed and nothing is sent. */
+export async function card(run: ThreadRun, context: AgentContext): Promise<Step> {
+  const { outbox, now, threads } = context;
+  await show(run, context);
+  const delivery = await outbox.state(cardKey(run));
+  if (delivery.kind === 'waiting')
+    return lookAgainIn(Math.min(Math.max((now() - run.sinceMs) / 2, 25), 2000));
+  if (delivery.kind === 'refused') {
+    if (!run.asked.joinable && !run.inDirectMessage)
+      return save({ ...run, inDirectMessage: true }, 0, context);
+    await noteThread(run, `refused: ${delivery.code}`, context);
+    return save(ending(run, { why: 'noPlace', code: delivery.code }), 0, context);
+  }
+  const { channel, ts } = delivery;
+  const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
+  const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
+  const other = await threads.follow(claimed, { teamId: run.teamId, ...place });
+  if (other !== undefined) return save(ending(run, { why: 'taken' }), 0, context);
+  return save({ ...claimed, state: 'following', sinceMs: now() }, 0, context);
+}
