@@ -1,6 +1,6 @@
 import { isAlone } from '../jobs/agent/asking.ts';
 import { clicked } from '../jobs/agent/click.ts';
-import type { ThreadClick } from '../jobs/agent/heard.ts';
+import { type ThreadClick, threadClicks } from '../jobs/agent/heard.ts';
 import {
   agentActions,
   type Person,
@@ -19,21 +19,7 @@ import { defineButton } from './command.ts';
 type Action = ThreadClick['action'];
 
 /** The buttons of a thread that follows a job. Its look does what was clicked; here is only said what cannot be. */
-export const threadButtons = (
-  [
-    'send',
-    'notForAgent',
-    'always',
-    'discard',
-    'sendAgain',
-    'leave',
-    'checkJob',
-    'checkNow',
-    'onlyMentioned',
-    'allReplies',
-    'stop',
-  ] as const satisfies Action[]
-).map((action) =>
+export const threadButtons = threadClicks.map((action) =>
   defineButton({
     action: agentActions[action],
     may: 'agent',

@@ -24,6 +24,21 @@ const written = z.object({
 /** A new message of a person's. */
 export const newReply = written.extend({ kind: z.literal('reply') });
 
+/** What can be clicked in a thread that follows a job. */
+export const threadClicks = [
+  'send',
+  'notForAgent',
+  'always',
+  'discard',
+  'sendAgain',
+  'leave',
+  'checkJob',
+  'checkNow',
+  'onlyMentioned',
+  'allReplies',
+  'stop',
+] as const;
+
 /** What happened to a thread and waits for its look, oldest first. Times are epoch milliseconds. */
 export const heard = z.discriminatedUnion('kind', [
   newReply,
@@ -37,19 +52,7 @@ export const heard = z.discriminatedUnion('kind', [
    */
   z.object({
     kind: z.literal('clicked'),
-    action: z.enum([
-      'send',
-      'notForAgent',
-      'always',
-      'discard',
-      'sendAgain',
-      'leave',
-      'checkJob',
-      'checkNow',
-      'onlyMentioned',
-      'allReplies',
-      'stop',
-    ]),
+    action: z.enum(threadClicks),
     by: person,
     about: z.array(z.string()),
     attempt: z.number().int(),
