@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { threadButtons } from '../../src/commands/agent-buttons.ts';
 import { agentActions, type ThreadRun } from '../../src/jobs/agent/thread.ts';
 import type { Message } from '../../src/slack/blocks.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { anInstruction, aThread, aTrouble } from '../jobs/agent/any-thread.ts';
-import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 type Name = Exclude<keyof typeof agentActions, 'openPullRequest' | 'startNew'>;
 

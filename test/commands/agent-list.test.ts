@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listThreads } from '../../src/commands/agent-list.ts';
 import { TellUser } from '../../src/commands/tell-user.ts';
 import type { ThreadRun } from '../../src/jobs/agent/thread.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
-import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from './command-world.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 const elsewhere = { id: 'C0ELSE', name: 'else' };
 const listed = async (caller = aCaller()) => (await listThreads(undefined, caller, world.tools)).text;

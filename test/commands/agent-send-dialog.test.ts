@@ -1,20 +1,16 @@
 import type { InputBlock } from '@slack/types';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sendDialog, sendDialogView } from '../../src/commands/agent-send-dialog.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
-import { aCaller, ben, createCommandWorld } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { now: () => NOW_MS });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh) => {
+    world = fresh;
+  },
+  { now: () => NOW_MS },
+);
 
 const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
 const fieldsOf = (what: Parameters<typeof sendDialogView>[0]) => {

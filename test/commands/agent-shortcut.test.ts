@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendShortcut } from '../../src/commands/agent-shortcut.ts';
 import type { ShortcutMessage } from '../../src/commands/command.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
-import { aCaller, createCommandWorld } from './command-world.ts';
+import { aCaller, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 const chosen: ShortcutMessage = { ts: '1.2', content: { text: '*Ask* <@U0BEN> about it' } };
 const choose = (changes: Partial<ShortcutMessage> = {}, tools = world.tools) =>

@@ -1,21 +1,27 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startNewButton } from '../../src/commands/agent-start-button.ts';
 import { threadClaim } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { aMention, offered } from '../jobs/agent/a-mention.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
-import { aCaller, aProject, ben, createCommandWorld } from './command-world.ts';
+import {
+  aCaller,
+  aProject,
+  ben,
+  type CommandWorld,
+  createCommandWorld,
+  onFreshWorlds,
+} from './command-world.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { projects: [aProject({ projectId: 'prj_1' })] });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh, on) => {
+    world = fresh;
+    redis = on;
+  },
+  { projects: [aProject({ projectId: 'prj_1' })] },
+);
 
 const click = (mention: string, caller = aCaller()) =>
   startNewButton.run({ v: 1, mention }, caller, world.tools);

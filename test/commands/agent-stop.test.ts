@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { stopFollowing } from '../../src/commands/agent-stop.ts';
 import { agentActions } from '../../src/jobs/agent/thread.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
-import { aCaller, ben, createCommandWorld } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 const stop = (jobId?: string, caller = aCaller()) =>
   stopFollowing({ jobId, project: undefined }, caller, world.tools);

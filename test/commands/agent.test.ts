@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentCommand } from '../../src/commands/agent.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
-import { aCaller, aProject, createCommandWorld } from './command-world.ts';
+import { aCaller, aProject, type CommandWorld, createCommandWorld, onFreshWorlds } from './command-world.ts';
 
 const acme = aProject({ name: 'acme', projectId: 'prj_1' });
 const beta = aProject({ name: 'beta', projectId: 'prj_2', channels: ['C0BETA'] });
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { projects: [acme], replies: 'mention' });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh, on) => {
+    world = fresh;
+    redis = on;
+  },
+  { projects: [acme], replies: 'mention' },
+);
 
 const type = (text: string, caller = aCaller()) => agentCommand.run(text, caller, world.tools);
 

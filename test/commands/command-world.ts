@@ -1,4 +1,5 @@
 import type { ModalView } from '@slack/types';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Caller, CommandTools } from '../../src/commands/command.ts';
 import { createIntake } from '../../src/commands/intake.ts';
 import { type ThreadRun, threadRun } from '../../src/jobs/agent/thread.ts';
@@ -9,7 +10,7 @@ import { noNames } from '../../src/slack/markdown/names.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
-import type { TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
 
 /** Ana, in a public channel. */
@@ -103,4 +104,22 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       return run;
     },
   };
+}
+
+export type CommandWorld = ReturnType<typeof createCommandWorld>;
+
+/** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
+export function onFreshWorlds(
+  take: (world: CommandWorld, redis: TestRedis) => void,
+  changes: Partial<CommandTools> = {},
+): void {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  beforeEach(async () => {
+    await redis.client.flushall();
+    take(createCommandWorld(redis, changes), redis);
+  });
+  afterAll(() => redis.close());
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ButtonAction, Caller, CommandTools } from '../../src/commands/command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from '../../src/commands/export-buttons.ts';
 import { newRun } from '../../src/commands/export-runs.ts';
@@ -8,20 +8,19 @@ import { type ExportRun, exportActions, exportRun } from '../../src/jobs/export/
 import { linkRun } from '../../src/jobs/link/run.ts';
 import { linkMessages } from '../../src/jobs/link/view.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { anEnding, aRun, NOW_MS } from '../jobs/export/any-run.ts';
-import { aCaller, acme, ben, createCommandWorld } from './command-world.ts';
+import { aCaller, acme, ben, type CommandWorld, createCommandWorld, onFreshWorlds } from './command-world.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { projects: [acme] });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh, on) => {
+    world = fresh;
+    redis = on;
+  },
+  { projects: [acme] },
+);
 
 const byBen = (requestId = '1.9.z') => aCaller({ requestId, user: ben });
 const button = (action: string) => runButtons.find((one) => one.action === action) as ButtonAction;

@@ -1,28 +1,24 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../src/commands/export-settings.ts';
 import { TellUser } from '../../src/commands/tell-user.ts';
 import { runButtonOf } from '../../src/jobs/export/phrases.ts';
 import type { Ending, ExportRun } from '../../src/jobs/export/run.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { anEnding, NOW_MS } from '../jobs/export/any-run.ts';
 import { ended } from '../jobs/export/reading.ts';
-import { aCaller, ben, createCommandWorld } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, createCommandWorld, onFreshWorlds } from './command-world.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 /** What the dialog has to be copied, first the settings, then the table. */
 function copied(view: ModalView): string[] {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Caller } from '../../src/commands/command.ts';
 import { exportStatus } from '../../src/commands/export-status.ts';
 import type { ExportRun } from '../../src/jobs/export/run.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { anEnding, aRun } from '../jobs/export/any-run.ts';
-import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 const given = (name: string, changes: Partial<ExportRun> = {}) =>
   world.given(aRun({ rev: 1, id: name, claim: name, domain: `${name}.acme.com`, ...changes }));

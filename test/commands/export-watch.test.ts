@@ -1,21 +1,29 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Caller } from '../../src/commands/command.ts';
 import { watchExport } from '../../src/commands/export-watch.ts';
 import { type ExportRun, jobAlias } from '../../src/jobs/export/run.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { anEnding, aRun } from '../jobs/export/any-run.ts';
-import { aCaller, acme, aProject, ben, beta, createCommandWorld } from './command-world.ts';
+import {
+  aCaller,
+  acme,
+  aProject,
+  ben,
+  beta,
+  type CommandWorld,
+  createCommandWorld,
+  onFreshWorlds,
+} from './command-world.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { projects: [aProject({ name: 'acme' })] });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh, on) => {
+    world = fresh;
+    redis = on;
+  },
+  { projects: [aProject({ name: 'acme' })] },
+);
 
 const watch = (jobId: string, caller: Caller = aCaller(), project?: string) =>
   watchExport({ jobId, project }, caller, world.tools);

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { exportCommand, useDomainButton } from '../../src/commands/export.ts';
 import type { Message } from '../../src/slack/blocks.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aCaller, aProject, createCommandWorld } from './command-world.ts';
+import { aCaller, aProject, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis, { projects: [aProject({ name: 'acme' })] });
-});
-afterAll(() => redis.close());
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh) => {
+    world = fresh;
+  },
+  { projects: [aProject({ name: 'acme' })] },
+);
 
 /** What somebody is told who typed this, and the value of [Use it] in it. */
 async function typed(text: string): Promise<{ told: Message; value: string | undefined }> {

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { linkAgainButton } from '../../src/commands/link-buttons.ts';
 import { type LinkRun, linkRun } from '../../src/jobs/link/run.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../flows/redis.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
 import { aLinkRun } from '../jobs/link/a-link-run.ts';
-import { aCaller, ben, createCommandWorld } from './command-world.ts';
+import { aCaller, ben, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof createCommandWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
+let world: CommandWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
 });
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = createCommandWorld(redis);
-});
-afterAll(() => redis.close());
 
 const click = ({ id, made }: LinkRun, caller = aCaller({ user: ben })) =>
   linkAgainButton.run({ v: 1, run: id, made }, caller, world.tools);
