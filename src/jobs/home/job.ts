@@ -11,6 +11,7 @@ import { messageAddress } from '../../slack/text.ts';
 import type { BudgetStore } from '../../store/budget.ts';
 import type { Pace, PaceStore } from '../../store/pace.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
+import type { ThreadStore } from '../../store/threads.ts';
 import type { Timing } from '../../timing.ts';
 import { threadLine } from '../agent/list-view.ts';
 import { type ThreadRun, threadRun } from '../agent/thread.ts';
@@ -24,6 +25,7 @@ import { homeView } from './view.ts';
 
 export interface HomeContext {
   runs: RunStore;
+  threads: Pick<ThreadStore, 'followed'>;
   policy: Policy;
   slack: Pick<SlackApi, 'publishHome'>;
   outbox: Pick<Outbox, 'state'>;
@@ -49,6 +51,9 @@ type HomeRun = ExportRun | ThreadRun;
 /** More than these help nobody. */
 const RUNNING = 15;
 const ENDED = 10;
+
+/** Followed threads of the workspace, the latest first, among which those of one person are looked for. */
+const FOLLOWED = 300;
 
 /** Publishing for longer is not worth it: Home is brought up to date when it is opened again. */
 const GIVE_UP_MS = 3 * 60_000;
@@ -116,15 +121,20 @@ function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, co
 }
 
 async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
-  const { runs, policy, pace, projects, budgets, limits } = context;
+  const { runs, threads, policy, pace, projects, budgets, limits } = context;
   const edits = editPace(teamId, context.timing);
-  const [ids, may, use, followUps] = await Promise.all([
+  const [own, followed, may, use, followUps] = await Promise.all([
     runs.ofPerson(teamId, userId),
+    threads.followed(teamId),
     policy.mayList(userId),
     pace.use(edits),
     followUpUses(projects, limits.followUpsPerHour, budgets.use),
   ]);
-  const found = (await Promise.all(ids.map((id) => runOf(id, context)))).flatMap((run) => run ?? []);
+  // What somebody asked for is forgotten in time; a thread that they follow is not.
+  const ids = [...new Set([...own, ...followed.slice(0, FOLLOWED)])];
+  const found = (await Promise.all(ids.map((id) => runOf(id, context)))).flatMap((run) =>
+    run === undefined || (run.job === 'agent-thread' && run.owner.id !== userId) ? [] : [run],
+  );
   const running = found.filter(({ state }) => state !== 'ended');
   // A thread that ended has nothing to come back to.
   const ended = found

@@ -7,6 +7,7 @@ import { createBudgetStore } from '../../../src/store/budget.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createPaceStore } from '../../../src/store/pace.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
+import { createThreadStore } from '../../../src/store/threads.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { aProject } from '../../commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
@@ -44,6 +45,7 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
       },
     },
     outbox: { state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
+    threads: createThreadStore(redis.client),
     pace: createPaceStore(redis.client),
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ projectId: 'prj_1' })],
@@ -97,6 +99,23 @@ describe('what it shows', () => {
     expect(views[0]).toContain('job aj_new');
     expect(views[0]).toContain('one.acme.com');
     expect(views[0]).not.toContain('aj_over');
+  });
+
+  test('threads that this person followed long ago, and nobody else’s', async () => {
+    const { views, context, follow } = setting();
+    const place = (rootTs: string) => ({ teamId: 'T0ACME', channel: 'C0DOCS', rootTs });
+    const others = { owner: { id: 'U0BEN', name: 'ben' }, people: ['U0BEN'] };
+    for (const [rootTs, changes] of [
+      ['1.1', { id: 'mine', agentJobId: 'aj_mine', seen: undefined }],
+      ['2.2', { id: 'others', agentJobId: 'aj_others', seen: undefined, ...others }],
+    ] as const) {
+      await follow(changes);
+      await createThreadStore(redis.client).follow(aThread(changes), place(rootTs));
+    }
+    await redis.client.del(keys.runsOf('T0ACME', 'U0ANA'));
+    await homeJob.run(data, context);
+    expect(views[0]).toContain('job aj_mine');
+    expect(views[0]).not.toContain('aj_others');
   });
 
   test('ten that ended at most, and fifteen that run: the rest of those is counted', async () => {
