@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Queue, Worker } from 'bullmq';
+import { Agent, request } from 'undici';
 import { connectForRequests, connectForWork } from '../../src/store/connections.ts';
 import { defaultTiming } from '../../src/timing.ts';
 
@@ -7,6 +10,9 @@ const [role, url = '', perSecond] = process.argv.slice(2);
 const NAME = 'floor';
 const prefix = '{bench}';
 const CONCURRENCY = 50;
+
+/** What a job carries: when it was added, or which request it was and where the next one goes. */
+type Data = { atMs: number } | { id: string; to: string };
 
 /** Epoch milliseconds with a fraction: the same clock in every process of this machine. */
 const nowMs = () => performance.timeOrigin + performance.now();
@@ -24,11 +30,29 @@ if (role === 'producer') {
     if (on) timer = setInterval(add, 1000 / Number(perSecond));
   });
   await queue.waitUntilReady();
+  const server = createServer(async (incoming, answer) => {
+    let body = '';
+    for await (const chunk of incoming) body += chunk;
+    const { id, to } = JSON.parse(body);
+    await queue.add('look', { id, to }, { removeOnComplete: true });
+    answer.end();
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 } else {
   const latencies: number[] = [];
   const connection = connectForWork({ url }, fail);
-  const take = async ({ data }: { data: { atMs: number } }) => void latencies.push(nowMs() - data.atMs);
-  const worker = new Worker(NAME, take, {
+  // A connection of its own for each request, as for everything that must not happen twice.
+  const dispatcher = new Agent({ pipelining: 0 });
+  const take = async ({ data }: { data: Data }) => {
+    if ('atMs' in data) {
+      latencies.push(nowMs() - data.atMs);
+      return;
+    }
+    const body = JSON.stringify({ id: data.id });
+    const { body: answered } = await request(data.to, { method: 'POST', body, dispatcher });
+    await answered.dump();
+  };
+  const worker = new Worker<Data>(NAME, take, {
     connection,
     prefix,
     concurrency: CONCURRENCY,
@@ -37,5 +61,5 @@ if (role === 'producer') {
   });
   process.on('message', () => process.send?.(latencies.splice(0)));
   await worker.waitUntilReady();
+  process.send?.(0);
 }
-process.send?.('ready');

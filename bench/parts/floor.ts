@@ -1,13 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** Bare BullMQ between two processes: what it takes from `queue.add` to the start of processing. */
+/** Bare BullMQ between two processes. All latencies are in milliseconds. */
 export interface Floor {
-  /** Adds jobs at the rate, or stops adding. */
+  /** Adds jobs at the rate, or stops adding: from `queue.add` to the start of processing. */
   run(on: boolean): void;
-  /** The latencies so far, in milliseconds. */
+  /** The latencies of those so far. */
   latencies(): Promise<number[]>;
+  /** The same with a request before `queue.add` and one from the job: from one to the other, for so long. */
+  overHttp(forMs: number): Promise<number[]>;
   stop(): void;
 }
 
@@ -17,20 +21,54 @@ export async function startFloor(redisUrl: string, perSecond: number): Promise<F
   const start = async (role: 'producer' | 'worker') => {
     const child = fork(PROCESS, [role, redisUrl, String(perSecond)]);
     process.once('exit', () => child.kill('SIGKILL'));
-    await once(child, 'message');
-    return child;
+    const [port] = await once(child, 'message');
+    return { child, address: `http://127.0.0.1:${port}/` };
   };
-  const [producer, worker]: ChildProcess[] = [await start('producer'), await start('worker')];
+  const [producer, worker] = [await start('producer'), await start('worker')];
+
+  const begunAtMs = new Map<string, number>();
+  const arrived: number[] = [];
+  const server = createServer(async (incoming, answer) => {
+    const atMs = performance.now();
+    let body = '';
+    for await (const chunk of incoming) body += chunk;
+    const { id } = JSON.parse(body);
+    arrived.push(atMs - (begunAtMs.get(id) ?? Number.NaN));
+    begunAtMs.delete(id);
+    answer.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  let count = 0;
+
+  function ask() {
+    count += 1;
+    const id = String(count);
+    begunAtMs.set(id, performance.now());
+    void fetch(producer.address, { method: 'POST', body: JSON.stringify({ id, to }) });
+  }
+
   return {
-    run: (on) => void producer?.send({ on }),
-    async latencies() {
-      worker?.send({ report: true });
-      const [list] = worker ? await once(worker, 'message') : [[]];
-      return list;
+    run: (on) => void producer.child.send({ on }),
+    latencies: () => reported(worker.child),
+    async overHttp(forMs) {
+      const timer = setInterval(ask, 1000 / perSecond);
+      await new Promise((resolve) => setTimeout(resolve, forMs));
+      clearInterval(timer);
+      while (begunAtMs.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      return arrived.splice(0);
     },
     stop() {
-      producer?.kill();
-      worker?.kill();
+      producer.child.kill();
+      worker.child.kill();
+      server.close();
     },
   };
+}
+
+async function reported(worker: ChildProcess): Promise<number[]> {
+  worker.send({ report: true });
+  const [list] = await once(worker, 'message');
+  return list;
 }
