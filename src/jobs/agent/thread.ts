@@ -258,7 +258,7 @@ export const threadRun = runBase.extend({
 export type ThreadRun = z.infer<typeof threadRun>;
 
 /** Instructions that are over and still known: for edits and deletions that come late. */
-export const OVER_KEPT = 50;
+export const OVER_KEPT = 30;
 
 /** Errors in a row before people are told that the platform does not answer. */
 export const TROUBLE_TOLD_AT = 3;

@@ -430,6 +430,15 @@ describe('what is over', () => {
     expect(thread.instructions.at(-1)).toMatchObject({ id: ts(1), text: 'one' });
   });
 
+  test('or worked on: a round of hundreds does not make the record ever longer', () => {
+    const working = over(OVER_KEPT + 5).map((one) => ({ ...one, state: 'working' as const, round: 1 }));
+    const unregistered = anInstruction({ id: 'new', state: 'working' });
+    const thread = hear(aThread({ instructions: [unregistered, ...working] }), [wrote(ana, 1, 'one')]);
+    expect(thread.instructions).toHaveLength(OVER_KEPT + 2);
+    expect(thread.instructions[0]).toMatchObject({ id: 'new', text: unregistered.text });
+    expect(thread.instructions[1]).toMatchObject({ id: 'o5', text: '' });
+  });
+
   test('keeps the text that a failed round may need again, though another thread instructed since', () => {
     const rounds = [
       aRound({ n: 1, last: { id: 'o1', by: ana, excerpt: 'x' } }),
