@@ -42,8 +42,10 @@ async function click(
   const entry: ThreadClick = { kind: 'clicked', action, by, about, attempt };
   const why = whyNot(thread, entry, tools.now());
   if (why !== undefined) return why.told;
-  // What may be wanted once more is another click each time; of everything else, the first click alone counts.
-  const parts = ['click', action, ...about, attempt, ...(again.has(action) ? [caller.requestId] : [])];
+  // What may be wanted once more is another click each time; of everything else, the first click alone counts. What
+  // was on its way when it was discarded may come back to wait.
+  const eachCounts = again.has(action) || action === 'discard';
+  const parts = ['click', action, ...about, attempt, ...(eachCounts ? [caller.requestId] : [])];
   const told = await tools.intake.tell('agent-thread', thread.id, { entry, once: parts.join(' ') }, caller);
   if (told === 'gone') return gone;
   if (told === 'repeated') {
@@ -115,7 +117,7 @@ const sends: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always', 'di
 function alreadyBy(thread: ThreadRun, { about: [id], attempt, by }: ThreadClick): PrivateAnswer | undefined {
   const trouble = thread.troubles.find((one) => one.id === id && one.attempt === attempt);
   const answer = trouble?.answer;
-  if (answer === undefined || answer.action === 'late') return settled;
+  if (answer === undefined || answer.action === 'late' || answer.action === 'lateNot') return settled;
   if (answer.by.id === by.id) return undefined;
   const what = answer.action === 'leave' ? 'left it at that' : 'sent it again';
   return message([[`@${person(answer.by.name)} ${what} already.`]]);

@@ -145,6 +145,13 @@ describe('an instruction', () => {
     expect(await clicksOf(thread)).toMatchObject([{ action: 'discard', about: ['i2'] }]);
   });
 
+  test('that came back to wait after a discard can be discarded once more', async () => {
+    const thread = await world.followed(aThread({ instructions: [anInstruction({ id: 'i1' })] }));
+    await click('discard', thread.id, aCaller(), ['i1']);
+    await click('discard', thread.id, again('1.2.b'), ['i1']);
+    expect(await clicksOf(thread)).toHaveLength(2);
+  });
+
   const troubled = (changes: Partial<ThreadRun> = {}) =>
     world.followed(
       aThread({
@@ -179,4 +186,16 @@ describe('an instruction', () => {
     expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`@ben ${what} already.`);
     expect(await click('leave', thread.id, aCaller({ user: ben }), ['i1'])).toBeUndefined();
   });
+
+  test.each(['late', 'lateNot'] as const)(
+    'that the platform settled (%s) is nobody’s answer',
+    async (action) => {
+      const answer = { by: { id: '', name: '' }, action, atMs: 1 };
+      const thread = await troubled({
+        instructions: [anInstruction({ id: 'i1', state: 'waiting' })],
+        troubles: [aTrouble({ id: 'i1', why: 'unknown', answer })],
+      });
+      expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(SETTLED);
+    },
+  );
 });

@@ -65,7 +65,8 @@ export async function follow(
   }
 
   const listened = await listenAll(run, heard, context);
-  if (listened.lookWanted && run.agentJobId !== undefined) await watches.wantLook(run);
+  if (listened.lookWanted && run.agentJobId !== undefined)
+    await whileReadable(() => watches.wantLook(run), context);
   const head = sendable(listened.thread, now());
   if (listened.taken > 0 || head !== undefined) {
     await noteChanges(run, listened.thread, context);

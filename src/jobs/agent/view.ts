@@ -133,12 +133,13 @@ function cardButtons(thread: ThreadRun): ButtonParts[] {
   ];
 }
 
-function endedLine({ ended }: ThreadRun): string {
-  return `${endedWords(ended)}${unsentWords(ended?.unsent ?? 0)}`;
-}
+const endedLine = (thread: ThreadRun) => `${endedWords(thread)}${unsentWords(thread.ended?.unsent ?? 0)}`;
 
-function endedWords(ended: ThreadRun['ended']): string {
-  if (ended?.why === 'notMade') return 'The job was not made.';
+function endedWords({ ended, instructions }: ThreadRun): string {
+  // Somebody left it at that without an answer: then nobody knows.
+  const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
+  if (ended?.why === 'notMade')
+    return isUnclear ? 'The job may or may not have been made.' : 'The job was not made.';
   if (ended?.why === 'broken') return brokenWords(ended.ref);
   return ended?.by === undefined ? 'Stopped.' : `Stopped by @${person(ended.by.name)}.`;
 }

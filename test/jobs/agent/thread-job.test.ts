@@ -101,6 +101,9 @@ test('a watch of a newer Docket does not end its threads: what can be sent goes 
   await world.hears(wrote(ana, 1, 'please'));
   expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
   expect(world.prompts).toEqual(['please']);
+  // A wish for a look cannot be kept there, but breaks nothing.
+  await world.hears(clicks(ana, 'checkNow'));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
   expect((await world.thread()).state).toBe('following');
 });
 

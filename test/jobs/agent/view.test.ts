@@ -243,6 +243,12 @@ describe('the card', () => {
     expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
   });
 
+  test('ended without knowing whether its job was made, it does not claim that', () => {
+    const instructions = [anInstruction({ creates: true, state: 'over', outcome: 'left' })];
+    const text = card({ state: 'ended', ended: { why: 'notMade', unsent: 0 }, instructions });
+    expect(text).toContain('The job may or may not have been made.');
+  });
+
   test.each([
     [{ unsent: 0 }, ''],
     [{ unsent: 2, ref: '7f3c' }, ' 2 instructions were not sent. ref 7f3c'],
