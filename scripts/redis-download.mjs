@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { canFetch, Debs } from './debs.mjs';
 import { capture } from './shell.mjs';
 import { serverIsUsable } from './versions.mjs';
 
@@ -18,25 +19,13 @@ import { serverIsUsable } from './versions.mjs';
 const FAMILIES = ['redis', 'valkey'];
 /** Libraries may need libraries. */
 const LIBRARY_ROUNDS = 4;
-/** `APT::Sandbox::User` spares root a warning about folders that the user _apt cannot enter. */
-const APT = [
-  '-q',
-  '-o',
-  'APT::Sandbox::User=root',
-  '-o',
-  'Acquire::Retries=1',
-  '-o',
-  'Acquire::http::Timeout=20',
-];
 
 /**
  * Unpacks the distribution's own server, with the libraries that this machine lacks, into `target`, whose
  * `bin/redis-server` then runs it. Returns what went wrong, or undefined. Needs no rights; installs nothing.
  */
 export async function downloadRedis(target) {
-  if (!(await succeeds('apt-get', '--version')) || !(await succeeds('dpkg-deb', '--version'))) {
-    return 'Docket can fetch one by itself only on Debian and Ubuntu.';
-  }
+  if (!(await canFetch())) return 'Docket can fetch one by itself only on Debian and Ubuntu.';
   mkdirSync(dirname(target), { recursive: true });
   const work = mkdtempSync(`${target}-`);
   try {
@@ -60,74 +49,6 @@ export async function downloadRedis(target) {
     return undefined;
   } finally {
     rmSync(work, { recursive: true, force: true });
-  }
-}
-
-/** Packages fetched with apt-get and unpacked into one root. */
-class Debs {
-  /** What went wrong so far, each thing once; of use only when nothing worked in the end. */
-  problems = new Set();
-  /** Options for package lists of our own; used when the machine's lists are missing or stale. */
-  #lists = [];
-  #unpacked = new Set();
-
-  constructor(work) {
-    this.folder = join(work, 'debs');
-    this.root = join(work, 'root');
-    mkdirSync(this.folder);
-    mkdirSync(this.root);
-  }
-
-  /** Fetches and unpacks; returns whether all could be. */
-  async add(names) {
-    const { ok, output } = await capture('apt-get', [...APT, ...this.#lists, 'download', ...names], {
-      cwd: this.folder,
-    });
-    if (!ok) return this.#failed(output);
-    for (const file of readdirSync(this.folder).filter(
-      (name) => name.endsWith('.deb') && !this.#unpacked.has(name),
-    )) {
-      const unpacked = await capture('dpkg-deb', ['-x', join(this.folder, file), this.root]);
-      if (!unpacked.ok) return this.#failed(unpacked.output);
-      this.#unpacked.add(file);
-    }
-    return true;
-  }
-
-  /** Reads the package lists anew into a folder of ours, which neither needs nor changes anything of the system. */
-  async update() {
-    const lists = join(this.folder, 'lists');
-    const cache = join(this.folder, 'cache');
-    mkdirSync(join(lists, 'partial'), { recursive: true });
-    mkdirSync(join(cache, 'archives', 'partial'), { recursive: true });
-    this.#lists = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`];
-    const strict = ['-o', 'APT::Update::Error-Mode=any'];
-    const { ok, output } = await capture('apt-get', [...APT, ...strict, ...this.#lists, 'update']);
-    if (!ok) this.#failed(output);
-  }
-
-  #failed(output) {
-    for (const line of output.split('\n'))
-      if (/^(E|Err|dpkg-deb):/.test(line)) this.problems.add(line.trim());
-    return false;
-  }
-
-  /** Library packages that the unpacked ones depend on and that this machine has not installed. */
-  async missingLibraries() {
-    const missing = new Set();
-    for (const file of this.#unpacked) {
-      const { output } = await capture('dpkg-deb', ['-f', join(this.folder, file), 'Depends']);
-      for (const dependency of output.split(',')) {
-        const name = /^\s*(lib[a-z0-9.+-]*)/.exec(dependency)?.[1];
-        if (
-          name &&
-          ![...this.#unpacked].some((deb) => deb.startsWith(`${name}_`)) &&
-          !(await isInstalled(name))
-        )
-          missing.add(name);
-      }
-    }
-    return [...missing];
   }
 }
 
@@ -193,13 +114,4 @@ function writeWrapper(work, server, root) {
   ];
   writeFileSync(join(bin, 'redis-server'), lines.join('\n'));
   chmodSync(join(bin, 'redis-server'), 0o755);
-}
-
-async function isInstalled(name) {
-  const { output } = await capture('dpkg-query', ['-W', '-f', `\${db:Status-Status}\n`, name]);
-  return output.split('\n').includes('installed');
-}
-
-async function succeeds(command, ...args) {
-  return (await capture(command, args)).ok;
 }

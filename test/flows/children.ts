@@ -11,6 +11,12 @@ export function endsWithTests<Child extends ChildProcess>(child: Child): Child {
   if (folder === undefined || child.pid === undefined) return child;
   const note = join(folder, String(child.pid));
   writeFileSync(note, '');
-  child.once('exit', () => rmSync(note, { force: true }));
+  const left = [note, ...sharedMemory.map((name) => `${name}_${child.pid}`)];
+  child.once('exit', () => {
+    for (const file of left) rmSync(file, { force: true });
+  });
   return child;
 }
+
+/** What libfaketime leaves behind when its process is killed, each with the process id at its end. */
+const sharedMemory = ['/dev/shm/faketime_shm', '/dev/shm/sem.faketime_sem'];

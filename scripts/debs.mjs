@@ -1,0 +1,96 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { capture } from './shell.mjs';
+
+/** `APT::Sandbox::User` spares root a warning about folders that the user _apt cannot enter. */
+const APT = [
+  '-q',
+  '-o',
+  'APT::Sandbox::User=root',
+  '-o',
+  'Acquire::Retries=1',
+  '-o',
+  'Acquire::http::Timeout=20',
+];
+
+/** Whether packages of the distribution can be fetched here: on Debian and Ubuntu. */
+export async function canFetch() {
+  return (await succeeds('apt-get', '--version')) && (await succeeds('dpkg-deb', '--version'));
+}
+
+/** Packages fetched with apt-get and unpacked into one root. */
+export class Debs {
+  /** What went wrong so far, each thing once; of use only when nothing worked in the end. */
+  problems = new Set();
+  /** Options for package lists of our own; used when the machine's lists are missing or stale. */
+  #lists = [];
+  #unpacked = new Set();
+
+  constructor(work) {
+    this.folder = join(work, 'debs');
+    this.root = join(work, 'root');
+    mkdirSync(this.folder);
+    mkdirSync(this.root);
+  }
+
+  /** Fetches and unpacks; returns whether all could be. */
+  async add(names) {
+    const { ok, output } = await capture('apt-get', [...APT, ...this.#lists, 'download', ...names], {
+      cwd: this.folder,
+    });
+    if (!ok) return this.#failed(output);
+    for (const file of readdirSync(this.folder).filter(
+      (name) => name.endsWith('.deb') && !this.#unpacked.has(name),
+    )) {
+      const unpacked = await capture('dpkg-deb', ['-x', join(this.folder, file), this.root]);
+      if (!unpacked.ok) return this.#failed(unpacked.output);
+      this.#unpacked.add(file);
+    }
+    return true;
+  }
+
+  /** Reads the package lists anew into a folder of ours, which neither needs nor changes anything of the system. */
+  async update() {
+    const lists = join(this.folder, 'lists');
+    const cache = join(this.folder, 'cache');
+    mkdirSync(join(lists, 'partial'), { recursive: true });
+    mkdirSync(join(cache, 'archives', 'partial'), { recursive: true });
+    this.#lists = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`];
+    const strict = ['-o', 'APT::Update::Error-Mode=any'];
+    const { ok, output } = await capture('apt-get', [...APT, ...strict, ...this.#lists, 'update']);
+    if (!ok) this.#failed(output);
+  }
+
+  #failed(output) {
+    for (const line of output.split('\n'))
+      if (/^(E|Err|dpkg-deb):/.test(line)) this.problems.add(line.trim());
+    return false;
+  }
+
+  /** Library packages that the unpacked ones depend on and that this machine has not installed. */
+  async missingLibraries() {
+    const missing = new Set();
+    for (const file of this.#unpacked) {
+      const { output } = await capture('dpkg-deb', ['-f', join(this.folder, file), 'Depends']);
+      for (const dependency of output.split(',')) {
+        const name = /^\s*(lib[a-z0-9.+-]*)/.exec(dependency)?.[1];
+        if (
+          name &&
+          ![...this.#unpacked].some((deb) => deb.startsWith(`${name}_`)) &&
+          !(await isInstalled(name))
+        )
+          missing.add(name);
+      }
+    }
+    return [...missing];
+  }
+}
+
+async function isInstalled(name) {
+  const { output } = await capture('dpkg-query', ['-W', '-f', `\${db:Status-Status}\n`, name]);
+  return output.split('\n').includes('installed');
+}
+
+async function succeeds(command, ...args) {
+  return (await capture(command, args)).ok;
+}

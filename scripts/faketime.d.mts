@@ -1,0 +1,1 @@
+export function findFaketime(root: string): Promise<string | undefined>;

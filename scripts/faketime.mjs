@@ -1,0 +1,35 @@
+import { globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { canFetch, Debs } from './debs.mjs';
+
+/**
+ * Returns where libfaketime is, which shows a process another time than the machine's: on this machine, or, on Debian
+ * and Ubuntu, fetched into the cache folder (nothing is installed). Undefined where it cannot be had.
+ */
+export async function findFaketime(root) {
+  const folder = join(root, 'node_modules', '.cache', 'docket');
+  const target = join(folder, 'faketime');
+  const found = libraryIn('/') ?? libraryIn(target);
+  if (found !== undefined || !(await canFetch())) return found;
+  mkdirSync(folder, { recursive: true });
+  const work = mkdtempSync(`${target}-`);
+  try {
+    const debs = new Debs(work);
+    if (!(await debs.add(['libfaketime']))) {
+      await debs.update();
+      if (!(await debs.add(['libfaketime']))) return undefined;
+    }
+    rmSync(debs.folder, { recursive: true });
+    renameSync(debs.root, target);
+  } catch (error) {
+    // Somebody else fetched it in the same moment.
+    if (libraryIn(target) === undefined) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return libraryIn(target);
+}
+
+/** `MT` is the one for programs with several threads; the other one may lock up in them. */
+const libraryIn = (root) =>
+  globSync(join(root, 'usr', '{lib,lib64}', '{*/,}faketime', 'libfaketimeMT.so.1')).at(0);
