@@ -2,12 +2,12 @@ import type { Log } from '../log.ts';
 import { type RunStore, UnreadableRun } from '../store/runs.ts';
 import { done, lookAgainIn, type Outcome } from './job.ts';
 
-/** How often a run that only a newer Docket can read is looked for: that one may have gone. */
-const NEWER_MS = 60_000;
+/** How often a record that cannot be read is tried again. */
+export const UNREADABLE_MS = 60_000;
 
 /**
- * One look at a run, which `load` gives with whatever belongs to it. One that is gone, or that nobody can read, is
- * looked at no more; one that a newer Docket wrote is left to that one.
+ * One look at a run, which `load` gives with whatever belongs to it. One that is gone is looked at no more; one that
+ * cannot be read was written by a newer Docket, and is left to that one as it is.
  */
 export async function lookAtRun<T>(
   job: string,
@@ -21,11 +21,8 @@ export async function lookAtRun<T>(
     loaded = await load();
   } catch (error) {
     if (!(error instanceof UnreadableRun)) throw error;
-    if (error.newer) {
-      log.info({ run: runId, job }, 'a run of a newer Docket is left to that one');
-      return lookAgainIn(NEWER_MS);
-    }
-    log.error({ run: runId, job, err: error }, 'a run cannot be read, and is given up');
+    log.info({ run: runId, job, err: error }, 'a run cannot be read, and is left to a newer Docket');
+    return lookAgainIn(UNREADABLE_MS);
   }
   if (loaded !== undefined) return look(loaded);
   await runs.forget(job, runId);

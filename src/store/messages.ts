@@ -5,6 +5,7 @@ import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 import { listed, type Span } from './listed.ts';
 import { luaScript } from './lua.ts';
+import { version } from './version.ts';
 
 /**
  * Where a message belongs: the thread under somebody's message, a conversation, a person's direct messages, or the
@@ -20,8 +21,8 @@ const place = z.union([
 export type Place = z.infer<typeof place>;
 
 /** How a message should look now. */
-const wantedMessage = z.object({
-  v: z.literal(1),
+export const wantedMessage = z.object({
+  v: version(1),
   teamId: z.string(),
   place,
   /** What it is to people: decides which edits go first, and whether a deleted message is posted again. */
@@ -68,9 +69,15 @@ export type DeliveryState =
   | { kind: 'shown'; channel: string; ts: string }
   | { kind: 'refused'; code: string };
 
+/** A message whose wanted state this Docket cannot read: a newer one wrote it. */
+export class UnreadableMessage extends Error {
+  override readonly name = 'UnreadableMessage';
+}
+
 export interface MessageStore {
   /** Replaces the wanted state, unless a later `version` of it was wanted already. Answers whether it changed. */
   want(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
+  /** Throws `UnreadableMessage`. */
   load(messageKey: string): Promise<MessageRecord | undefined>;
   /** Updates what is known of the delivery; `undefined` forgets a field. */
   update(messageKey: string, delivery: { [K in keyof Delivery]?: Delivery[K] | undefined }): Promise<void>;
@@ -114,7 +121,8 @@ redis.call('ZREM', KEYS[2], ARGV[2])
 return 1
 `);
 
-const delivery = z.object({
+/** The fields of a message's record beside what is wanted; each is written by itself. */
+export const deliveryFields = z.object({
   deliveredHash: z.string().optional(),
   channel: z.string().optional(),
   ts: z.string().optional(),
@@ -141,11 +149,11 @@ export function createMessageStore(redis: Redis): MessageStore {
     async load(messageKey) {
       const fields = await redis.hgetall(keys.message(messageKey));
       if (fields.wanted === undefined) return undefined;
+      const wanted = wantedMessage.safeParse(JSON.parse(fields.wanted));
+      if (!wanted.success)
+        throw new UnreadableMessage(`message ${messageKey} cannot be read`, { cause: wanted.error });
       // `exactOptionalPropertyTypes` tells a missing field from an undefined one; a parsed record has no undefined ones.
-      return {
-        ...(delivery.parse(fields) as Delivery),
-        wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
-      };
+      return { ...(deliveryFields.parse(fields) as Delivery), wanted: wanted.data };
     },
     async state(messageKey) {
       const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');

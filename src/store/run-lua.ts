@@ -118,9 +118,10 @@ if redis.call('EXISTS', KEYS[1]) == 1 then wake(KEYS[1], KEYS[2], ARGV[1]) end
 return 1
 `);
 
+// A run that is back by now stays listed.
 export const forgetScript = luaScript(`${LUA_LIVES}
+if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('ZREM', KEYS[1], ARGV[1])
-livesFor(ARGV[3], KEYS[2], KEYS[3])
-if KEYS[4] and redis.call('GET', KEYS[4]) == ARGV[2] then redis.call('DEL', KEYS[4]) end
+livesFor(ARGV[2], KEYS[3])
 return 1
 `);

@@ -16,7 +16,8 @@ import {
 
 /** What every run has: one accepted request, from the moment it was accepted to its visible outcome. */
 export const runBase = z.object({
-  v: z.literal(1),
+  /** The version of its record; every kind of run has its own, see `version`. */
+  v: z.number(),
   id: z.string(),
   teamId: z.string(),
   /** The name of the job that works on it. */
@@ -32,16 +33,12 @@ export const runBase = z.object({
 });
 export type RunBase = z.infer<typeof runBase>;
 
-/** A run whose record this version of Docket cannot read. `cause` says where it differs. */
+/** A run whose record this Docket cannot read: a newer one wrote it. `cause` says where it differs. */
 export class UnreadableRun extends Error {
   override readonly name = 'UnreadableRun';
-  /** Written by a newer Docket, which can read it. */
-  readonly newer: boolean;
 
-  constructor(runId: string, record: unknown, cause: unknown) {
+  constructor(runId: string, cause: unknown) {
     super(`the record of run ${runId} cannot be read`, { cause });
-    const version = z.object({ v: z.number().positive() }).safeParse(record);
-    this.newer = version.success && !runBase.shape.v.safeParse(version.data.v).success;
   }
 }
 
@@ -100,7 +97,7 @@ export interface RunStore {
   /** Gives a run one more name, by which it is found for as long as it is kept. */
   alias(name: string, runId: string): Promise<void>;
   byAlias(name: string): Promise<string | undefined>;
-  /** Nobody needs to look at a run whose record is gone or cannot be read. Its claim is freed, as far as it is known. */
+  /** Nobody needs to look at a run whose record is gone. */
   forget(job: string, runId: string): Promise<void>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
@@ -179,11 +176,8 @@ export function createRunStore(redis: Redis): RunStore {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
     async forget(job, runId) {
-      const json = await redis.hget(keys.run(runId), 'json');
-      const { data } = z.object({ claim: z.string() }).safeParse(parseJson(json));
-      const claim = data === undefined ? [] : [keys.claim(data.claim)];
-      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId), ...claim];
-      await forgetScript(redis, touched, [memberOf({ job, id: runId }), runId, keep.runMs]);
+      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
+      await forgetScript(redis, touched, [memberOf({ job, id: runId }), keep.runMs]);
     },
     async load(runId, schema) {
       return readRun(runId, await redis.hget(keys.run(runId), 'json'), schema);
@@ -222,9 +216,8 @@ export function readRun<R extends RunBase>(
   schema: z.ZodType<R>,
 ): R | undefined {
   if (json === null) return undefined;
-  const record = parseJson(json);
-  const read = schema.safeParse(record);
-  if (!read.success) throw new UnreadableRun(runId, record, read.error);
+  const read = schema.safeParse(parseJson(json));
+  if (!read.success) throw new UnreadableRun(runId, read.error);
   return read.data;
 }
 

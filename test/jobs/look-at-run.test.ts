@@ -42,24 +42,24 @@ async function given(run: (typeof cases)[number][2], record: object) {
 
 const claims = () => redis.client.keys(keys.claim('*'));
 
-test.each(cases)('%s that nobody can read is given up, with one error in the log', async (_, job, run) => {
-  const data = await given(run, { state: 'unheard of' });
-  expect(await job.run(data, context())).toEqual({ kind: 'done' });
-  expect(await world.runs.active()).toEqual([]);
-  expect(await claims()).toEqual([]);
-  expect(lines).toEqual([expect.objectContaining({ level: 50, run: run.id })]);
-});
+const unreadable = cases.flatMap(([name, job, run]) => [
+  [name, 'later version', job, run, { v: 99 }] as const,
+  [name, 'state that is not known here', job, run, { state: 'unheard of' }] as const,
+]);
 
-test.each(cases)('%s of a newer Docket is left to that one, and no error', async (_, job, run) => {
-  const data = await given(run, { v: 99, state: 'unheard of' });
-  const before = await redis.client.hgetall(keys.run(run.id));
-  expect(await job.run(data, context())).toEqual({ kind: 'again', inMs: 60_000 });
-  await job.giveUp?.(data, context(), 'ref1');
-  expect(await redis.client.hgetall(keys.run(run.id))).toEqual(before);
-  expect(await world.runs.active()).toHaveLength(1);
-  expect(await claims()).toHaveLength(1);
-  expect(lines.filter(({ level }) => level > 30)).toEqual([]);
-});
+test.each(unreadable)(
+  '%s of a %s is left to a newer Docket, and no error',
+  async (_, _what, job, run, record) => {
+    const data = await given(run, record);
+    const before = await redis.client.hgetall(keys.run(run.id));
+    expect(await job.run(data, context())).toEqual({ kind: 'again', inMs: 60_000 });
+    await job.giveUp?.(data, context(), 'ref1');
+    expect(await redis.client.hgetall(keys.run(run.id))).toEqual(before);
+    expect(await world.runs.active()).toHaveLength(1);
+    expect(await claims()).toHaveLength(1);
+    expect(lines.filter(({ level }) => level > 30)).toEqual([]);
+  },
+);
 
 test.each(cases)('%s that is gone is looked at no more', async (_, job, run) => {
   const data = await given(run, {});
@@ -67,10 +67,4 @@ test.each(cases)('%s that is gone is looked at no more', async (_, job, run) => 
   expect(await job.run(data, context())).toEqual({ kind: 'done' });
   expect(await world.runs.active()).toEqual([]);
   expect(lines).toEqual([]);
-});
-
-test.each(cases)('%s that nobody can read any more is given up by giving up, too', async (_, job, run) => {
-  const data = await given(run, { state: 'unheard of' });
-  await job.giveUp?.(data, context(), 'ref1');
-  expect(await world.runs.active()).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { lookAgainIn } from '../job.ts';
+import { UNREADABLE_MS } from '../look-at-run.ts';
 import { noted } from './changes.ts';
 import type { AgentContext } from './context.ts';
-import { heard as heardSchema } from './heard.ts';
+import { type Heard, heard as heardSchema } from './heard.ts';
 import { noPlaceMessage } from './place-view.ts';
 import { answerableUntilMs, settleLost } from './send-step.ts';
 import { inFlight, type ThreadRun } from './thread.ts';
@@ -9,7 +10,8 @@ import { type Opened, type Step, save, tell, whileReadable } from './thread-step
 
 /** Follows no more. What is under way at the platform goes on there; nobody here is told of it. */
 export async function end({ run, heard, wakes }: Opened, context: AgentContext): Promise<Step> {
-  if (heard.length > 0) return save(afterTheEnd(run, heard), heard.length, context);
+  const readable = entriesIn(heard);
+  if (readable.length > 0) return save(afterTheEnd(run, readable), readable.length, context);
   const flying = inFlight(run);
   if (flying?.state === 'sending') {
     const leftMs = answerableUntilMs(flying, context) - context.now();
@@ -20,15 +22,21 @@ export async function end({ run, heard, wakes }: Opened, context: AgentContext):
   await whileReadable(() => context.watches.leave(run), context);
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') await tellNoPlace(run, run.ended.code ?? '', context);
-  return tell(run, wakes, [], context);
+  return tell(run, wakes, heard.length > 0 ? [UNREADABLE_MS] : [], context);
+}
+
+/** The entries before the first one that cannot be read, which is left to a newer Docket. */
+function entriesIn(heard: readonly unknown[]): Heard[] {
+  const read = heard.map((entry) => heardSchema.safeParse(entry).data);
+  const end = read.indexOf(undefined);
+  return read.slice(0, end < 0 ? undefined : end).filter((entry) => entry !== undefined);
 }
 
 /** Whoever wanted something of a thread that follows no more is told that nothing came of it. */
-function afterTheEnd(run: ThreadRun, entries: readonly unknown[]): ThreadRun {
+function afterTheEnd(run: ThreadRun, entries: readonly Heard[]): ThreadRun {
   const whom = entries.flatMap((entry) => {
-    const { data } = heardSchema.safeParse(entry);
-    if (data?.kind === 'instruct') return [{ to: data.by.id, id: data.id }];
-    return data?.kind === 'reply' && data.mentionsBot ? [{ to: data.user, id: data.ts }] : [];
+    if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
+    return entry.kind === 'reply' && entry.mentionsBot ? [{ to: entry.user, id: entry.ts }] : [];
   });
   return whom.reduce((thread, { to, id }) => noted(thread, { id: `over ${id}`, to, kind: 'over' }), run);
 }

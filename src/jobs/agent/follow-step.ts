@@ -1,4 +1,5 @@
 import { backoffMs } from '../../timing.ts';
+import { UNREADABLE_MS } from '../look-at-run.ts';
 import { endingUnmade } from './changes.ts';
 import type { AgentContext } from './context.ts';
 import { listenAll } from './listen-step.ts';
@@ -19,9 +20,6 @@ import { withoutLimit } from './told.ts';
 
 /** While instructions go out one after the other, people are shown how things are so often. */
 const SHOWN_EVERY_MS = 2000;
-
-/** How often a watch is tried that only a newer Docket can read. */
-const UNREADABLE_MS = 60_000;
 
 /**
  * A look while it lasts: when it last showed anything, and how often the thread had been woken when it last knew all
@@ -75,7 +73,8 @@ export async function follow(
     if (await send(listened.thread, head, listened.taken, context)) thisLook.inStepAt = wakes;
     return 'next';
   }
-  if (listened.waits) waits.push(backoffMs(timing, 3, random()));
+  if (listened.waitsFor === 'author') waits.push(backoffMs(timing, 3, random()));
+  if (listened.waitsFor === 'newerDocket') waits.push(UNREADABLE_MS);
 
   const news = { thread: run };
   const readable = await whileReadable(async () => {

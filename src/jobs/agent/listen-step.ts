@@ -14,30 +14,37 @@ const NAMES_WAIT_MS = 60_000;
 export interface Listened {
   thread: ThreadRun;
   taken: number;
-  /** The next entry has to wait, since Slack does not tell who wrote it. */
-  waits: boolean;
+  /** What the next entry has to wait for: Slack does not tell who wrote it, or a newer Docket wrote it. */
+  waitsFor?: 'author' | 'newerDocket';
   /** Somebody wants the job looked at. */
   lookWanted: boolean;
 }
 
-/** Takes in what was heard, in its order, up to the first entry of whose author too little is known. */
+/**
+ * Takes in what was heard, in its order, up to the first entry of whose author too little is known, or that cannot be
+ * read.
+ */
 export async function listenAll(
   thread: ThreadRun,
   entries: readonly unknown[],
   context: AgentContext,
 ): Promise<Listened> {
-  const listened: Listened = { thread, taken: 0, waits: false, lookWanted: false };
+  const listened: Listened = { thread, taken: 0, lookWanted: false };
   for (const entry of entries) {
     // What comes after the end is answered there.
     if (listened.thread.state === 'ended') break;
     const read = heardSchema.safeParse(entry);
-    if (read.success) {
-      const about = await acquaint(listened.thread, read.data, context);
-      if (about === undefined) return { ...listened, waits: true };
-      listened.thread = heardBy(listened.thread, read.data, about, context);
-      listened.lookWanted ||= wantsLook(read.data);
-    } else
-      context.log.error({ run: thread.id, err: read.error }, 'what was heard in a thread cannot be read');
+    if (!read.success) {
+      context.log.info(
+        { run: thread.id, err: read.error },
+        'an entry of an inbox cannot be read, and is left to a newer Docket',
+      );
+      return { ...listened, waitsFor: 'newerDocket' };
+    }
+    const about = await acquaint(listened.thread, read.data, context);
+    if (about === undefined) return { ...listened, waitsFor: 'author' };
+    listened.thread = heardBy(listened.thread, read.data, about, context);
+    listened.lookWanted ||= wantsLook(read.data);
     listened.taken += 1;
   }
   return listened;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
+import { version } from '../../store/version.ts';
 import { newReply } from './heard.ts';
 
 /** Why it is not clear in which project a job is. */
@@ -30,6 +31,7 @@ export type MentionAnswer = z.infer<typeof mentionAnswer>;
 
 /** Somebody mentioned the app where no agent job is followed. All times are epoch milliseconds. */
 export const mentionRun = runBase.extend({
+  v: version(1),
   job: z.literal('agent-mention'),
   /** Slack's id of the app's user, which is left out of the text. */
   botUserId: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
+import { version } from '../../store/version.ts';
 
 const person = z.object({ id: z.string(), name: z.string() });
 export type Person = z.infer<typeof person>;
@@ -178,6 +179,7 @@ const sendLimit = z.object({
 
 /** A Slack thread that follows an agent job. Every message about it is a function of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
+  v: version(1),
   job: z.literal('agent-thread'),
   project: z.string(),
   /** The platform's id of the agent job; missing until a new one is made. */

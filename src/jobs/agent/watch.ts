@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
+import { version } from '../../store/version.ts';
 import { jobSeen, roundEnding } from './thread.ts';
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
+  v: version(1),
   job: z.literal('agent-watch'),
   project: z.string(),
   agentJobId: z.string(),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
+import { version } from '../../store/version.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({
@@ -67,6 +68,7 @@ export type Look = z.infer<typeof look>;
  * this record alone, see `view.ts`.
  */
 export const exportRun = runBase.extend({
+  v: version(1),
   job: z.literal('export'),
   project: z.string(),
   /** Empty for an export that was not started from here and whose job alone is known. */

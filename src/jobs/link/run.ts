@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { runBase } from '../../store/runs.ts';
+import { version } from '../../store/version.ts';
 
 /**
  * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch
  * milliseconds.
  */
 export const linkRun = runBase.extend({
+  v: version(1),
   job: z.literal('link'),
   project: z.string(),
   /** The platform's id of the export job, and what it exported, for people to read. */

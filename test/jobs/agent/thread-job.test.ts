@@ -107,6 +107,35 @@ test('a watch of a newer Docket does not end its threads: what can be sent goes 
   expect((await world.thread()).state).toBe('following');
 });
 
+describe('an entry of a newer Docket', () => {
+  const newer = { kind: 'unheard of' };
+  const waiting = () => world.client.lrange(keys.inbox(world.id), 0, -1);
+
+  test('is kept, with all that came after it; what came before goes out', async () => {
+    await world.follows();
+    await world.hears(wrote(ana, 1, 'one'));
+    await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
+    await world.hears(wrote(ana, 2, 'two'));
+    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    expect(world.prompts).toEqual(['one']);
+    expect((await waiting()).map((entry) => JSON.parse(entry))).toEqual([newer, wrote(ana, 2, 'two')]);
+    await world.client.lpop(keys.inbox(world.id));
+    await world.look();
+    expect(world.prompts).toEqual(['one', 'two']);
+  });
+
+  test('is kept by a thread that has ended, too', async () => {
+    await world.follows();
+    await world.hears(clicks(ana, 'stop'));
+    await world.look();
+    await world.hears(instructs(ana, 'i1', 'do it'));
+    await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
+    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    expect(world.said).toEqual([expect.stringContaining('follows no job any more')]);
+    expect(await waiting()).toEqual([JSON.stringify(newer)]);
+  });
+});
+
 test('whoever wants something of a thread that was just stopped is told', async () => {
   await world.follows();
   await world.hears(clicks(ben, 'stop'));

@@ -1,0 +1,28 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { outboxJob } from '../../../src/jobs/outbox/job.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { createMessageStore } from '../../../src/store/messages.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { aMessage } from '../../store/a-message.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.close());
+
+test('a message of a newer Docket is left to that one as it is', async () => {
+  const messages = createMessageStore(redis.client);
+  await messages.want('m1', aMessage(), 1, 1000);
+  await redis.client.hset(keys.message('m1'), 'wanted', JSON.stringify({ ...aMessage(), v: 99 }));
+  const before = await redis.client.hgetall(keys.message('m1'));
+  const deliver = async (key: string) => {
+    await messages.load(key);
+    return { kind: 'settled' as const };
+  };
+  const context = { deliver, log: pino({ level: 'silent' }) };
+  expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
+  expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
+  expect(await messages.undelivered()).toEqual(['m1']);
+});
