@@ -5,7 +5,7 @@ import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './lua.ts';
 
-const entrySchema = z.object({
+export const entrySchema = z.object({
   /** By the clock of whoever adds it. */
   atMs: z.number(),
   user: z.object({ id: z.string(), name: z.string() }),

@@ -41,7 +41,7 @@ export interface HomeContext {
   log: Log;
 }
 
-const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
+export const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
 type HomeData = z.output<typeof homeData>;
 
 /** What somebody runs and follows. */
