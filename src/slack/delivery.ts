@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { LinkStore } from '../store/links.ts';
-import type { MessageRecord, MessageStore } from '../store/messages.ts';
+import type { MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
 import type { Pace, PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
 import { backoffMs, type Timing } from '../timing.ts';
@@ -28,7 +28,14 @@ export interface DeliveryParts {
 }
 
 /** Who goes first where many messages wait for their turn. */
-const rankOf = { ending: 0, state: 1, progress: 2 } as const;
+function rankOf({ kind, clicked }: WantedMessage): number {
+  if (kind === 'ending') return 0;
+  if (clicked) return 1;
+  return kind === 'state' ? 2 : 3;
+}
+
+/** Whether it is posted again where somebody deleted it. */
+const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
 /** How long Slack is left alone when it says "too many" without saying until when. */
 const LIMITED_MS = 30_000;
@@ -65,7 +72,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   /** Posts the message, unless it turns out to be there. Answers how long to wait when it cannot be done now. */
   async function post(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted } = record;
-    if (record.deleted && wanted.kind === 'progress') {
+    if (record.deleted && !isReposted(wanted)) {
       await messages.update(key, { deliveredHash: wanted.hash });
       return undefined;
     }
@@ -86,7 +93,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
 
     const pacer = postPace(target.channel, timing);
-    const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs: now() });
+    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs: now() });
     if (waitMs > 0) return waitMs;
     const markedAtMs = now();
     const checkAtMs = markedAtMs + timing.slackCallMs + timing.unclearMs;
@@ -108,7 +115,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const pacer = editPace(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
-    const waitMs = await pace.take(pacer, { of: key, rank: rankOf[wanted.kind], sinceMs });
+    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs });
     if (waitMs > 0) return waitMs;
     await slack.edit({ channel, ts }, await content(record)).catch(holdWhenLimited(pacer));
     await messages.update(key, { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined });
@@ -147,7 +154,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         return { kind: 'again', inMs: backoffMs(timing, failures, random()) };
       case 'missing':
         if (method !== 'chat.update') return refuse(key, record, code);
-        // Somebody deleted it. Progress is not worth a new post; what comes after it is.
+        // Somebody deleted it.
         await messages.update(key, { deleted: true, ts: undefined, deliveredHash: undefined });
         return { kind: 'again', inMs: 0 };
       case 'blocks':

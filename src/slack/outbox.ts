@@ -8,6 +8,10 @@ export interface Shown {
   place: Place;
   kind: WantedMessage['kind'];
   message: Message;
+  /** Somebody has clicked and waits to see it. */
+  clicked?: true;
+  /** What it says is not worth a new post where somebody deleted it. */
+  repost?: false;
   /** Who is told by direct message when the place refuses it for good. */
   otherwise?: string;
   /** Kept without a time to live, for messages that are still edited after a month. */

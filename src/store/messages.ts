@@ -25,8 +25,12 @@ export const wantedMessage = z.object({
   v: version(1),
   teamId: z.string(),
   place,
-  /** What it is to people: decides which edits go first, and whether a deleted message is posted again. */
+  /** What it is to people: decides which edits go first. */
   kind: z.enum(['progress', 'state', 'ending']),
+  /** Somebody has clicked and waits to see it: only endings go first. */
+  clicked: z.literal(true).optional(),
+  /** Whether it is posted again where somebody deleted it; by default, all but progress is. */
+  repost: z.boolean().optional(),
   text: z.string(),
   /** Ours, and Slack checks them; only their being a list is checked here. */
   blocks: z.custom<KnownBlock[]>(Array.isArray),

@@ -62,9 +62,14 @@ afterAll(() => redis.close());
 let version = 0;
 
 /** Says how a message should look. */
-async function want(key: string, kind: WantedMessage['kind'], text = key) {
+async function want(
+  key: string,
+  kind: WantedMessage['kind'],
+  text = key,
+  more: Pick<WantedMessage, 'clicked' | 'repost'> = {},
+) {
   version += 1;
-  const wanted = aMessage({ kind, text, hash: `${key} ${version}` });
+  const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
   await createMessageStore(redis.client).want(key, wanted, version, nowMs);
 }
 
@@ -97,6 +102,28 @@ test('edits that wait go in order: endings, changes of state, progress', async (
     await want(key, key);
   }
   expect(await afterEdits(3, ['progress', 'state', 'ending'])).toEqual(['ending', 'state', 'progress']);
+});
+
+test('what somebody has clicked goes before everything but endings', async () => {
+  for (const key of ['progress', 'state', 'ending', 'clicked'] as const) {
+    await shown(key, { posted: 60_000 });
+    await (key === 'clicked' ? want(key, 'state', key, { clicked: true }) : want(key, key));
+  }
+  const edits = await afterEdits(4, ['progress', 'state', 'clicked', 'ending']);
+  expect(edits).toEqual(['ending', 'clicked', 'state', 'progress']);
+});
+
+test.each([
+  ['state', {}, true],
+  ['state', { repost: false }, false],
+  ['state', { clicked: true, repost: false }, false],
+  ['ending', {}, true],
+  ['progress', {}, false],
+] as const)('a deleted %s, %j, is posted again: %j', async (kind, more, isReposted) => {
+  await want('run', kind, 'run', more);
+  await createMessageStore(redis.client).update('run', { deleted: true });
+  const posted = await afterTurns('post:C0DOCS', 2, ['run']);
+  expect(posted).toEqual(isReposted ? ['run: run'] : []);
 });
 
 test('among edits of one kind, the message that has shown the same for the longest time goes first', async () => {

@@ -17,8 +17,9 @@ export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[]
     shown.push({
       key: `${thread.id}.limit.${limit.n}`,
       place,
-      // That it is over is not worth a new post where somebody deleted the message.
-      kind: over ? 'progress' : 'ending',
+      kind: over ? 'state' : 'ending',
+      ...(over && { repost: false }),
+      ...(over && limit.discarded && { clicked: true }),
       message: over ? overMessage(limit) : limitMessage(thread, limit, waiting),
       otherwise: (waiting[0]?.by ?? thread.owner).id,
       ...(!over && { lasting: true }),

@@ -17,11 +17,13 @@ import { agentActions, type SendTrouble, type ThreadRun } from './thread.ts';
 export function troubleMessages(thread: ThreadRun, place: Shown['place']): Shown[] {
   return thread.troubles.map((trouble) => {
     const open = trouble.answer === undefined;
+    const byPerson = trouble.answer?.action === 'sendAgain' || trouble.answer?.action === 'leave';
     return {
       key: `${thread.id}.trouble.${trouble.id}.${trouble.attempt}`,
       place,
-      // That a question is settled is not worth a new post where somebody deleted it.
-      kind: open ? 'ending' : 'progress',
+      kind: open ? 'ending' : 'state',
+      ...(!open && { repost: false }),
+      ...(byPerson && { clicked: true }),
       message: troubleMessage(thread, trouble),
       otherwise: trouble.by.id,
       ...(open && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),

@@ -34,6 +34,7 @@ export function threadMessages(thread: ThreadRun): Shown[] {
     kind: 'state',
     message: cardMessage(thread),
     ...(thread.state === 'following' && { lasting: true }),
+    ...(thread.ended?.why === 'stopped' && { clicked: true }),
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };

@@ -56,22 +56,19 @@ export function exportMessages(run: ExportRun): Shown[] {
 /** A link and where it is told. A further one edits the same messages, unless the job was watched again for it. */
 function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Shown[] {
   // That a link has ended is not worth a new post where somebody deleted the message.
-  const kind = ending.over ? 'progress' : 'ending';
+  const how: Pick<Shown, 'kind' | 'repost'> = ending.over
+    ? { kind: 'state', repost: false }
+    : { kind: 'ending' };
   const told: Shown = {
     key: `${run.id}.end.${run.attempt}.${resumed}`,
     place: { under: cardKey(run) },
-    kind,
     message: endingMessage(run, ending),
     otherwise: run.requester.id,
+    ...how,
   };
   if (!ending.privately) return [told];
   const place = { user: run.requester.id };
-  const own = {
-    key: privateKey(run, resumed),
-    place,
-    kind,
-    message: privateLinkMessage(run, ending),
-  } as const;
+  const own = { key: privateKey(run, resumed), place, message: privateLinkMessage(run, ending), ...how };
   return [told, own];
 }
 

@@ -13,19 +13,21 @@ export function linkMessages(run: LinkRun): Shown[] {
   const place = { user: run.to.id };
   const key = linkKey(run);
   if (run.state !== 'failed') {
-    // That a link has ended is not worth a new post where somebody deleted the message.
-    const kind = run.state === 'over' ? 'progress' : 'ending';
-    return [{ key, place, kind, message: run.state === 'over' ? overMessage(run) : sentMessage(run) }];
+    if (run.state === 'over') return [{ key, place, message: overMessage(run), ...edited }];
+    return [{ key, place, kind: 'ending', message: sentMessage(run) }];
   }
   const failed = { place, kind: 'ending' as const, message: failedMessage(run) };
   if (run.link === undefined) return [{ key, ...failed }];
   // That no further link can be had is news, and the one before may still work.
   const before = run.over ? overMessage(run) : sentMessage(run);
   return [
-    { key, place, kind: 'progress', message: before },
+    { key, place, message: before, ...edited },
     { key: `${key}.${run.made}`, ...failed },
   ];
 }
+
+/** That a link has ended is not worth a new post where somebody deleted the message. */
+const edited = { kind: 'state', repost: false } as const;
 
 const title = (run: LinkRun) => [`Your own link to the export of ${site(run)}`];
 

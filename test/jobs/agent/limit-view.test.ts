@@ -86,9 +86,13 @@ describe('a limit', () => {
   });
 
   test('is kept and posted again only while it lasts', () => {
-    const how = (thread: ThreadRun) => threadMessages(thread).map(({ kind, lasting }) => [kind, lasting])[1];
-    expect(how(limited())).toEqual(['ending', true]);
-    expect(how(limited({ over: true }))).toEqual(['progress', undefined]);
+    const how = (thread: ThreadRun) =>
+      threadMessages(thread).map(({ kind, clicked, repost, lasting }) => [kind, clicked, repost, lasting])[1];
+    expect(how(limited())).toEqual(['ending', undefined, undefined, true]);
+    expect(how(limited({ over: true }))).toEqual(['state', undefined, false, undefined]);
+    const first = { by: { id: 'U0ANA', name: 'ana' }, excerpt: 'Page 0' };
+    const discarded = { by: { id: 'U0BEN', name: 'ben' }, count: 1, first };
+    expect(how(limited({ over: true, discarded }))).toEqual(['state', true, false, undefined]);
   });
 });
 

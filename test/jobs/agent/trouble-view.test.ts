@@ -47,11 +47,19 @@ describe('the question about a send without an answer', () => {
   test('is kept and posted again until somebody answers', () => {
     const how = (trouble: Partial<SendTrouble>) => {
       const [, shown] = threadMessages(aThread({ troubles: [aTrouble(trouble)] }));
-      return [shown?.kind, shown?.lasting, shown?.otherwise];
+      return [shown?.kind, shown?.clicked, shown?.repost, shown?.lasting, shown?.otherwise];
     };
-    expect(how({})).toEqual(['ending', true, 'U0ANA']);
+    expect(how({})).toEqual(['ending', undefined, undefined, true, 'U0ANA']);
     const answer = { by: BEN, action: 'leave', atMs: NOW_MS } as const;
-    expect(how({ answer })).toEqual(['progress', undefined, 'U0ANA']);
+    expect(how({ answer })).toEqual(['state', true, false, undefined, 'U0ANA']);
+    expect(how({ answer: { ...answer, action: 'sendAgain' } })).toEqual(how({ answer }));
+    expect(how({ answer: { ...answer, action: 'late' } })).toEqual([
+      'state',
+      undefined,
+      false,
+      undefined,
+      'U0ANA',
+    ]);
   });
 });
 

@@ -199,7 +199,7 @@ describe('an ending whose link is for one person', () => {
   test('loses the link in the direct message when it has ended, and is not posted anew for that', () => {
     const over = { ...done, over: true } as Ending;
     const own = shown(over, 'private');
-    expect(own?.kind).toBe('progress');
+    expect([own?.kind, own?.repost]).toEqual(['state', false]);
     expect(own && reads(own.message)).toBe(
       '📦 The export of docs.acme.com is ready\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
     );
@@ -219,6 +219,6 @@ describe('an ending whose link has ended', () => {
   });
 
   test('is an edit that nobody needs where the message was deleted', () => {
-    expect(exportMessages(ended(over)).at(-1)?.kind).toBe('progress');
+    expect(exportMessages(ended(over)).at(-1)).toMatchObject({ kind: 'state', repost: false });
   });
 });
