@@ -19,5 +19,5 @@ EXPOSE 3000
 USER node
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { DOCKET_ROLE, HEALTH_PORT, PORT } = process.env; const port = (DOCKET_ROLE === 'worker' && HEALTH_PORT) || PORT; fetch(`http://127.0.0.1:${port}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/app.ts"]

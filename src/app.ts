@@ -3,6 +3,8 @@ import { createClosers } from './closers.ts';
 import { readSettings, type Settings, SettingsError, secretsOf } from './config.ts';
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { createHealth } from './health.ts';
+import { serveHealth } from './health-checks.ts';
+import { PortError, startHttpServer } from './http-server.ts';
 import { calmly, createLog, type Log } from './log.ts';
 import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
@@ -13,6 +15,7 @@ import { createNames } from './slack/names.ts';
 import type { RedisAddress } from './store/connections.ts';
 import { DataDirInUse } from './store/data-dir-lock.ts';
 import { RedisStartFailed, startEmbeddedRedis } from './store/embedded-redis.ts';
+import { outside } from './store/health.ts';
 import { RedisMissing } from './store/redis-server.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { startReceiving } from './web-role.ts';
@@ -33,8 +36,8 @@ export interface AppParts {
 }
 
 export interface Docket {
-  /** Where requests are taken; nothing with the role `worker`. */
-  port: number | undefined;
+  /** Where it answers health checks and, unless its role is `worker`, takes requests. */
+  port: number;
   /** Stops taking requests, hands running jobs back and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -47,9 +50,15 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     watchMs: settings.limits.watchHours * 3_600_000,
     ...options.timing,
   };
+  const isWorker = settings.role === 'worker';
+  const server = isWorker
+    ? await startHttpServer('HEALTH_PORT', settings.healthPort, log)
+    : await startHttpServer('PORT', settings.port, log);
+  const checks = serveHealth(server, now);
   const closers = createClosers(log);
   const report = calmly(log, now);
   const health = createHealth(now);
+  for (const part of outside) checks.part(part, () => health.states()[part]);
   const slack = createSlackApi({
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
@@ -85,12 +94,20 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     return { socketPath: redis.socketPath };
   }
 
+  /** No further requests, then everything else. */
+  async function stop() {
+    await server.close();
+    await closers.closeAll();
+  }
+
   try {
     const parts: RoleParts = {
       address: await findRedis(),
       slack,
       identity,
       health,
+      checks,
+      server,
       policy,
       names,
       timing,
@@ -105,22 +122,35 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     // Slack may be away: then people are told so, and the asking goes on.
     await within(READY_MS, identity.start()).catch(() => {});
     if (settings.role !== 'web') startWorking(settings, parts);
-    const port = settings.role === 'worker' ? undefined : await startReceiving(settings, parts);
+    if (!isWorker) await startReceiving(settings, parts);
+    checks.started();
+    const { port } = server;
     log.info(
-      { role: settings.role, port, redis: settings.redisUrl === undefined ? 'embedded' : 'external' },
+      {
+        role: settings.role,
+        ...(isWorker ? { healthPort: port } : { port }),
+        redis: settings.redisUrl === undefined ? 'embedded' : 'external',
+      },
       'Docket is up',
     );
-    return { port, stop: closers.closeAll };
+    return { port, stop };
   } catch (error) {
-    await closers.closeAll();
+    await stop();
     throw error;
   }
 }
 
 /** What the operator can mend; the message says how. */
-const operatorErrors = [SettingsError, DocsApiSettingsError, RedisMissing, DataDirInUse, RedisStartFailed];
+const operatorErrors = [
+  SettingsError,
+  DocsApiSettingsError,
+  PortError,
+  RedisMissing,
+  DataDirInUse,
+  RedisStartFailed,
+];
 
-/** Runs Docket until SIGTERM or SIGINT. Settings that cannot work are printed with their fixes; then it exits with 1. */
+/** Runs Docket until SIGTERM, SIGINT or SIGHUP. Settings that cannot work are printed with their fixes; then it exits with 1. */
 export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   let log: Log | undefined;
   try {
@@ -139,15 +169,19 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
 
 /** A signal that comes while Docket starts ends it in order too, its Redis included. */
 function stopOnSignals(starting: Promise<Docket>, log: Log) {
+  let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), defaultTiming.shutdownMs + 1500).unref();
     const docket = await starting;
     await docket.stop();
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, (received) => void stop(received));
+  // A terminal that closes sends SIGHUP, and npm may pass it on once more. A second Ctrl-C ends at once.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
+  process.once('SIGINT', (received) => void stop(received));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
     process.exit(1);

@@ -15,6 +15,8 @@ export interface Settings extends Omit<ConfigFile, 'projects'> {
   slackAppToken: string | undefined;
   slackApiUrl: string;
   port: number;
+  /** Where the role `worker` answers health checks. */
+  healthPort: number;
   docsApiUrl: string;
   /** At least one. */
   projects: readonly Project[];
@@ -70,6 +72,12 @@ const signingSecret = z
   .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
   .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
 
+const portNumber = z.coerce
+  .number('must be a port number.')
+  .int('must be a port number.')
+  .min(0, 'must be a port number.')
+  .max(65535, 'must be a port number.');
+
 const envSchema = z.object({
   DOCKET_ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker.').default('all'),
   SLACK_BOT_TOKEN: z
@@ -81,12 +89,8 @@ const envSchema = z.object({
     .startsWith('xapp-', 'must be an app-level token, which begins with xapp-. See "Basic Information".')
     .optional(),
   SLACK_API_URL: secureUrl("Unset it to use Slack's own.").default('https://slack.com/api/'),
-  PORT: z.coerce
-    .number('must be a port number.')
-    .int('must be a port number.')
-    .min(0, 'must be a port number.')
-    .max(65535, 'must be a port number.')
-    .default(3000),
+  PORT: portNumber.default(3000),
+  HEALTH_PORT: portNumber.optional(),
   DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
   DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
@@ -211,6 +215,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     slackAppToken: data.SLACK_APP_TOKEN,
     slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
     port: data.PORT,
+    healthPort: data.HEALTH_PORT ?? data.PORT,
     docsApiUrl: data.DOCS_API_URL,
     projects: file.projects ?? [projectOf(set)],
     docsDomain: data.DOCS_DOMAIN,

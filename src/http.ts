@@ -1,17 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { AuthorizationError, HTTPReceiver, type Logger } from '@slack/bolt';
-import type { PartState } from './health.ts';
 
 /** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
 const CLOCK_TOLERANCE_S = 300;
 
-export interface HealthParts {
-  /** The state of each part; quick, and never rejects. */
-  parts: () => Promise<Record<string, PartState>>;
-  now: () => number;
-}
-
-export interface HttpParts extends HealthParts {
+export interface HttpParts {
   signingSecret: string;
   logger: Logger;
 }
@@ -27,11 +19,8 @@ export function refuseFuture(timestampS: unknown, nowMs: number) {
     throw new FutureRequestError('timestamp in the future');
 }
 
-/**
- * Bolt's HTTP receiver for `/slack/events`, answering only after the listeners have finished, with the health
- * addresses beside it.
- */
-export function createReceiver({ signingSecret, logger, ...health }: HttpParts): HTTPReceiver {
+/** Bolt's HTTP receiver for `/slack/events`, answering only after the listeners have finished. */
+export function createReceiver({ signingSecret, logger }: HttpParts): HTTPReceiver {
   return new HTTPReceiver({
     signingSecret,
     endpoints: ['/slack/events'],
@@ -40,7 +29,6 @@ export function createReceiver({ signingSecret, logger, ...health }: HttpParts):
     customPropertiesExtractor: (request) => ({
       requestTimestampS: request.headers['x-slack-request-timestamp'],
     }),
-    customRoutes: healthRoutes(health),
     processEventErrorHandler: async ({ error, response }) => {
       const refused = error instanceof AuthorizationError || causedByFuture(error);
       if (!response.headersSent) response.writeHead(refused ? 401 : 500).end();
@@ -50,41 +38,7 @@ export function createReceiver({ signingSecret, logger, ...health }: HttpParts):
   });
 }
 
-/** The health addresses alone, for requests that come over a socket. */
-export function createHealthServer(health: HealthParts): Server {
-  const routes = healthRoutes(health);
-  return createServer((request, response) => {
-    const [path] = (request.url ?? '').split('?');
-    const route = routes.find((one) => one.path === path && one.method === request.method);
-    if (route) route.handler(request, response);
-    else response.writeHead(404).end();
-  });
-}
-
-/** `/readyz` is 200 also while Redis, Slack or the platform is down: Docket can still tell people so. */
-function healthRoutes({ parts, now }: HealthParts) {
-  return [
-    {
-      path: '/healthz',
-      method: 'GET',
-      handler: (_: IncomingMessage, response: ServerResponse) => json(response, { alive: true }),
-    },
-    {
-      path: '/readyz',
-      method: 'GET',
-      handler: async (_: IncomingMessage, response: ServerResponse) =>
-        json(response, { ready: true, atMs: now(), parts: await parts() }),
-    },
-  ];
-}
-
 function causedByFuture(error: unknown): boolean {
   if (error instanceof FutureRequestError) return true;
   return error instanceof Error && 'original' in error && causedByFuture(error.original);
-}
-
-function json(response: ServerResponse, body: unknown) {
-  response
-    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(JSON.stringify(body));
 }

@@ -1,5 +1,7 @@
 import type { Closers } from './closers.ts';
 import type { Health } from './health.ts';
+import type { HealthChecks } from './health-checks.ts';
+import type { HttpServer } from './http-server.ts';
 import type { Log } from './log.ts';
 import type { Policy } from './policy.ts';
 import type { SlackApi } from './slack/client.ts';
@@ -15,6 +17,9 @@ export interface RoleParts {
   slack: SlackApi;
   identity: IdentityKeeper;
   health: Health;
+  checks: HealthChecks;
+  /** Listens already; in every role it answers the health addresses. */
+  server: HttpServer;
   policy: Policy;
   /** Names for what a message mentions. Rejects with `NamesUnknown`. */
   names: (mentions: Mentions) => Promise<Names>;

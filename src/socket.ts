@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
 import { slackApiError } from './slack/errors.ts';
@@ -20,13 +18,11 @@ const DRAIN_MS = 1600;
 export interface SocketParts extends Omit<LinkParts, 'take' | 'timing'> {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & LinkParts['timing'];
   random: () => number;
-  /** Serves the health addresses. */
-  server: Server;
 }
 
 export interface SocketReceiver extends Receiver {
-  /** Answers the server when it listens and Slack has taken a connection, or has had the time to. */
-  start(port: number): Promise<Server>;
+  /** Resolves when Slack has taken a connection, or has had the time to. */
+  start(): Promise<void>;
   /** Whether Slack can reach us now. */
   connected(): boolean;
 }
@@ -35,7 +31,7 @@ export interface SocketReceiver extends Receiver {
  * Takes requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only when its listener has
  * finished, so that what is acknowledged is kept; all else is left to Slack, which tells the person or sends again.
  */
-export function createSocketReceiver({ random, server, ...parts }: SocketParts): SocketReceiver {
+export function createSocketReceiver({ random, ...parts }: SocketParts): SocketReceiver {
   const { timing, log } = parts;
   const links = new Set<Link>();
   const connected = new Set<Link>();
@@ -117,26 +113,19 @@ export function createSocketReceiver({ random, server, ...parts }: SocketParts):
     },
     connected: () => connected.size > 0,
 
-    async start(port) {
-      server.listen(port);
-      await once(server, 'listening');
+    async start() {
       lines = Array.from({ length: CONNECTIONS }, (_, index) => keepLine(index + 1));
       await within(START_MS, firstConnection.promise).catch(() => {});
-      return server;
     },
 
     async stop() {
       stopping.abort();
-      const closed = once(server, 'close');
-      server.close();
       const idle = Promise.all([...links].map((link) => link.idle()));
       await within(DRAIN_MS, idle).catch(() =>
         log.warn('requests in work are cut off; Slack tells the people'),
       );
       for (const link of links) link.hangUp();
       await Promise.all(lines);
-      server.closeAllConnections();
-      await closed;
     },
   };
 }

@@ -10,7 +10,8 @@ import { createIntake } from './commands/intake.ts';
 import { createDialogOpener } from './commands/open-dialog.ts';
 import { createSystemLook } from './commands/system.ts';
 import { type Settings, SettingsError } from './config.ts';
-import { createHealthServer, createReceiver, type HealthParts, refuseFuture } from './http.ts';
+import { redisState } from './health-checks.ts';
+import { createReceiver, refuseFuture } from './http.ts';
 import { ensureRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
 import type { RoleParts } from './role.ts';
@@ -29,23 +30,17 @@ import { createRunStore, type RunBase } from './store/runs.ts';
 import { createThreadStore } from './store/threads.ts';
 import { within } from './within.ts';
 
-/** How long `/readyz` waits for Redis. */
-const PING_MS = 300;
-
 /** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
 const ADDRESS_MS = 200;
 
 /** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
 
-/** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
-const DRAIN_MS = 3000;
-
 /** How long the start waits for Redis before it takes requests all the same. */
 const READY_MS = 2000;
 
-/** The part of Docket that takes requests from Slack. Answers the port it listens on. */
-export async function startReceiving(settings: Settings, parts: RoleParts): Promise<number | undefined> {
+/** The part of Docket that takes requests from Slack. */
+export async function startReceiving(settings: Settings, parts: RoleParts): Promise<void> {
   const { address, slack, identity, health, policy, names, timing, now, newRef, log, closers, onRedisError } =
     parts;
 
@@ -60,13 +55,9 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   const responseUrls = createResponseUrlStore(redis);
   const monotonicMs = () => performance.now();
 
-  const { receiver, overHttp, connected } = receiverFor(settings, parts, {
-    parts: async () => ({
-      redis: (await answers(redis)) ? 'up' : 'down',
-      ...health.states(),
-    }),
-    now,
-  });
+  parts.checks.part('redis', () => redisState(redis));
+
+  const { receiver, overHttp, connected } = receiverFor(settings, parts);
   const bolt = new App({
     receiver,
     logger: slackLogger(log),
@@ -164,44 +155,28 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   });
 
   await becomesReady(redis);
-  const server = await bolt.start(settings.port);
-  closers.add(async () => {
-    // A request that somebody only half sent must not keep the workers from handing back their jobs.
-    await within(DRAIN_MS, bolt.stop()).catch(
-      () => 'closeAllConnections' in server && server.closeAllConnections(),
-    );
-  });
-  const bound = 'address' in server ? server.address() : null;
-  return bound !== null && typeof bound === 'object' ? bound.port : undefined;
+  if (overHttp) parts.server.route('POST /slack/events', receiver.requestListener);
+  else {
+    closers.add(() => bolt.stop());
+    await bolt.start();
+  }
 }
 
 /** Over a socket when there is a token for it, else over HTTP. */
-function receiverFor(settings: Settings, parts: RoleParts, health: HealthParts) {
+function receiverFor(settings: Settings, { timing, random, log, checks }: RoleParts) {
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
-  const { timing, random, log } = parts;
   if (appToken !== undefined) {
-    const server = createHealthServer({
-      ...health,
-      parts: async () => ({ ...(await health.parts()), ...(!receiver.connected() && { slack: 'down' }) }),
-    });
-    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, server, log });
-    return { receiver, overHttp: false, connected: () => receiver.connected() };
+    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
+    checks.part('slack', () => (receiver.connected() ? 'up' : 'down'));
+    return { receiver, overHttp: false as const, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createReceiver({ ...health, signingSecret, logger: slackLogger(log) });
-  return { receiver, overHttp: true, connected: () => undefined };
+  const receiver = createReceiver({ signingSecret, logger: slackLogger(log) });
+  return { receiver, overHttp: true as const, connected: () => undefined };
 }
 
 /** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */
 async function becomesReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});
-}
-
-async function answers(redis: Redis): Promise<boolean> {
-  try {
-    return (await within(PING_MS, redis.ping())) === 'PONG';
-  } catch {
-    return false;
-  }
 }

@@ -3,6 +3,7 @@ import type { Settings } from './config.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { tellOthers } from './health.ts';
+import { redisState } from './health-checks.ts';
 import { createWatches } from './jobs/agent/watches.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
 import { type Admins, createKeyAlert } from './jobs/key-alert.ts';
@@ -43,6 +44,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
 
   const redis = connectForWork(address, onRedisError);
   closers.add(() => redis.disconnect());
+  parts.checks.part('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
   const docsApis = new Map(

@@ -42,6 +42,7 @@ describe('settings', () => {
       slackSigningSecret: '0123456789abcdef0123456789abcdef',
       slackApiUrl: 'https://slack.com/api/',
       port: 3000,
+      healthPort: 3000,
       docsApiUrl: 'https://api.docs.example/v1',
       projects: [
         {
@@ -70,6 +71,7 @@ describe('settings', () => {
         DOCKET_ROLE: 'worker',
         SLACK_API_URL: 'http://127.0.0.1:4000/api',
         PORT: '0',
+        HEALTH_PORT: '3001',
         DOCS_API_KEY_PREFIX: 'adm_',
         DOCS_PROJECT_ID: 'prj_1',
         DOCS_DOMAIN: 'Docs.Acme.com',
@@ -81,6 +83,7 @@ describe('settings', () => {
       role: 'worker',
       slackApiUrl: 'http://127.0.0.1:4000/api/',
       port: 0,
+      healthPort: 3001,
       projects: [{ name: 'default', projectId: 'prj_1' }],
       docsDomain: 'docs.acme.com',
       redisUrl: 'rediss://:pw@redis.example:6380',
@@ -164,6 +167,7 @@ describe('settings that cannot work', () => {
     ['PORT', '80.5', 'must be a port number.'],
     ['PORT', '70000.5', 'must be a port number.'],
     ['PORT', 'http', 'must be a port number.'],
+    ['HEALTH_PORT', 'http', 'must be a port number.'],
     ['DOCS_DOMAIN', 'https://docs.acme.com', 'must be a host name such as docs.example.com.'],
     ['DOCS_DOMAIN', 'localhost', 'must be a host name such as docs.example.com.'],
     [

@@ -31,6 +31,8 @@ const appLayer = [
   'socket',
   'socket-link',
   'health',
+  'health-checks',
+  'http-server',
   'closers',
   'config',
   'config-file',

@@ -37,7 +37,6 @@ function receiver(apiUrl: string, listener: Listener, parts: Partial<SocketParts
     apiUrl,
     timing: quick,
     random: () => 0.5,
-    server: createServer(),
     log,
     ...parts,
   });
@@ -53,7 +52,7 @@ async function setting(
   const slack = createStandInSlack({ transport: 'socket', ...options });
   open.push(await slack.listen());
   const made = receiver(slack.apiUrl, listener, { timing: { ...quick, ...timing } });
-  await made.receiver.start(0);
+  await made.receiver.start();
   await slack.until(() => slack.sockets.open === 2);
   return { slack, ana: slack.person('ana'), ...made };
 }
@@ -222,7 +221,7 @@ describe('the connections', () => {
     };
     // Here every connection lasts, and the pause after a failure is the only one that is random.
     const timing = { ...quick, retryMaxMs: 0 };
-    await receiver(slack.apiUrl, acknowledges, { timing, random }).receiver.start(0);
+    await receiver(slack.apiUrl, acknowledges, { timing, random }).receiver.start();
     await slack.until(() => slack.sockets.open === 2);
     slack.sockets.disconnect('refresh_requested');
     await slack.until(() => slack.sockets.opened === 4);
@@ -265,7 +264,7 @@ describe('the connections', () => {
     const { receiver: refused, lines } = receiver(slack.apiUrl, acknowledges, {
       appToken: 'xapp-wrong-token',
     });
-    const starting = refused.start(0);
+    const starting = refused.start();
     await slack.until(() => slack.wire.calls.length >= 4);
     const text = JSON.stringify(lines);
     expect(text).toContain('"code":"invalid_auth"');
@@ -280,7 +279,7 @@ describe('the connections', () => {
     slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
     const timing = { ...quick, retryMinMs: 50, retryMaxMs: 10_000 };
     const { receiver: trying } = receiver(slack.apiUrl, acknowledges, { timing });
-    void trying.start(0);
+    void trying.start();
     await slack.until(() => slack.wire.calls.length === 8);
     const atMs = slack.wire.calls.map((call) => call.atMs);
     // Two lines, each after 50, 100 and 200 ms.
@@ -303,7 +302,7 @@ describe('the connections', () => {
     open.push(await slack.listen());
     const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
     slack.wire.order('apps.connections.open', limited, 2);
-    await receiver(slack.apiUrl, acknowledges).receiver.start(0);
+    await receiver(slack.apiUrl, acknowledges).receiver.start();
     const atMs = slack.wire.calls.map((call) => call.atMs);
     expect((atMs[2] ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
@@ -313,7 +312,7 @@ describe('the connections', () => {
     open.push(await slack.listen());
     slack.sockets.order('no hello', 2);
     const timing = { ...quick, socketHelloMs: 200 };
-    await receiver(slack.apiUrl, acknowledges, { timing }).receiver.start(0);
+    await receiver(slack.apiUrl, acknowledges, { timing }).receiver.start();
     await slack.until(() => slack.sockets.open === 2);
     expect(slack.sockets.opened).toBe(4);
   });
@@ -332,7 +331,7 @@ describe('the connections', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const apiUrl = await apiThatNames(() => `ws://127.0.0.1:${port}/`);
-    await receiver(apiUrl, acknowledges, { timing: { ...quick, socketPongMs: 150 } }).receiver.start(0);
+    await receiver(apiUrl, acknowledges, { timing: { ...quick, socketPongMs: 150 } }).receiver.start();
     await expect.poll(() => seen.length, { timeout: 4000 }).toBeGreaterThan(2);
   });
 });
@@ -392,15 +391,14 @@ describe('the end', () => {
         apiUrl = await apiThatNames(() => `${deaf.replace('http', 'ws')}/`);
       }
       const source = `
-        import { createServer } from 'node:http';
         import { createLog } from './src/log.ts';
         import { createSocketReceiver } from './src/socket.ts';
         const timing = ${JSON.stringify({ ...quick, socketHelloMs: 60_000, slackCallMs: 60_000 })};
         const log = createLog('info', []);
         const random = () => 0.5;
-        const receiver = createSocketReceiver({ appToken: 'xapp-stand-in-app-token', apiUrl: '${apiUrl}', timing, random, server: createServer(), log });
+        const receiver = createSocketReceiver({ appToken: 'xapp-stand-in-app-token', apiUrl: '${apiUrl}', timing, random, log });
         receiver.init({ processEvent: ({ ack }) => ack() });
-        await receiver.start(0);
+        await receiver.start();
         console.log('started');
         process.stdin.once('data', async () => {
           process.stdin.destroy();

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { PortError } from '../src/http-server.ts';
+import { startHere } from './app-here.ts';
+import { startTestRedis, type TestRedis } from './flows/redis.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.close());
+
+async function app(env: NodeJS.ProcessEnv) {
+  const docket = await startHere({ REDIS_URL: redis.url, ...env });
+  onTestFinished(() => docket.stop());
+  return docket;
+}
+
+async function takenPort(): Promise<string> {
+  const server = createServer().listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return String((server.address() as AddressInfo).port);
+}
+
+test.each(['all', 'web', 'worker'])('the role %s answers health checks', async (role) => {
+  const { asks } = await app({ DOCKET_ROLE: role });
+  expect(await asks('/healthz')).toEqual({ status: 200, body: { alive: true } });
+  expect(await asks('/readyz?from=probe')).toMatchObject({
+    status: 200,
+    body: { ready: true, parts: { redis: 'up', docs: 'unknown' }, problems: [] },
+  });
+  expect((await asks('/metrics')).status).toBe(404);
+});
+
+test('a worker answers health checks on HEALTH_PORT, and takes no requests', async () => {
+  const PORT = await takenPort();
+  const { port } = await app({ DOCKET_ROLE: 'worker', PORT, HEALTH_PORT: '0' });
+  const { status } = await fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST' });
+  expect(status).toBe(404);
+});
+
+test.each([
+  ['all', 'PORT'],
+  ['web', 'PORT'],
+  ['worker', 'HEALTH_PORT'],
+])('with the role %s, a port that is taken ends the start with the fix', async (role, setting) => {
+  const PORT = await takenPort();
+  await expect(app({ DOCKET_ROLE: role, PORT })).rejects.toThrow(
+    new PortError(
+      `Port ${PORT} is taken by another program. Stop that one, or set ${setting} to a free port.`,
+    ),
+  );
+});

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { endsWithTests } from './children.ts';
+import { startTestRedis } from './redis.ts';
+
+/** Docket as `npm start` runs it. Slack and the platform are not there. */
+function start(env: NodeJS.ProcessEnv) {
+  const child: ChildProcess = endsWithTests(
+    spawn(process.execPath, ['src/app.ts'], {
+      cwd: new URL('../..', import.meta.url).pathname,
+      env: {
+        PATH: process.env.PATH,
+        SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
+        SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
+        SLACK_API_URL: 'http://127.0.0.1:9/api/',
+        DOCS_API_URL: 'http://127.0.0.1:9/',
+        DOCS_API_KEY: 'adm_0123456789',
+        ...env,
+      },
+    }),
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return { child, ended, output: () => output };
+}
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async (signal) => {
+  const redis = await startTestRedis();
+  onTestFinished(() => redis.close());
+  const { child, ended, output } = start({ PORT: '0', REDIS_URL: redis.url });
+  await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');
+  child.kill(signal);
+  expect(await ended).toBe(0);
+  expect(output()).toContain(`"signal":"${signal}","msg":"stopping"`);
+});
+
+test('a port that is taken ends it with 1 and a sentence', async () => {
+  const server = createServer().listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { ended, output } = start({ PORT: String(port), REDIS_URL: 'redis://127.0.0.1:9' });
+  expect(await ended).toBe(1);
+  expect(output()).toBe(
+    `Port ${port} is taken by another program. Stop that one, or set PORT to a free port.\n`,
+  );
+});
