@@ -16,12 +16,13 @@ export const versioned = {
   'agent-thread': threadRun,
   'agent-watch': watchRun,
   'agent-mention': mentionRun,
-  message: wantedMessage,
 };
 
 /** What is written once and never saved again, or field by field: it may get new kinds and new optional fields. */
 export const growing = {
   'inbox entry': heard,
+  // Wanted anew as a whole each time, by whoever shows it.
+  message: wantedMessage,
   'delivery of a message': deliveryFields,
   'audit line': entrySchema,
   'job data of home': homeData,
