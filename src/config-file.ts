@@ -16,6 +16,10 @@ export interface ConfigFile {
     followUpsPerHour: number;
     analyticsPerHour: number;
     watchHours: number;
+    exportsPerPerson: number;
+    exportsPerChannel: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
   };
 }
 
@@ -82,11 +86,11 @@ function numberWithin(fits: (value: number) => boolean, range: string, preset: n
   return z.number(problem).refine(fits, problem).default(preset);
 }
 
-const perHour = () =>
+const wholeNumber = (max: number, preset: number) =>
   numberWithin(
-    (value) => Number.isInteger(value) && value >= 1 && value <= 10_000,
-    'a whole number from 1 to 10000',
-    100,
+    (value) => Number.isInteger(value) && value >= 1 && value <= max,
+    `a whole number from 1 to ${max}`,
+    preset,
   );
 
 const map = 'must be a map. Write name: value, one a line, beneath it.';
@@ -118,9 +122,14 @@ const limitsShape = z.strictObject(
       'a number above 0 and up to 100',
       5,
     ),
-    followUpsPerHour: perHour(),
-    analyticsPerHour: perHour(),
+    followUpsPerHour: wholeNumber(10_000, 100),
+    analyticsPerHour: wholeNumber(10_000, 100),
     watchHours: numberWithin((value) => value >= 0.1 && value <= 168, 'a number from 0.1 to 168', 6),
+    exportsPerPerson: wholeNumber(1000, 10),
+    exportsPerChannel: wholeNumber(1000, 30),
+    // Slack's own limit for a message.
+    instructionCharacters: wholeNumber(40_000, 8000),
+    instructionsWaiting: wholeNumber(1000, 100),
   },
   map,
 );

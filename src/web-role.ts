@@ -94,6 +94,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
       docsDomain: settings.docsDomain,
       links: settings.links,
       replies: settings.replies,
+      limits: settings.limits,
       names,
       link: (name) => within(LINK_MS, links.get(name)),
       auditLines: audit.last,

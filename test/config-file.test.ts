@@ -40,6 +40,10 @@ limits:
   followUpsPerHour: 20
   analyticsPerHour: 30
   watchHours: 1.5
+  exportsPerPerson: 1
+  exportsPerChannel: 2
+  instructionCharacters: 3
+  instructionsWaiting: 4
 `;
     expect(fileOf(text)).toEqual({
       projects: [
@@ -61,7 +65,16 @@ limits:
       allow: { export: ['everyone'], agent: ['S0DOCS'], digest: [], admin: ['U0ANA', 'W0BEN'] },
       links: 'requester',
       replies: 'mention',
-      limits: { exportStatusPerSecond: 0.5, followUpsPerHour: 20, analyticsPerHour: 30, watchHours: 1.5 },
+      limits: {
+        exportStatusPerSecond: 0.5,
+        followUpsPerHour: 20,
+        analyticsPerHour: 30,
+        watchHours: 1.5,
+        exportsPerPerson: 1,
+        exportsPerChannel: 2,
+        instructionCharacters: 3,
+        instructionsWaiting: 4,
+      },
     });
   });
 
@@ -103,6 +116,10 @@ limits:
     ['analyticsPerHour', 10_000],
     ['watchHours', 0.1],
     ['watchHours', 168],
+    ['exportsPerPerson', 1000],
+    ['exportsPerChannel', 1000],
+    ['instructionCharacters', 40_000],
+    ['instructionsWaiting', 1000],
   ])('may set %s to %d', (name, value) => {
     expect(fileOf(`limits: { ${name}: ${value} }`)?.limits).toHaveProperty(name, value);
   });
@@ -224,6 +241,22 @@ describe('a file that cannot be used is told with the line and the fix:', () => 
     ['limits: { followUpsPerHour: 0 }', `1 limits.followUpsPerHour ${perHour}`],
     ['limits: { followUpsPerHour: 1.5 }', `1 limits.followUpsPerHour ${perHour}`],
     ['limits: { analyticsPerHour: 10001 }', `1 limits.analyticsPerHour ${perHour}`],
+    [
+      'limits: { exportsPerPerson: 0 }',
+      '1 limits.exportsPerPerson must be a whole number from 1 to 1000. The default is 10.',
+    ],
+    [
+      'limits: { exportsPerChannel: 1001 }',
+      '1 limits.exportsPerChannel must be a whole number from 1 to 1000. The default is 30.',
+    ],
+    [
+      'limits: { instructionCharacters: 40001 }',
+      '1 limits.instructionCharacters must be a whole number from 1 to 40000. The default is 8000.',
+    ],
+    [
+      'limits: { instructionsWaiting: 1.5 }',
+      '1 limits.instructionsWaiting must be a whole number from 1 to 1000. The default is 100.',
+    ],
     ['limits: { watchHours: 0.09 }', `1 limits.watchHours ${hours}`],
     ['limits: { watchHours: 169 }', `1 limits.watchHours ${hours}`],
     ['limits: { watchHours: -1 }', `1 limits.watchHours ${hours}`],

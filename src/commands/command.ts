@@ -36,6 +36,8 @@ export interface CommandTools {
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
   links: 'thread' | 'requester';
+  /** Exports that may run at once. */
+  limits: { exportsPerPerson: number; exportsPerChannel: number };
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replies: 'auto' | 'all' | 'mention';
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */

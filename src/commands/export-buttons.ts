@@ -19,6 +19,7 @@ import { type Message, message } from '../slack/blocks.ts';
 import { idOf } from '../store/ids.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { defineButton } from './command.ts';
+import { resumeWithin, startWithin } from './export-limits.ts';
 import { joinedRun, newRun } from './export-runs.ts';
 import { running } from './export-start.ts';
 
@@ -36,7 +37,7 @@ export const startAnotherButton = defineButton({
     const what = { domain: other.domain, project, version, paths, privately };
     const run = newRun(what, { ...caller, requestId: `${request} another` }, tools);
     // The other export keeps the claim: it is what later requests are told of.
-    await tools.intake.start({ ...run, claim: undefined }, caller);
+    await startWithin({ ...run, claim: undefined }, caller, tools);
     return undefined;
   },
 });
@@ -113,8 +114,10 @@ async function moveOn(
     if (!maySee(run, caller)) return notHere;
     const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return notMoved(name, run, button.attempt, caller);
-    // Only a start keeps others from starting the same.
-    const taken = await tools.intake.resume(next, caller, next.state === 'carding');
+    // Only a start keeps others from starting the same, and is one more.
+    const taken = await (next.state === 'carding'
+      ? resumeWithin(next, caller, tools)
+      : tools.intake.resume(next, caller, false));
     if (taken.kind === 'claimed') return running(taken.by, site(run), caller, tools);
     if (taken.kind === 'stale') continue;
     await tools.note({ subject: site(run), job: run.jobId, result: 'accepted' });
@@ -139,7 +142,7 @@ async function revive(
     caller,
     tools,
   );
-  const taken = await tools.intake.start(joined, caller);
+  const taken = await startWithin(joined, caller, tools);
   if (taken.kind !== 'claimed') return undefined;
   const other = await tools.intake.load(taken.by, exportRun, caller);
   // A double click: whoever clicked sees the card.

@@ -1,9 +1,10 @@
-import { type ExportRun, exportRun, maySee } from '../jobs/export/run.ts';
-import { cardKey, runningMessage } from '../jobs/export/view.ts';
+import { exportRun, maySee } from '../jobs/export/run.ts';
+import { runningMessage } from '../jobs/export/view.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import { messageAddress } from '../slack/text.ts';
 import type { Caller, CommandTools } from './command.ts';
+import { startWithin } from './export-limits.ts';
 import { type ExportTarget, newRun } from './export-runs.ts';
+import { threadOf } from './export-thread.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(
@@ -11,7 +12,7 @@ export async function startExport(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const taken = await tools.intake.start(newRun(what, caller, tools), caller);
+  const taken = await startWithin(newRun(what, caller, tools), caller, tools);
   if (taken.kind !== 'claimed') return undefined;
   await tools.note({ subject: what.domain, result: 'running already' });
   return running(taken.by, what.domain, caller, tools);
@@ -31,16 +32,4 @@ export async function running(
     ]);
   const thread = await threadOf(other, caller, tools);
   return runningMessage(other, tools.now(), { thread, mayFollow: maySee(other, caller) }, caller.requestId);
-}
-
-/** The address of a run's card, for those who can open it; nothing while it has none. */
-export async function threadOf(
-  run: ExportRun,
-  caller: Pick<Caller, 'user' | 'channel'>,
-  { delivery, workspaceUrl }: Pick<CommandTools, 'delivery' | 'workspaceUrl'>,
-): Promise<string | undefined> {
-  if (!maySee(run, caller)) return undefined;
-  const card = await delivery(cardKey(run)).catch(() => undefined);
-  if (card?.kind !== 'shown') return undefined;
-  return messageAddress(workspaceUrl, card);
 }

@@ -2,7 +2,7 @@ import { type ExportRun, exportRun, maySee } from '../jobs/export/run.ts';
 import { exportLine } from '../jobs/export/view.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
-import { threadOf } from './export-start.ts';
+import { threadOf } from './export-thread.ts';
 
 /** More lines than this help nobody; the rest is counted. */
 const LINES = 15;

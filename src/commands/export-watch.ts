@@ -2,6 +2,7 @@ import { exportRun, jobAlias } from '../jobs/export/run.ts';
 import { projectMeant } from '../projects.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
+import { startWithin } from './export-limits.ts';
 import { joinedRun } from './export-runs.ts';
 import { running } from './export-start.ts';
 import { refusal } from './export-target.ts';
@@ -28,10 +29,8 @@ export async function watchExport(
     paths: other?.paths,
     jobId,
   };
-  const taken = await tools.intake.start(
-    joinedRun({ ...what, privately: other?.privately ?? false }, caller, tools),
-    caller,
-  );
+  const joined = joinedRun({ ...what, privately: other?.privately ?? false }, caller, tools);
+  const taken = await startWithin(joined, caller, tools);
   return taken.kind === 'claimed' ? running(taken.by, what.domain, caller, tools) : undefined;
 }
 

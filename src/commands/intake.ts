@@ -2,7 +2,7 @@ import { ReplyError } from 'ioredis';
 import type { z } from 'zod';
 import type { Log } from '../log.ts';
 import { message } from '../slack/blocks.ts';
-import { type Acceptance, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
+import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { Happening, ThreadStore } from '../store/threads.ts';
 import { within } from '../within.ts';
 import { TellUser } from './tell-user.ts';
@@ -13,12 +13,17 @@ import { TellUser } from './tell-user.ts';
  */
 export interface Intake {
   /** Keeps a new run and queues it. */
-  start(run: RunBase, request: IntakeRequest): Promise<Acceptance>;
+  start(run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]): Promise<Acceptance>;
   /**
    * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
    * from starting the same, as a start does.
    */
-  resume(run: RunBase, request: IntakeRequest, claims: boolean): Promise<Acceptance>;
+  resume(
+    run: RunBase,
+    request: IntakeRequest,
+    claims: boolean,
+    quotas?: readonly Quota[],
+  ): Promise<Acceptance>;
   /** Keeps what happened to a run, once, and has it looked at. `gone`: there is no such run. */
   tell(
     job: string,
@@ -133,10 +138,10 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 
   return {
-    start: (run, request) =>
-      take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl)),
-    resume: (run, request, claims) =>
-      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0)),
+    start: (run, request, quotas) =>
+      take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas)),
+    resume: (run, request, claims, quotas) =>
+      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas)),
     async tell(job, runId, what, request) {
       const answer = await inTime(runId, request, (deadlineMs) => threads.post(job, runId, what, deadlineMs));
       if (answer === 'late') throw late();

@@ -32,6 +32,8 @@ export const keys = {
   /** Sorted set of the runs whose reactions are not delivered, scored by the time since when. */
   reactionsUndelivered: () => `${PREFIX}:reactions-undelivered`,
   link: (name: string) => `${PREFIX}:link:${name}`,
+  /** Sorted set of the runs that count toward a quota while they are at work, scored by the time they were accepted. */
+  quota: (name: string) => `${PREFIX}:quota:${name}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Whom an alert is for. */
   alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,

@@ -70,8 +70,32 @@ export const saveArgs = (run: Saved, next: Saved): (string | number)[] => [
   keep.runMs,
 ];
 
-export const acceptScript = luaScript(`${LUA_NOW}
+/**
+ * `isAtWork(id)`: a worker has to look at the run, and it has not ended. `oldestOf(quota, max, id)` answers the oldest
+ * run that counts toward a quota when it is full, the run itself apart; those that count no more leave it.
+ */
+const LUA_QUOTA = `
+local function isAtWork(active, member, run)
+  if not redis.call('ZSCORE', active, member) then return false end
+  local json = redis.call('HGET', run, 'json')
+  local read, record = pcall(cjson.decode, json or 'null')
+  return json and (not read or record.state ~= 'ended')
+end
+local function oldestOf(quota, max, id, active, members, runs)
+  local count, oldest = 0, nil
+  for _, other in ipairs(redis.call('ZRANGE', quota, 0, -1)) do
+    if other ~= id and isAtWork(active, members .. other, runs .. other) then
+      count, oldest = count + 1, oldest or other
+    elseif other ~= id then redis.call('ZREM', quota, other) end
+  end
+  return count >= max and oldest
+end
+`;
+
+export const acceptScript = luaScript(`${LUA_NOW}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
+local runs, members = unpack(ARGV, 14)
+local quotas = #ARGV - 15
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
 if now > tonumber(deadline) then return {'late'} end
 local stored = redis.call('HGET', run, 'rev')
@@ -81,6 +105,10 @@ if claims == '1' then
   local holder = redis.call('GET', claim)
   if holder and holder ~= id then return {'claimed', holder} end
 end
+for i = 1, quotas do
+  local oldest = oldestOf(KEYS[5 + i], tonumber(ARGV[15 + i]), id, active, members, runs)
+  if oldest then return {'full', oldest, i - 1} end
+end
 redis.call('HSET', run, 'json', json, 'rev', rev)
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
@@ -89,7 +117,11 @@ redis.call('ZADD', active, now, member)
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
 if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
 elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
-for i = 6, #KEYS do
+for i = 6, 5 + quotas do
+  redis.call('ZADD', KEYS[i], now, id)
+  redis.call('PEXPIRE', KEYS[i], ttl)
+end
+for i = 6 + quotas, #KEYS do
   redis.call('ZADD', KEYS[i], now, id)
   redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
   redis.call('PEXPIRE', KEYS[i], ttl)

@@ -49,10 +49,18 @@ export type Acceptance =
   | { kind: 'repeated' }
   /** Another run holds the claim. */
   | { kind: 'claimed'; by: string }
+  /** As many runs as one of the quotas allows are at work: its place in the list, and the oldest of those runs. */
+  | { kind: 'full'; quota: number; by: string }
   /** The deadline had passed when Redis came to it; nothing was written. */
   | { kind: 'late' }
   /** Somebody changed the run since it was read. */
   | { kind: 'stale' };
+
+/** Of the runs under one name, `max` may be at work at once: those that a worker has to look at and that have not ended. */
+export interface Quota {
+  name: string;
+  max: number;
+}
 
 /**
  * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): a write that a frozen Redis
@@ -61,18 +69,22 @@ export type Acceptance =
 export interface RunStore {
   /** The clock of Redis, in epoch milliseconds. */
   timeMs(): Promise<number>;
-  /** Writes a new run. `responseUrl` is a secret, kept apart from the run and only while Slack honours it. */
+  /**
+   * Writes a new run, which counts toward the `quotas` from then on. `responseUrl` is a secret, kept apart from the run
+   * and only while Slack honours it.
+   */
   accept(
     run: RunBase,
     deadlineMs: number,
     claimMs: number,
     responseUrl: string | undefined,
+    quotas?: readonly Quota[],
   ): Promise<Acceptance>;
   /**
    * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
    * of 0 it neither needs its claim nor takes it.
    */
-  resume(run: RunBase, deadlineMs: number, claimMs: number): Promise<Acceptance>;
+  resume(run: RunBase, deadlineMs: number, claimMs: number, quotas?: readonly Quota[]): Promise<Acceptance>;
   /**
    * Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest.
    * `release` frees its claim in the same moment.
@@ -116,7 +128,8 @@ export function createRunStore(redis: Redis): RunStore {
     deadlineMs: number,
     claimMs: number,
     responseUrl: string | undefined,
-  ) {
+    quotas: readonly Quota[],
+  ): Promise<Acceptance> {
     const claims = claimMs > 0 && run.claim !== undefined;
     const touched = [
       keys.run(run.id),
@@ -124,9 +137,10 @@ export function createRunStore(redis: Redis): RunStore {
       keys.responseUrl(run.id),
       keys.claim(run.claim ?? ''),
       keys.inbox(run.id),
+      ...quotas.map(({ name }) => keys.quota(name)),
       ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
     ];
-    const [kind, by] = (await acceptScript(redis, touched, [
+    const [kind, by, quota] = (await acceptScript(redis, touched, [
       deadlineMs,
       run.id,
       JSON.stringify(run),
@@ -140,7 +154,11 @@ export function createRunStore(redis: Redis): RunStore {
       claims ? '1' : '0',
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
-    ])) as [Acceptance['kind'], string | undefined];
+      keys.run(''),
+      memberOf({ job: run.job, id: '' }),
+      ...quotas.map(({ max }) => max),
+    ])) as [Acceptance['kind'], string?, number?];
+    if (kind === 'full') return { kind, by: by ?? '', quota: quota ?? 0 };
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
 
@@ -157,10 +175,11 @@ export function createRunStore(redis: Redis): RunStore {
       const [seconds, micros] = await redis.time();
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
-    accept: (run, deadlineMs, claimMs, responseUrl) => write(run, '', deadlineMs, claimMs, responseUrl),
+    accept: (run, deadlineMs, claimMs, responseUrl, quotas = []) =>
+      write(run, '', deadlineMs, claimMs, responseUrl, quotas),
     // Whoever clicked is answered with the click; the address of the first request stays.
-    resume: (run, deadlineMs, claimMs) =>
-      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined),
+    resume: (run, deadlineMs, claimMs, quotas = []) =>
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined, quotas),
     async save(run, release = false) {
       const next = { ...run, rev: run.rev + 1 };
       const saved = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);

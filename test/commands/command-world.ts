@@ -2,6 +2,7 @@ import type { ModalView } from '@slack/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Caller, CommandTools } from '../../src/commands/command.ts';
 import { createIntake } from '../../src/commands/intake.ts';
+import { withoutFile } from '../../src/config-file.ts';
 import { type ThreadRun, threadRun } from '../../src/jobs/agent/thread.ts';
 import { exportRun } from '../../src/jobs/export/run.ts';
 import { createLog } from '../../src/log.ts';
@@ -64,6 +65,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     docsDomain: undefined,
     links: 'thread',
     replies: 'auto',
+    limits: withoutFile.limits,
     names: async () => noNames,
     link: links.get,
     openDialog: async (_caller, view) => void opened.push(view),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/commands/command.ts';
 import type { ExportTarget } from '../../src/commands/export-runs.ts';
-import { running, startExport, threadOf } from '../../src/commands/export-start.ts';
+import { running, startExport } from '../../src/commands/export-start.ts';
+import { threadOf } from '../../src/commands/export-thread.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aRun, NOW_MS } from '../jobs/export/any-run.ts';
 import { aCaller, ben, createCommandWorld, gus } from './command-world.ts';

@@ -1,0 +1,16 @@
+import { type ExportRun, maySee } from '../jobs/export/run.ts';
+import { cardKey } from '../jobs/export/view.ts';
+import { messageAddress } from '../slack/text.ts';
+import type { Caller, CommandTools } from './command.ts';
+
+/** The address of a run's card, for those who can open it; nothing while it has none. */
+export async function threadOf(
+  run: ExportRun,
+  caller: Pick<Caller, 'user' | 'channel'>,
+  { delivery, workspaceUrl }: Pick<CommandTools, 'delivery' | 'workspaceUrl'>,
+): Promise<string | undefined> {
+  if (!maySee(run, caller)) return undefined;
+  const card = await delivery(cardKey(run)).catch(() => undefined);
+  if (card?.kind !== 'shown') return undefined;
+  return messageAddress(workspaceUrl, card);
+}
