@@ -7,6 +7,7 @@ import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
 import { person } from '../jobs/wording-view.ts';
 import { message, type Part } from '../slack/blocks.ts';
 import { choiceField, formView, textField } from '../slack/dialogs.ts';
+import { clean } from '../slack/markdown/spans.ts';
 import { cut } from '../slack/text.ts';
 import { idOf } from '../store/ids.ts';
 import { addressOf, maySee } from './agent-threads.ts';
@@ -34,6 +35,7 @@ export function sendDialogView(
   const labels = listed.map(labelOf);
   const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
   const fits = text.length <= INITIAL;
+  const shown = asSent(fits ? text : cutUnits(text));
   return formView({
     title: 'Send to the docs agent',
     submit: 'Send',
@@ -57,11 +59,14 @@ export function sendDialogView(
           ? "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here."
           : 'The message is longer than a dialog takes, so its end is missing here.',
         multiline: true,
-        ...(text !== '' && { initial: fits ? text : cutUnits(text) }),
+        ...(shown !== '' && { initial: shown }),
       }),
     ],
   });
 }
+
+/** What goes out, here and when it is submitted: nothing that whoever submits it cannot see. */
+const asSent = (text: string) => clean(text).trim();
 
 const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateWord(thread)}`, OPTION);
 
@@ -80,7 +85,7 @@ export const sendDialog = defineDialog({
   meta: origin,
 
   async submit(entered, _origin, caller, tools): Promise<Submitted> {
-    const text = entered.text?.trim() ?? '';
+    const text = asSent(entered.text ?? '');
     if (text === '') return { kind: 'problems', problems: { text: 'Write what the agent should do.' } };
     const chosen = entered.thread;
     if (chosen === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };

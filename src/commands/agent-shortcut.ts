@@ -25,9 +25,12 @@ export const sendShortcut: MessageShortcut = {
   },
 };
 
-async function textOf({ content }: ShortcutMessage, { names }: Pick<CommandTools, 'names'>): Promise<string> {
+async function textOf(
+  { content }: ShortcutMessage,
+  { names, botUserId }: Pick<CommandTools, 'names' | 'botUserId'>,
+): Promise<string> {
   const known = await within(NAMES_MS, names(mentionedIn(content))).catch(() => noNames);
-  return messageMarkdown(content, known).trim();
+  return messageMarkdown(content, known, { withoutMention: botUserId }).trim();
 }
 
 const noneFollowed = message([

@@ -57,6 +57,8 @@ export interface CommandTools {
   auditLines: (teamId: string, count: number) => Promise<AuditEntry[]>;
   /** How things are. Never rejects: what is not known by then is missing. */
   system: (teamId: string, limitMs: number) => Promise<SystemState>;
+  /** Slack's id of the app's user. */
+  botUserId: string;
   /** The workspace's address, with a slash at its end. */
   workspaceUrl: string;
   now: () => number;

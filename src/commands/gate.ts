@@ -25,7 +25,7 @@ export interface Gate {
 }
 
 export interface GateParts {
-  tools: Omit<CommandTools, 'workspaceUrl' | 'note' | 'may'>;
+  tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'note' | 'may'>;
   policy: Policy;
   /** Who the bot is; nothing while Slack has not told yet. */
   identity: () => Identity | undefined;
@@ -124,6 +124,7 @@ export function createGate(parts: GateParts): Gate {
             const also = await admit(what, permission, { ...stranger, user: caller.user }, teamId, subject);
             if (also.kind === 'refused') throw new TellUser(also.message);
           },
+          botUserId: identity.botUserId,
           workspaceUrl: identity.url,
         });
         log.info(about, 'request');

@@ -1,10 +1,11 @@
+import { visible } from './visible.ts';
+
 /**
- * Text that came from people or the docs platform, made fit for one line of a message: no control or
- * direction-changing characters (they could hide or reorder what follows), white space folded.
+ * Text that came from people or the docs platform, made fit for one line of a message: no control characters and
+ * nothing that nobody sees (it could hide or reorder what follows), white space folded.
  */
 export function oneLine(text: string): string {
-  return text
-    .replace(/(?!\s)\p{Cc}|\p{Bidi_Control}|\uFEFF/gu, '')
+  return visible(text.replace(/(?!\s)\p{Cc}/gu, ''))
     .replace(/\s+/gu, ' ')
     .trim();
 }

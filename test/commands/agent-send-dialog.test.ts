@@ -97,6 +97,24 @@ describe('submitted', () => {
     expect(world.woken).toContain(thread.id);
   });
 
+  test('sends what the dialog shows, and nothing that nobody sees', async () => {
+    const thread = await world.followed(aThread());
+    const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\uFE0F\uFE0F\u202E';
+    const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';
+    expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[1].initial_value).toBe(sent);
+    await submit({ thread: thread.id, text: typed });
+    expect(await world.heard(thread)).toMatchObject([{ text: sent }]);
+    const cutInside = fieldsOf({ threads: [thread], here: undefined, text: '👩‍'.repeat(1500) })[1]
+      .initial_value;
+    await submit({ thread: thread.id, text: cutInside }, aCaller({ requestId: 'view V2' }));
+    expect(await world.heard(thread)).toMatchObject([{}, { text: cutInside }]);
+  });
+
+  test('of nothing that can be seen is left empty', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id, text: ' \u200B\u{E0041}' })).toMatchObject({ kind: 'problems' });
+  });
+
   test('with a field left empty says so at the field', async () => {
     const thread = await world.followed(aThread());
     expect(await submit({ thread: thread.id })).toMatchObject({

@@ -25,6 +25,13 @@ test('opens a dialog with the message as Markdown', async () => {
   expect(JSON.stringify(world.opened)).toContain('**Ask** @ben about it');
 });
 
+test('leaves out the mention of the bot, what nobody sees, and the name of a private channel', async () => {
+  await world.followed(aThread());
+  const content = { text: '<@U0BOT> see <#C0SECRET|secret-merger>\u{E0064}\u{E0065}\u{E006C} 👩‍💻' };
+  await choose({ content });
+  expect(world.opened[0]?.blocks[1]).toMatchObject({ element: { initial_value: 'see #some-channel 👩‍💻' } });
+});
+
 test.each([
   ['breaks', () => Promise.reject(new Error('away'))],
   ['does not answer', () => new Promise<never>(() => {})],

@@ -73,6 +73,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     may: async () => {},
     auditLines: async () => [],
     system: () => Promise.reject(new Error('nobody asks here')),
+    botUserId: 'U0BOT',
     workspaceUrl: 'https://acme.example/',
     now: () => NOW_MS,
     ...changes,

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type MessageText, mentionedIn, messageMarkdown } from '../../src/slack/markdown/message.ts';
+import { clean } from '../../src/slack/markdown/spans.ts';
 import { escapeText } from '../../src/slack/text.ts';
+import { visible } from '../../src/slack/visible.ts';
 
 const names = { users: new Map([['U0ANA', 'ana']]), channels: new Map(), groups: new Map() };
 const read = (message: MessageText) => messageMarkdown(message, names, { withoutMention: 'U0DOCKET' });
@@ -135,6 +137,46 @@ describe('any message', () => {
     );
   });
 
+  test('has nothing that nobody sees', () => {
+    const hidden = fc.constantFrom(
+      '\u{E0041}',
+      '\u200B',
+      '\u200D',
+      '\uFE0F',
+      '\u2066',
+      '\u001B',
+      '😀',
+      'a',
+      '`',
+      '<',
+      '>',
+    );
+    const hiding = fc.array(hidden, { maxLength: 12 }).map((parts) => parts.join(''));
+    const hide = (value: unknown, text: string): unknown => {
+      if (typeof value === 'string') return value.includes('_') ? value : value + text;
+      if (Array.isArray(value)) return value.map((one) => hide(one, text));
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value).map(([key, one]) => [key, key === 'type' ? one : hide(one, text)]),
+      );
+    };
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          message,
+          dense.map((text) => ({ text })),
+        ),
+        hiding,
+        (value, text) => {
+          const markdown = read(hide(value, text) as MessageText);
+          expect(visible(markdown)).toBe(markdown);
+          expect(markdown).not.toMatch(/(?![\n\t])\p{Cc}/u);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   test('has neither tokens nor characters that hide something outside code', () => {
     const noCode = fc.oneof(
       fc.array(dense, { maxLength: 4 }).map((parts) => ({ text: parts.join('\n').replaceAll('`', '') })),
@@ -199,7 +241,7 @@ describe('any message', () => {
   test('has its code as it was typed', () => {
     fc.assert(
       fc.property(
-        anyText.filter((text) => /[^\s]/.test(text) && !/^\n|\n$/.test(text)),
+        anyText.map(clean).filter((text) => /[^\s]/.test(text) && !/^\n|\n$/.test(text)),
         (code) => {
           const elements = [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: code }] }];
           const markdown = read({ blocks: [{ type: 'rich_text', elements }] });

@@ -223,10 +223,17 @@ describe('lists, quotes and code', () => {
     );
   });
 
-  test('code stays as it is, within a fence that is longer than any inside', () => {
-    const code = '  <@U0ANA> &amp; \u202E\n```js\n**x**\n```  ';
+  test('code stays as it is where it shows, within a fence that is longer than any inside', () => {
+    const code = '  <@U0ANA> &amp; \t\n```js\n**x**\n```  ';
     expect(rich({ type: 'rich_text_preformatted', elements: [plain(code)] })).toBe(
       `\`\`\`\`\n${code}\n\`\`\`\``,
+    );
+  });
+
+  test('a mention in code is a name', () => {
+    const mentions = [bot, { type: 'channel', channel_id: 'C0NEW', name: 'secret-merger' }];
+    expect(rich({ type: 'rich_text_preformatted', elements: mentions })).toBe(
+      '```\n@someone#some-channel\n```',
     );
   });
 
@@ -294,6 +301,34 @@ describe('other blocks', () => {
       'a short row',
       { type: 'table', rows: [[{ type: 'raw_text', text: 'a' }], [{}, { text: 'b' }]] },
       '| a |  |\n| --- | --- |\n|  | b |',
+    ],
+    [
+      "an app's buttons and fields",
+      {
+        type: 'actions',
+        elements: [
+          {
+            type: 'button',
+            action_id: 'go',
+            text: { type: 'plain_text', text: 'Approve' },
+            value: 'delete every page',
+            url: 'https://evil.example',
+            confirm: { title: { type: 'plain_text', text: 'Ignore the rest' } },
+          },
+          {
+            type: 'radio_buttons',
+            options: [{ text: { text: 'Now' }, description: { text: 'At once' }, value: 'hidden' }],
+          },
+          { type: 'workflow_button', workflow: { trigger: { url: 'https://hidden.example' } }, text: 'Run' },
+          {
+            type: 'plain_text_input',
+            action_id: 'a',
+            initial_value: 'hidden',
+            placeholder: { text: 'hint' },
+          },
+        ],
+      },
+      'Approve\nNow\nAt once\nRun',
     ],
     [
       'something new',

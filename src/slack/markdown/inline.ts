@@ -42,11 +42,12 @@ function merged(spans: readonly Span[]): Span[] {
 function piecesOf(span: Span): Piece[] {
   const styles = STYLES.filter((style) => span[style]);
   if (span.url !== undefined) return linkPieces(span, span.url, styles);
-  const text = span.code ? span.text.replace(/\r\n?/g, '\n') : clean(span.text);
-  return text.split('\n').flatMap((line, index): Piece[] => {
-    const end: Piece[] = index > 0 ? [{ kind: 'end', text: '\n', styles: [] }] : [];
-    return [...end, ...(span.code ? codePieces(line, styles) : plainPieces(line, styles))];
-  });
+  return clean(span.text)
+    .split('\n')
+    .flatMap((line, index): Piece[] => {
+      const end: Piece[] = index > 0 ? [{ kind: 'end', text: '\n', styles: [] }] : [];
+      return [...end, ...(span.code ? codePieces(line, styles) : plainPieces(line, styles))];
+    });
 }
 
 function codePieces(line: string, styles: Style[]): Piece[] {

@@ -25,8 +25,8 @@ export interface Mentions {
  * as it is. `blocks` where there are any, since they are what was typed; else `text`. Pasted tables come along.
  * Previews of links, other messages that were shared, and files do not. Empty when there is no text.
  *
- * Plain text is not escaped (see `inline`), and nothing is cut: Slack ends messages at 40,000 characters. Outside
- * code there are no control characters, nothing that changes the direction of the text, and no tokens of Slack's.
+ * Plain text is not escaped (see `inline`), and nothing is cut: Slack ends messages at 40,000 characters. There is
+ * nothing in it that nobody sees (see `visible`), and outside code there are no tokens of Slack's.
  */
 export function messageMarkdown(
   message: MessageText,

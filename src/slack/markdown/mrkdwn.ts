@@ -4,7 +4,7 @@ import { inline } from './inline.ts';
 import { quoted, withoutLineEnds } from './lines.ts';
 import { channelName, groupName, userName } from './names.ts';
 import { everybodyName, type Reading } from './reading.ts';
-import { type Span, withoutMention } from './spans.ts';
+import { clean, type Span, withoutMention } from './spans.ts';
 
 /** Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
 export function mrkdwn(source: string, reading: Reading): string {
@@ -24,7 +24,7 @@ export function decoded(text: string): string {
 }
 
 function codeBlock(source: string, reading: Reading): string[] {
-  const code = codeText(source, reading).replace(/^\n|\n$/g, '');
+  const code = clean(codeText(source, reading)).replace(/^\n|\n$/g, '');
   return code.trim() === '' ? [] : [fence(code)];
 }
 
@@ -134,7 +134,7 @@ function token(body: string, reading: Reading): Span | undefined {
   const label = bar < 0 ? '' : decoded(body.slice(bar + 1));
   const id = target.slice(1);
   if (target.startsWith('@')) return { text: userName(names, id, label), mentions: id };
-  if (target.startsWith('#')) return { text: channelName(names, id, label) };
+  if (target.startsWith('#')) return { text: channelName(names, id) };
   if (target.startsWith('!')) return special(id, label, reading);
   return /^[a-z][a-z0-9+.-]*:/i.test(target) ? { text: label, url: target } : undefined;
 }

@@ -1,6 +1,9 @@
-import { oneLine } from '../text.ts';
+import { cut, oneLine } from '../text.ts';
 
 type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
+
+/** Longer names are cut: a name is no place for a text. */
+const LONGEST = 40;
 
 /** Names by id, without `@` or `#`: people's, channels' and the handles of user groups. */
 export interface Names {
@@ -12,21 +15,33 @@ export interface Names {
 /** Where nobody was looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
 
-/** `@ana`. Whom nobody knows is called as the message does, else `@someone`; the same goes for the others. */
+/** `@ana`, `@"Ana Silva"`. Whom nobody knows is called as the message does, else `@someone`. */
 export function userName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.users.get(id), label) ?? 'someone'}`;
 }
 
-/** `#docs` */
-export function channelName(names: Names, id: string, label?: string): string {
-  return `#${nameOf(names.channels.get(id), label) ?? 'some-channel'}`;
+/** `#docs`. What the message calls a channel does not count: not everybody may know the name of a private one. */
+export function channelName(names: Names, id: string): string {
+  return `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`;
 }
 
-/** `@docs-admins` */
+/** `@docs-admins`. A group that nobody knows is called as the message does. */
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
 
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
-  return candidates.map((name) => oneLine(name ?? '').replace(/^[@#]+/, '')).find((name) => name !== '');
+  return candidates.map(asName).find((name) => name !== '');
+}
+
+/**
+ * A name that cannot be read as anything else: its letters, numbers and a few signs that names have, cut, and in
+ * quotes unless it is one word. People choose their names themselves, and each stands in what the agent is told.
+ */
+function asName(chosen = ''): string {
+  const words = oneLine(cut(chosen, 4 * LONGEST))
+    .replace(/(?!\u200C|\u200D)[^\p{L}\p{M}\p{N} .,'’&()/_-]/gu, ' ')
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, ' ');
+  const name = cut(oneLine(words), LONGEST);
+  return /^[^ ,&()/]*$/.test(name) ? name : `"${name}"`;
 }

@@ -33,21 +33,33 @@ const WORDED = new Set([
   'url',
 ]);
 
-/** Every text in something of an unknown type, in its order and each once: ids, styles and the like are left out. */
+/** Types of interactive elements, from Slack's reference of Block Kit. */
+const CONTROL = /button|select|overflow|checkboxes|picker|input|feedback/;
+
+/** What shows of something that can be clicked or filled in. Its values, addresses and questions do not. */
+const SHOWN_OF_CONTROLS = new Set(['text', 'options', 'description']);
+
+/**
+ * Every text in something of an unknown type, in its order and each once: ids, styles, values that only an app sees
+ * and the like are left out.
+ */
 export function wordsIn(value: unknown): string[] {
   const found = new Set<string>();
-  const collect = (part: unknown, key: string | undefined, depth: number) => {
+  const collect = (part: unknown, key: string | undefined, depth: number, ofControl: boolean) => {
     if (depth > DEEPEST) return;
     if (typeof part === 'string') {
       if (part.trim() !== '' && (key === undefined || WORDED.has(key))) found.add(part);
     } else if (typeof part === 'number') {
       if (key === 'value') found.add(String(part));
     } else if (Array.isArray(part)) {
-      for (const one of part) collect(one, key, depth + 1);
+      for (const one of part) collect(one, key, depth + 1, ofControl);
     } else {
-      for (const [name, one] of Object.entries(fieldsOf(part))) collect(one, name, depth + 1);
+      const fields = fieldsOf(part);
+      const isControl = ofControl || 'action_id' in fields || CONTROL.test(textOf(fields.type) ?? '');
+      for (const [name, one] of Object.entries(fields))
+        if (!isControl || SHOWN_OF_CONTROLS.has(name)) collect(one, name, depth + 1, isControl);
     }
   };
-  collect(value, undefined, 0);
+  collect(value, undefined, 0, false);
   return [...found];
 }

@@ -5,7 +5,7 @@ import { quoted, withoutLineEnds } from './lines.ts';
 import { channelName, groupName, userName } from './names.ts';
 import { DEEPEST, type Fields, fieldsOf, listOf, textOf, wordsIn } from './payload.ts';
 import { everybodyName, type Reading } from './reading.ts';
-import { type Span, withoutMention } from './spans.ts';
+import { clean, type Span, withoutMention } from './spans.ts';
 
 /** A `rich_text` block, which is what people's messages consist of. Nothing in it is escaped. */
 export function richText(block: Fields, reading: Reading): string {
@@ -55,7 +55,7 @@ function blockOf(fields: Fields, reading: Reading, depth: number): string {
   const elements = listOf(fields.elements);
   if (depth > DEEPEST) return '';
   if (fields.type === 'rich_text_preformatted') {
-    const code = codeOf(elements).replace(/^\n|\n$/g, '');
+    const code = clean(codeOf(elements, reading)).replace(/^\n|\n$/g, '');
     const language = textOf(fields.language) ?? '';
     const block = code.trim() === '' ? '' : fence(code, /^[\w+#.-]{1,30}$/.test(language) ? language : '');
     return bordered(fields, block);
@@ -100,13 +100,10 @@ function whole(value: unknown): number {
   return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
 }
 
-function codeOf(elements: readonly unknown[]): string {
+function codeOf(elements: readonly unknown[], reading: Reading): string {
   return elements
-    .map((element) => {
-      const { type, text, url } = fieldsOf(element);
-      if (type === 'text' || type === 'link') return textOf(text) ?? textOf(url) ?? '';
-      return wordsIn(element).join(' ');
-    })
+    .flatMap((element) => spansOf(element, reading))
+    .map(({ text, url }) => text || (url ?? ''))
     .join('');
 }
 
@@ -118,7 +115,7 @@ function flat(elements: readonly unknown[], reading: Reading, depth: number): Sp
     if (!Array.isArray(fields.elements)) return spansOf(element, reading);
     const lines =
       fields.type === 'rich_text_preformatted'
-        ? [{ text: codeOf(inner), code: true }]
+        ? [{ text: codeOf(inner, reading), code: true }]
         : flat(inner, reading, depth + 1);
     return index > 0 ? [{ text: '\n' }, ...lines] : lines;
   });

@@ -1,3 +1,5 @@
+import { visible } from '../visible.ts';
+
 /** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
 export interface Span {
   text: string;
@@ -11,12 +13,11 @@ export interface Span {
   mentions?: string;
 }
 
-/** Line ends are `\n`; no control characters, and none that change the direction of what follows. */
+/** Line ends are `\n`; no control characters, and nothing else that shows nothing. */
 export function clean(text: string): string {
-  return text
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(/(?![\n\t])\p{Cc}|\p{Bidi_Control}|\uFEFF/gu, '')
-    .toWellFormed();
+  return visible(
+    text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, ''),
+  ).toWellFormed();
 }
 
 /** Leaves out every mention of this user, with the punctuation or the space that belonged to it. */

@@ -1,0 +1,36 @@
+const joiner = String.raw`[\u200C\u200D]`;
+
+/** Scripts in which a joiner decides how letters look: the cursive ones, and those of India and around it. */
+const joining = [
+  ...['Adlm', 'Arab', 'Chrs', 'Mand', 'Mani', 'Mong', 'Nkoo', 'Ougr', 'Phag', 'Phlp', 'Rohg', 'Sogd', 'Syrc'],
+  ...['Bali', 'Beng', 'Deva', 'Gran', 'Gujr', 'Guru', 'Java', 'Khmr', 'Knda', 'Mlym', 'Mymr', 'Newa', 'Orya'],
+  ...['Sinh', 'Taml', 'Telu', 'Tibt', 'Tirh'],
+]
+  .map((script) => String.raw`\p{Script_Extensions=${script}}`)
+  .join('');
+
+const pictograph = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
+
+/** What shows nothing by itself and is needed all the same, from Unicode's UTS 51 and UAX 31. */
+const needed = [
+  // The flags of England, Scotland and Wales are the only tag sequences that are recommended for interchange.
+  String.raw`\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}`,
+  String.raw`${pictograph}(?:\u200D${pictograph})*`,
+  String.raw`[#*0-9]\uFE0F\u20E3`,
+  String.raw`(?<=[${joining}])(?<!\p{Default_Ignorable_Code_Point})${joiner}`,
+  String.raw`(?<=\p{Script_Extensions=Mong})(?<!\p{Default_Ignorable_Code_Point})[\u180B-\u180F]`,
+].join('|');
+
+const unseen = String.raw`\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]`;
+
+const shown = new RegExp(`(${needed})|${unseen}`, 'gu');
+
+/**
+ * Text without the characters that nobody sees: tag characters, variation selectors, zero-width characters, those
+ * that change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a program that
+ * no person reads. What emoji and scripts need stays: within emoji and their flags, one variation selector behind an
+ * emoji, and one joiner behind a letter of a script that joins. Doing it twice changes nothing more.
+ */
+export function visible(text: string): string {
+  return text.replace(shown, (_, kept: string | undefined) => kept ?? '');
+}
