@@ -1,7 +1,10 @@
 import type { Log } from './log.ts';
+import { Stopping } from './stopping.ts';
 
 /** Things to close in the reverse order of their opening. */
 export interface Closers {
+  /** Aborted with `Stopping` before anything is closed: nothing outside begins any more. */
+  stopping: AbortSignal;
   add(close: () => Promise<unknown> | unknown): void;
   /** Closes everything once; what fails is logged and does not hold up the rest. */
   closeAll(): Promise<void>;
@@ -9,9 +12,11 @@ export interface Closers {
 
 export function createClosers(log: Log): Closers {
   const closers: (() => Promise<unknown> | unknown)[] = [];
+  const stopping = new AbortController();
   let closed: Promise<void> | undefined;
 
   async function run() {
+    stopping.abort(new Stopping());
     for (const close of closers.reverse()) {
       try {
         await close();
@@ -22,6 +27,7 @@ export function createClosers(log: Log): Closers {
   }
 
   return {
+    stopping: stopping.signal,
     add: (close) => void closers.push(close),
     closeAll() {
       closed ??= run();

@@ -19,6 +19,7 @@ import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { createReactions } from './slack/reactions.ts';
 import { answerPrivately } from './slack/response-url.ts';
+import { Stopping, untilStopping } from './stopping.ts';
 import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
 import { createBudgetStore } from './store/budget.ts';
@@ -39,8 +40,9 @@ const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
-  const { address, slack, identity, policy, names, timing, now, random, newRef, log, closers } = parts;
-  const { onRedisError, health } = parts;
+  const { address, identity, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
+  const { stopping } = closers;
+  const slack = untilStopping(stopping, parts.slack);
 
   const redis = connectForWork(address, onRedisError);
   closers.add(() => redis.disconnect());
@@ -96,6 +98,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
   const once = createOnce({
     steps,
+    stopping,
     callMs: timing.docsCallMs,
     marginMs: timing.unclearMs,
     didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
@@ -104,6 +107,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
   const onceInSlack = createOnce({
     steps,
+    stopping,
     callMs: timing.slackCallMs,
     marginMs: timing.unclearMs,
     didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
@@ -112,7 +116,10 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   });
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
   const projectId = (project: string) => settings.projects.find(({ name }) => name === project)?.projectId;
-  const docs = (project: string) => docsApis.get(project);
+  const docs = (project: string) => {
+    const api = docsApis.get(project);
+    return api && untilStopping(stopping, api);
+  };
   const audit = createAuditStore(redis);
   const tellAdmins = createKeyAlert({
     admins: () => adminsOf(settings, slack, log),
@@ -120,31 +127,30 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     outbox,
     now,
   });
-  const stopping = new AbortController();
   const context = {
-    ...{ runs, docs, links, outbox, deliver, once, steps, wake, answerPrivately, pace, limits },
-    ...{ reactions, reactionStore, onceInSlack, projectId, names, newToken: randomUUID },
+    ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
+    ...{ reactions, reactionStore, onceInSlack, projectId, newToken: randomUUID },
+    ...untilStopping(stopping, { answerPrivately, names: parts.names, tellAdmins }),
+    policy: untilStopping(stopping, parts.policy),
     ...{ threads: createThreadStore(redis), budgets: createBudgetStore(redis) },
     projects: settings.projects,
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
-    ...{ slack, audit, tellAdmins, policy, workspaceUrl: () => identity.current()?.url },
-    ...{ now, random, timing, log, stopping: stopping.signal },
+    ...{ slack, audit, workspaceUrl: () => identity.current()?.url },
+    ...{ now, random, timing, log, stopping },
   };
 
   const workers = createWorkers<typeof context>({
     jobs,
     context,
     connection: redis,
+    stopping,
     newRef,
     timing,
     log,
     onError: onRedisError,
   });
-  closers.add(() => {
-    stopping.abort();
-    return workers.close(timing.shutdownMs);
-  });
+  closers.add(() => workers.close(timing.shutdownMs));
 
   const sweeper = startSweeper({
     async find() {
@@ -171,6 +177,7 @@ async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise
   });
   const known = await Promise.allSettled(members);
   const failed = known.find((one) => one.status === 'rejected');
+  if (failed?.reason instanceof Stopping) throw failed.reason;
   if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
   const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   return { ids: [...ids], complete: failed === undefined };

@@ -46,7 +46,7 @@ const layers = [
   ['jobs'],
   ['docs-api', 'slack'],
   ['store', 'policy'],
-  ['timing', 'log', 'within', 'remember', 'domain', 'projects'],
+  ['timing', 'log', 'within', 'stopping', 'remember', 'domain', 'projects'],
 ];
 
 function layerOf(file: string): string {

@@ -1,3 +1,4 @@
+import { Stopping } from '../stopping.ts';
 import type { StepStore } from '../store/steps.ts';
 
 /** What became of a call that must not happen twice. */
@@ -12,7 +13,7 @@ export type OnceOutcome<T> =
 
 /**
  * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
- * the intent is written before the call, the result after it.
+ * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more.
  */
 export type Once = <T>(runId: string, step: string, call: () => Promise<T>) => Promise<OnceOutcome<T>>;
 
@@ -24,12 +25,16 @@ export interface OnceParts {
   marginMs: number;
   /** Whether an error proves that the call did not happen. */
   didNotHappen: (error: unknown) => boolean;
+  /** Once it is aborted, no intent is written. */
+  stopping: AbortSignal;
   newToken: () => string;
   now: () => number;
 }
 
-export function createOnce({ steps, callMs, marginMs, didNotHappen, newToken, now }: OnceParts): Once {
+export function createOnce(parts: OnceParts): Once {
+  const { steps, callMs, marginMs, didNotHappen, stopping, newToken, now } = parts;
   return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<OnceOutcome<T>> => {
+    stopping.throwIfAborted();
     const token = newToken();
     const begunAtMs = now();
     const state = await steps.begin(runId, step, token, begunAtMs);
@@ -47,8 +52,10 @@ export function createOnce({ steps, callMs, marginMs, didNotHappen, newToken, no
     try {
       value = await call();
     } catch (error) {
-      if (!didNotHappen(error)) return { kind: 'unknown', error };
+      const stopped = error instanceof Stopping;
+      if (!stopped && !didNotHappen(error)) return { kind: 'unknown', error };
       await steps.clear(runId, step, token);
+      if (stopped) throw error;
       return { kind: 'notHappened', error };
     }
     await steps.finish(runId, step, value);

@@ -1,6 +1,7 @@
 import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../log.ts';
+import { Stopping } from '../stopping.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { keys, PREFIX } from '../store/keys.ts';
 import { backoffMs, type Timing } from '../timing.ts';
@@ -21,7 +22,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const SHORT_PAUSE_MS = 500;
 
 export interface Workers {
-  /** Stops taking jobs, hands running ones back, and waits for them for `graceMs` at most. */
+  /** Waits for running jobs, which are handed back, for `graceMs` at most; none is taken any more. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -31,6 +32,8 @@ export interface WorkerParts<Context> {
   context: Context;
   /** Commands of this connection wait while Redis is away; the workers make further ones of their own from it. */
   connection: Redis;
+  /** Once it is aborted, no job is taken, and each that runs is handed back where it would begin something outside. */
+  stopping: AbortSignal;
   /** A short reference for people and the log. */
   newRef: () => string;
   timing: Timing;
@@ -40,14 +43,13 @@ export interface WorkerParts<Context> {
 
 /** One BullMQ worker per queue. A job that wants another look is moved to delayed, which frees its slot. */
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
-  const { jobs, context, connection, newRef, timing, log, onError } = parts;
+  const { jobs, context, connection, stopping, newRef, timing, log, onError } = parts;
   const jobErrors = createJobErrorStore(connection);
   /** Jobs that broke here since their last good look. */
   const broken = new Set<string>();
-  let stopping = false;
 
   async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
-    if (stopping) return handBack(bullJob, 0, token);
+    if (stopping.aborted) return handBack(bullJob, 0, token);
     const data = definition.data.parse(bullJob.data);
     if (bullJob.stalledCounter > POISON_STALLS)
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
@@ -59,6 +61,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
+      if (error instanceof Stopping) return handBack(bullJob, 0, token);
       const errors = await jobErrors.add(name);
       broken.add(name);
       log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
@@ -109,10 +112,12 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     return worker;
   });
 
+  const close = () => Promise.all(workers.map((worker) => worker.close()));
+  stopping.addEventListener('abort', () => void close().catch(onError));
+
   return {
     async close(graceMs) {
-      stopping = true;
-      await within(graceMs, Promise.all(workers.map((worker) => worker.close())));
+      await within(graceMs, close());
     },
   };
 }

@@ -1,11 +1,12 @@
 import type { Log } from '../log.ts';
+import { Stopping } from '../stopping.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
 import type { Pace, PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
 import { backoffMs, type Timing } from '../timing.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
-import type { SlackApi } from './client.ts';
+import type { Posted, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 import { editPace, postPace } from './paces.ts';
 
@@ -101,7 +102,14 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const filled = await content(record);
     // Redis took its time: the mark no longer covers the length of a call, and others may look too soon.
     if (now() - markedAtMs > timing.unclearMs) return 0;
-    const posted = await slack.post(target, filled, { key, hash: wanted.hash }).catch(holdWhenLimited(pacer));
+    let posted: Posted;
+    try {
+      posted = await slack.post(target, filled, { key, hash: wanted.hash });
+    } catch (error) {
+      // The mark is taken back, or the next process would wait for this post to turn up.
+      if (error instanceof Stopping) await messages.update(key, notPostedNow(record));
+      return holdWhenLimited(pacer)(error);
+    }
     const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
     await messages.update(key, { ...known, ...forgetPost });
     return undefined;
@@ -132,13 +140,17 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     };
   }
 
+  /** A proof that this post did not happen says nothing of an earlier one. */
+  function notPostedNow({ postedAtMs }: MessageRecord) {
+    return postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
+  }
+
   /** What to do about a call that gave no result. */
   async function handle(key: string, record: MessageRecord, error: SlackApiError): Promise<Delivered> {
     const { kind, code, method, pointers } = error;
     const failures = (record.failures ?? 0) + 1;
     log.warn({ message: key, kind, code, method, failures }, 'Slack call failed');
-    // A proof that this post did not happen says nothing of an earlier one.
-    const notPosted = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
+    const notPosted = notPostedNow(record);
     const posted = method === 'chat.postMessage';
 
     switch (kind) {

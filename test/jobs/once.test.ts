@@ -2,6 +2,7 @@ import { once as onceHeard } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOnce, type Once } from '../../src/jobs/once.ts';
+import { Stopping } from '../../src/stopping.ts';
 import { connectForWork } from '../../src/store/connections.ts';
 import { createStepStore, type StepStore } from '../../src/store/steps.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
@@ -15,6 +16,7 @@ let redis: TestRedis;
 let nowMs: number;
 let tokens: number;
 let once: Once;
+let stopping: AbortController;
 beforeAll(async () => {
   redis = await startTestRedis();
 });
@@ -22,6 +24,7 @@ beforeEach(async () => {
   await redis.client.flushall();
   nowMs = 1_000_000;
   tokens = 0;
+  stopping = new AbortController();
   once = onceWith(createStepStore(redis.client));
 });
 afterAll(() => redis.close());
@@ -29,6 +32,7 @@ afterAll(() => redis.close());
 /** As another process would make it: nothing is shared but Redis and the time. */
 function onceWith(steps: StepStore): Once {
   return createOnce({
+    stopping: stopping.signal,
     steps,
     callMs: LIMIT_MS - MARGIN_MS,
     marginMs: MARGIN_MS,
@@ -120,6 +124,34 @@ describe('a call that fails', () => {
       throw lost;
     };
     expect(await once('r1', 'start', throwing)).toEqual({ kind: 'unknown', error: lost });
+  });
+});
+
+describe('a process that is to stop', () => {
+  test('makes no call, and leaves no intent of one', async () => {
+    stopping.abort(new Stopping());
+    const call = aSecondCall();
+    await expect(once('r1', 'start', call.call)).rejects.toThrow(Stopping);
+    expect(call.made()).toBe(0);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('takes back the intent of a call that it did not make any more', async () => {
+    const call = async () => {
+      stopping.abort(new Stopping());
+      stopping.signal.throwIfAborted();
+    };
+    await expect(once('r1', 'start', call)).rejects.toThrow(Stopping);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('still keeps the result of a call that was under way', async () => {
+    const first = aCall();
+    const answered = once('r1', 'start', first.call);
+    await first.begun;
+    stopping.abort(new Stopping());
+    first.answers('started');
+    expect(await answered).toEqual({ kind: 'done', value: 'started' });
   });
 });
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { defineJob, done, type Job, lookAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/worker.ts';
+import { Stopping, untilStopping } from '../../src/stopping.ts';
 import { connectForWork } from '../../src/store/connections.ts';
 import { defaultTiming } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
@@ -19,12 +20,14 @@ let queues: Queues;
 let workers: Workers | undefined;
 let connection: ReturnType<typeof connectForWork>;
 let seen: Seen;
+let stopping: AbortController;
 
 beforeEach(async () => {
   redis = await startTestRedis();
   connection = connectForWork({ url: redis.url }, () => {});
   queues = createQueues(connection, () => {});
   seen = { looks: [], gaveUp: [] };
+  stopping = new AbortController();
 });
 afterEach(async () => {
   await workers?.close(1000);
@@ -52,6 +55,7 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
     jobs,
     context: seen,
     connection,
+    stopping: stopping.signal,
     newRef: () => 'ref1',
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },
     log: pino({ level: 'silent' }),
@@ -201,4 +205,31 @@ test('a job of a newer version is left to that one: neither failed nor lost, and
   workAt([aJob('export', looksAs('export')), aJob('digest', looksAs('digest'))]);
   await ensure('new', true, 'digest');
   await expect.poll(() => seen.looks).toEqual(['export other', 'digest new']);
+});
+
+test('a job that would begin something outside once the process is to stop is handed back, and counts no error', async () => {
+  const called: string[] = [];
+  const running = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  const outside = untilStopping(stopping.signal, { call: async (id: string) => called.push(id) });
+  const calls: Job<{ id: string }, Seen>['run'] = async ({ id }, { looks }) => {
+    looks.push(id);
+    running.resolve();
+    await mayGoOn.promise;
+    await outside.call(id);
+    return done;
+  };
+  work(calls);
+  await ensure('one');
+  await running.promise;
+  stopping.abort(new Stopping());
+  mayGoOn.resolve();
+  await workers?.close(1000);
+  await ensure('two');
+  expect(seen.looks).toEqual(['one']);
+  expect(called).toEqual([]);
+  expect(await connection.keys('{docket}:job-errors:*')).toEqual([]);
+  stopping = new AbortController();
+  work(looksAs('next'));
+  await expect.poll(() => seen.looks.toSorted()).toEqual(['next one', 'next two', 'one']);
 });

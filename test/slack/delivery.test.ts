@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { createDelivery, type Deliver } from '../../src/slack/delivery.ts';
+import { Stopping } from '../../src/stopping.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
@@ -16,6 +17,8 @@ const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
 let redis: TestRedis;
 let deliver: Deliver;
+/** Thrown by the next post. */
+let notBegun: Error | undefined;
 let nowMs: number;
 /** What Slack was told, in order: `key: text`. */
 let told: string[];
@@ -29,11 +32,13 @@ beforeEach(async () => {
   nowMs = NOW_MS;
   told = [];
   threads = [];
+  notBegun = undefined;
   const pace = createPaceStore(redis.client);
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
     post: async ({ channel, threadTs }, content, { key }) => {
+      if (notBegun !== undefined) throw notBegun;
       told.push(`${key}: ${textOf(content)}`);
       threads.push(threadTs);
       return { channel, ts: `${nowMs / 1000}` };
@@ -180,4 +185,15 @@ test('a message for the thread under somebody else’s message is posted there',
   await createMessageStore(redis.client).want('reply', wanted, 1, nowMs);
   await deliver('reply');
   expect(threads).toEqual([place.threadTs]);
+});
+
+test('a post that a process did not begin any more, since it is to stop, is made at once by the next one', async () => {
+  await want('new', 'state');
+  await redis.client.del(keys.pace('post:C0DOCS'));
+  notBegun = new Stopping();
+  await expect(deliver('new')).rejects.toThrow(Stopping);
+  notBegun = undefined;
+  await redis.client.del(keys.pace('post:C0DOCS'));
+  expect(await deliver('new')).toEqual({ kind: 'settled' });
+  expect(told).toEqual(['new: new']);
 });

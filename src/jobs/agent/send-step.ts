@@ -1,5 +1,6 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { AgentJob } from '../../docs-api/schemas.ts';
+import { Stopping } from '../../stopping.ts';
 import type { Budget } from '../../store/budget.ts';
 import { UnreadableRun } from '../../store/runs.ts';
 import { answered, type SendResult } from './answered.ts';
@@ -42,7 +43,8 @@ export async function send(
   taken: number,
   context: AgentContext,
 ): Promise<boolean> {
-  const { threads, now, timing, limits, budgets } = context;
+  const { threads, now, timing, limits, budgets, stopping } = context;
+  stopping.throwIfAborted();
   const cannot = whyNot(thread, head, context);
   if (cannot !== undefined) {
     const failed = answered(
@@ -198,6 +200,7 @@ async function call(thread: ThreadRun, head: Instruction, context: AgentContext)
       : await docs.sendFollowUp({ projectId, jobId: thread.agentJobId ?? '', prompt });
     return { kind: 'taken', job };
   } catch (error) {
+    if (error instanceof Stopping) return { kind: 'later' };
     if (!(error instanceof DocsApiError)) throw error;
     if (error.happened === 'no') return notSent(thread, head, error, context);
     context.log.warn({ run: thread.id, err: error }, 'an instruction without an answer');

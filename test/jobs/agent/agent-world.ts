@@ -75,6 +75,7 @@ export function agentWorld(redis: TestRedis) {
     },
     reactions: { show: async (_subject, wanted) => void reacted.push(wanted) },
     onceInSlack: createOnce({
+      stopping: new AbortController().signal,
       steps: createStepStore(client),
       callMs: 100,
       marginMs: 100,

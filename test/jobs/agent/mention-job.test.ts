@@ -48,6 +48,7 @@ function contextWith(changes: Partial<MentionContext> = {}, verdict: Verdict = a
       },
     },
     onceInSlack: createOnce({
+      stopping: new AbortController().signal,
       steps: createStepStore(redis.client),
       callMs: 1000,
       marginMs: 1000,

@@ -45,6 +45,7 @@ export function createJobWorld(redis: TestRedis) {
         state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
       },
       once: createOnce({
+        stopping: new AbortController().signal,
         steps: createStepStore(redis.client),
         callMs: defaultTiming.docsCallMs,
         marginMs: defaultTiming.unclearMs,
