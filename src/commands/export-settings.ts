@@ -2,7 +2,14 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
 import { LINK_END } from '../jobs/bundle-link-view.ts';
 import { site } from '../jobs/export/phrases.ts';
-import { type ExportRun, exportActions, exportRun, maySee, runButton } from '../jobs/export/run.ts';
+import {
+  type DoneEnding,
+  type ExportRun,
+  exportActions,
+  exportRun,
+  maySee,
+  runButton,
+} from '../jobs/export/run.ts';
 import { message } from '../slack/blocks.ts';
 import { preformatted, reportView } from '../slack/dialogs.ts';
 import { defineButton } from './command.ts';
@@ -15,6 +22,10 @@ const noLink = message([
   ],
 ]);
 
+const linkOnItsWay = message([
+  ['The new link is still being made. When it is there, open the settings again.'],
+]);
+
 const storeAway = message([["My store doesn't answer just now. Try again in a minute."]]);
 
 /** What a deployment of one's own needs to serve the bundle. The dialog has the link: only those open it who have it. */
@@ -24,30 +35,34 @@ export const settingsButton = defineButton({
   value: runButton,
   async run({ run: runId }, caller, tools) {
     const run = await tools.intake.load(runId, exportRun, caller);
-    const link = run?.ending?.kind === 'done' ? run.ending.link : undefined;
-    if (run === undefined || link === undefined) return noLink;
+    const done = run && linkOf(run);
+    if (run === undefined || done === undefined) return noLink;
     if (!maySee(run, caller)) return notHere;
-    if (run.ending?.kind === 'done' && run.ending.privately && run.requester.id !== caller.user.id)
+    if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
-    const url = await tools.link(link).catch(() => {
+    const url = await tools.link(done.link).catch(() => {
       throw new TellUser(storeAway);
     });
-    if (url === undefined) return noLink;
-    await tools.openDialog(caller, settingsView(run, url));
+    if (url === undefined) return run.state === 'bundling' ? linkOnItsWay : noLink;
+    await tools.openDialog(caller, settingsView(run, url, done.linkEndsAtMs));
     await tools.note({ subject: site(run), job: run.jobId, result: 'shown' });
     return undefined;
   },
 });
 
+/** Returns the latest link of a run. While a further one is made, and when it cannot be had, that is the one before. */
+function linkOf({ ending, earlier }: ExportRun): DoneEnding | undefined {
+  return ending?.kind === 'done' ? ending : earlier?.ending;
+}
+
 /** The `staticExport` section, ready to copy, and what works where. */
-export function settingsView(run: ExportRun, bundleUrl: string): ModalView {
+export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
   const version = run.version === undefined ? {} : { version: run.version };
   // In quotes: readers of YAML 1.1 take labels such as 2026-09-01, yes or 1_000 for something else.
   const section = stringify(
     { staticExport: { enabled: true, bundleUrl, ...version } },
     { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
   );
-  const endsAtMs = run.ending?.kind === 'done' ? run.ending.linkEndsAtMs : undefined;
   const until =
     endsAtMs === undefined
       ? ['The deployment loads the bundle when it starts.']

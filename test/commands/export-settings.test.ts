@@ -5,7 +5,8 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../src/commands/export-settings.ts';
 import { TellUser } from '../../src/commands/tell-user.ts';
 import { runButtonOf } from '../../src/jobs/export/phrases.ts';
-import type { Ending, ExportRun } from '../../src/jobs/export/run.ts';
+import { type Ending, type ExportRun, transitions } from '../../src/jobs/export/run.ts';
+import { keys } from '../../src/store/keys.ts';
 import type { TestRedis } from '../flows/redis.ts';
 import { anEnding, NOW_MS } from '../jobs/export/any-run.ts';
 import { ended } from '../jobs/export/reading.ts';
@@ -40,7 +41,7 @@ describe('the dialog with the settings', () => {
   test.each(labels)(
     'has them as YAML that every reader takes as it was meant, with the label %j',
     (version) => {
-      const view = settingsView(ended(anEnding.done, { version }), ADDRESS);
+      const view = settingsView(ended(anEnding.done, { version }), ADDRESS, NOW_MS);
       expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
       const meant = { enabled: true, bundleUrl: ADDRESS, ...(version !== undefined && { version }) };
       for (const reader of ['1.2', '1.1'] as const)
@@ -50,21 +51,21 @@ describe('the dialog with the settings', () => {
 
   test('keeps a very long address on one line', () => {
     const long = `${ADDRESS}${'x'.repeat(2500)}`;
-    const view = settingsView(ended(anEnding.done), long);
+    const view = settingsView(ended(anEnding.done), long, NOW_MS);
     expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
     expect(copied(view)[0]).toContain(`bundleUrl: "${long}"`);
   });
 
   test('says how long the link works, and what works where', () => {
-    const view = settingsView(ended(anEnding.done), ADDRESS);
+    const view = settingsView(ended(anEnding.done), ADDRESS, NOW_MS);
     expect(JSON.stringify(view)).toContain('the link works until');
     expect(copied(view)[1]).toContain('AI assistant          yes    configurable   no\n');
-    const endless = settingsView(ended({ kind: 'done', link: 'x' }), ADDRESS);
+    const endless = settingsView(ended({ kind: 'done', link: 'x' }), ADDRESS, undefined);
     expect(JSON.stringify(endless)).not.toContain('the link works until');
   });
 
   test('cannot be submitted', () => {
-    expect(settingsView(ended(anEnding.done), ADDRESS).submit).toBeUndefined();
+    expect(settingsView(ended(anEnding.done), ADDRESS, NOW_MS).submit).toBeUndefined();
   });
 });
 
@@ -123,6 +124,40 @@ describe('[Deployment settings]', () => {
     await world.given({ ...run });
     expect((await click(run))?.text).toBe(noLink);
     expect(world.opened).toEqual([]);
+  });
+
+  describe('while a further link is made', () => {
+    const relinked = async (before: Partial<Ending> = {}, changes: Partial<ExportRun> = {}) => {
+      const run = transitions.newLink(ended({ ...anEnding.done, ...before } as Ending), ben, NOW_MS);
+      return given({}, { ...run, ending: undefined, ...changes });
+    };
+
+    test('opens the link before, which still works', async () => {
+      await click(await relinked());
+      expect(JSON.stringify(world.opened)).toContain('s3cret');
+      expect(JSON.stringify(world.opened)).toContain('the link works until');
+    });
+
+    test('and it cannot be had, opens the link before too', async () => {
+      await click(await relinked({}, { state: 'ended', ending: { kind: 'noLink' } }));
+      expect(JSON.stringify(world.opened)).toContain('s3cret');
+    });
+
+    test('opens one for one person to nobody else', async () => {
+      const run = await relinked({ privately: true } as Partial<Ending>);
+      await click(run, aCaller({ user: ben }));
+      expect(world.opened).toEqual([]);
+      await click(run);
+      expect(world.opened).toHaveLength(1);
+    });
+
+    test('says that it is on its way once the link before has ended', async () => {
+      const run = await relinked();
+      await redis.client.del(keys.link('run.1.0.0'));
+      expect((await click(run))?.text).toBe(
+        'The new link is still being made. When it is there, open the settings again.',
+      );
+    });
   });
 
   test('says so when the store does not answer, rather than that there is no link', async () => {
