@@ -49,6 +49,7 @@ export interface AgentJob {
   archivedAt?: number;
 }
 
+/** Counts as the platform gives them; they need not be whole. */
 export interface ViewCounts {
   human: number;
   ai: number;
@@ -173,7 +174,11 @@ function agentJob(job: z.infer<typeof agentFields> & { id: string; status: strin
   };
 }
 
-const countsShape = z.object({ human: count, ai: count, total: count.optional() });
+/** As it comes, whole and positive or not: where it is shown, it is rounded. */
+const viewCount = z
+  .union([z.number(), z.string().regex(/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u)])
+  .transform(Number);
+const countsShape = z.object({ human: viewCount, ai: viewCount, total: viewCount.optional() });
 const withTotal = <T extends z.infer<typeof countsShape>>(counts: T) => ({
   ...counts,
   total: counts.total ?? counts.human + counts.ai,

@@ -59,7 +59,8 @@ export function size(bytes: number): string {
 
 /** Whole numbers with separators: "12,480". */
 export function count(value: number): string {
-  return value.toLocaleString('en-US');
+  // What is added takes the sign off a zero.
+  return (Math.round(value) + 0).toLocaleString('en-US');
 }
 
 /** The address that opens a message; `workspaceUrl` ends with a slash. */

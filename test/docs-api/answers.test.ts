@@ -143,8 +143,8 @@ describe('2xx answers that cannot be used', () => {
     { views: [], hasMore: false },
     { totals: { human: 1, ai: 1, total: 2 }, hasMore: false },
     { totals: { human: 1, ai: 1, total: 2 }, views: [] },
-    { totals: { human: -1, ai: 1, total: 0 }, views: [], hasMore: false },
-    { totals: { human: 1.5, ai: 1, total: 0 }, views: [], hasMore: false },
+    { totals: { human: 'many', ai: 1, total: 0 }, views: [], hasMore: false },
+    { totals: { human: null, ai: 1, total: 0 }, views: [], hasMore: false },
     { totals: { human: 1, ai: 1, total: 2 }, views: [{ path: '/a', human: 1 }], hasMore: false },
   ])('page views %j are none', async (body) => {
     const server = await answering(200, body);
@@ -207,6 +207,20 @@ describe('tolerance', () => {
       id: 'aj_1',
       status: 'unknown',
       rawStatus: '',
+    });
+  });
+
+  test('counts of views need be neither whole nor positive', async () => {
+    const totals = { human: 1.5, ai: -2, total: -0.5 };
+    const server = await answering(200, {
+      totals,
+      views: [{ path: '/a', human: '2.25', ai: '-1' }],
+      hasMore: false,
+    });
+    expect(await clientOf(server.url).getPageViews({ projectId: 'p' })).toEqual({
+      totals,
+      views: [{ path: '/a', human: 2.25, ai: -1, total: 1.25 }],
+      hasMore: false,
     });
   });
 

@@ -219,6 +219,9 @@ test.each([
   [412, '412'],
   [12_480, '12,480'],
   [1_000_000, '1,000,000'],
-])('%i is counted as %s', (value, expected) => {
+  [1.5, '2'],
+  [-0.4, '0'],
+  [-12.6, '-13'],
+])('%d is counted as %s', (value, expected) => {
   expect(count(value)).toBe(expected);
 });
