@@ -203,7 +203,8 @@ export function readConfigFile(
 function toProject([name, given]: [string, z.infer<typeof projectShape>], env: Variables): Project {
   const variable = variableIn(given.apiKey) ?? 'DOCS_API_KEY';
   const { domains, channels } = given;
-  return { name, projectId: given.projectId, domains, channels, apiKey: env[variable] ?? '' };
+  const key = { apiKey: env[variable] ?? '', apiKeyVariable: variable };
+  return { name, projectId: given.projectId, domains, channels, ...key };
 }
 
 function shapeProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {

@@ -189,7 +189,8 @@ function projectProblems({ projects }: ConfigFile, set: Variables): string[] {
 
 /** The one project without a file. */
 function projectOf({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Variables): Project {
-  return { name: 'default', projectId: id, domains: undefined, apiKey, channels: [] };
+  const key = { apiKey, apiKeyVariable: 'DOCS_API_KEY' };
+  return { name: 'default', projectId: id, domains: undefined, channels: [], ...key };
 }
 
 /** Reads the settings, or throws a `SettingsError` with all problems at once. An empty variable counts as not set. */

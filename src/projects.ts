@@ -7,6 +7,8 @@ export interface Project {
   /** Host names, lower case ASCII. Nothing: any may be asked for, and the platform decides. */
   domains: readonly string[] | undefined;
   apiKey: string;
+  /** The environment variable that holds the key. */
+  apiKeyVariable: string;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from './config.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
+import { createDocsReport } from './docs-api/report.ts';
 import { tellOthers } from './health.ts';
 import { redisState } from './health-checks.ts';
 import { createWatches } from './jobs/agent/watches.ts';
@@ -49,8 +50,9 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   parts.checks.part('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
+  const reportDocs = createDocsReport({ log, now });
   const docsApis = new Map(
-    settings.projects.map(({ name, apiKey }) => [
+    settings.projects.map(({ name, apiKey, apiKeyVariable }) => [
       name,
       createDocsApi({
         baseUrl: settings.docsApiUrl,
@@ -61,6 +63,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
         log(request) {
           health.saw('docs', request.status !== undefined);
           log.debug(request, 'docs api');
+          reportDocs(request, { project: name, keyVariable: apiKeyVariable });
         },
       }),
     ]),

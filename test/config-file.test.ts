@@ -52,6 +52,7 @@ limits:
           projectId: 'prj_1',
           domains: ['docs.acme.com'],
           apiKey: 'adm_acme',
+          apiKeyVariable: 'ACME_DOCS_API_KEY',
           channels: ['C0123'],
         },
         {
@@ -59,6 +60,7 @@ limits:
           projectId: undefined,
           domains: ['docs.beta.io'],
           apiKey: 'adm_default',
+          apiKeyVariable: 'DOCS_API_KEY',
           channels: [],
         },
       ],

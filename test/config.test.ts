@@ -50,6 +50,7 @@ describe('settings', () => {
           projectId: undefined,
           domains: undefined,
           apiKey: 'adm_0123456789',
+          apiKeyVariable: 'DOCS_API_KEY',
           channels: [],
         },
       ],
@@ -284,7 +285,7 @@ describe('the file of DOCKET_CONFIG', () => {
   test('brings its projects and whatever else it sets', () => {
     expect(readSettings(withFile(twoProjects, { DOCS_DOMAIN: 'DOCS.beta.io' }))).toMatchObject({
       projects: [
-        { name: 'acme', apiKey: 'adm_acme' },
+        { name: 'acme', apiKey: 'adm_acme', apiKeyVariable: 'ACME_DOCS_API_KEY' },
         { name: 'beta', apiKey: sound.DOCS_API_KEY, channels: ['C0BETA'] },
       ],
       replies: 'all',

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { defaultDomain, type Project, projectMeant } from '../src/projects.ts';
 
 function project(name: string, rest: Partial<Project> = {}): Project {
-  return { name, projectId: `prj_${name}`, domains: [], apiKey: `key_${name}`, channels: [], ...rest };
+  const key = { apiKey: `key_${name}`, apiKeyVariable: 'DOCS_API_KEY' };
+  return { name, projectId: `prj_${name}`, domains: [], ...key, channels: [], ...rest };
 }
 
 const acme = project('acme', { domains: ['docs.acme.com', 'api.acme.com'], channels: ['C0ACME'] });

@@ -22,6 +22,8 @@ export interface DocsApiRequest {
   status?: number;
   /** Missing when the request gave a result. */
   error?: DocsApiErrorKind;
+  /** Why no whole answer came, such as `ENOTFOUND`. */
+  code?: string;
 }
 
 /** One call of an operation, its input already checked. */
@@ -100,6 +102,10 @@ export function createCaller(parts: Parts) {
       durationMs: Math.round(performance.now() - startMs),
       ...(result.status === undefined ? {} : { status: result.status }),
       ...(result instanceof DocsApiError ? { error: result.kind } : {}),
+      // What failures.ts keeps of a cause is its code.
+      ...(result instanceof DocsApiError && result.cause instanceof Error
+        ? { code: result.cause.message }
+        : {}),
     });
     return result;
   }

@@ -21,7 +21,7 @@ import {
 import { baseFrom, checkAtLeast, checkKey } from './settings.ts';
 
 export interface DocsApiOptions {
-  /** Base address, https unless the host is loopback; may have a path. */
+  /** Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end counts for nothing. */
   baseUrl: string;
   apiKey: string;
   /** Limit for a whole call, retries of reads included. Default 20 000. */

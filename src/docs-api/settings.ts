@@ -30,7 +30,14 @@ export function baseFrom(baseUrl: string): Base {
       'Use https://. Plain http is accepted for loopback hosts only.',
     );
   }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/u, '') };
+  return { origin: url.origin, prefix: withoutVersion(url.pathname) };
+}
+
+/** Platforms tell their base address with the version at its end, which the path of each operation has itself. */
+function withoutVersion(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '');
+  if (/^v[12]$/iu.test(parts.at(-1) ?? '')) parts.pop();
+  return parts.map((part) => `/${part}`).join('');
 }
 
 /** `localhost`, `127.0.0.0/8` or `::1`. The URL parser has written the address out before: `127.1` is `127.0.0.1`. */

@@ -35,6 +35,7 @@ export const aProject = (changes: Partial<Project> = {}): Project => ({
   projectId: undefined,
   domains: undefined,
   apiKey: 'adm_1',
+  apiKeyVariable: 'DOCS_API_KEY',
   channels: [],
   ...changes,
 });

@@ -53,6 +53,23 @@ describe('settings', () => {
 });
 
 describe('a request', () => {
+  test.each(['/v1', '/v2/', '/V1', '//v1//'])(
+    'goes to a base address with %s as to one without',
+    async (end) => {
+      const server = await answering(200, { jobId: 'se_1' });
+      for (const base of ['', '/base']) {
+        await clientOf(`${server.url}${base}${end}`).startExport({ domain: 'docs.acme.com' });
+        expect(server.requests.at(-1)?.line).toBe(`POST ${base}/v1/static-export/jobs`);
+      }
+    },
+  );
+
+  test.each(['/v3', '/v1x', '/v1/docs'])('goes below a base address with %s', async (end) => {
+    const server = await answering(200, { jobId: 'se_1' });
+    await clientOf(`${server.url}${end}`).startExport({ domain: 'docs.acme.com' });
+    expect(server.requests[0]?.line).toBe(`POST ${end}/v1/static-export/jobs`);
+  });
+
   test('carries the key, and a body only where there is one', async () => {
     const server = await answering(200, { jobId: 'se_1', bundleUrl: 'https://files.test/b' });
     const api = clientOf(`${server.url}/base/`);

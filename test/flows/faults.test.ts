@@ -22,6 +22,10 @@ Look in the platform's dashboard first. If the export is there, choose [Leave it
 
 const refused = (text: string) => `❌ @ana ${text}\n[Try again]`;
 
+const REFUSED = refused(
+  'The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref …',
+);
+
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
   kind: 'answer',
   status,
@@ -55,8 +59,8 @@ The platform said: "Invalid API key"`),
       "❌ @ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
       0,
     ],
-    ['404', answer(404), refused('The platform refused the export. Nothing was started.'), 0],
-    ['405', answer(405), refused('The platform refused the export. Nothing was started.'), 0],
+    ['404', answer(404), REFUSED, 0],
+    ['405', answer(405), REFUSED, 0],
     ['408', answer(408), QUESTION, 0],
     ['408 although it started', answer(408, { when: 'after' }), QUESTION, 1],
     ['409', answer(409), QUESTION, 0],

@@ -159,6 +159,6 @@ function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind:
     case 'project':
       return `My settings no longer have the project ${cut(oneLine(run.project), 60)}, so nothing was started. Ask whoever runs Docket.`;
     case 'other':
-      return 'The platform refused the export. Nothing was started.';
+      return `The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref ${refOf(run.id)}`;
   }
 }

@@ -53,6 +53,7 @@ async function notStarted(run: ExportRun, error: unknown, context: ExportContext
       error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
     if (trouble.nextMs <= run.attemptAtMs + patienceMs) return waitOut(run, trouble, context);
   }
+  context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
   const adminsTold = why === 'key' && (await context.tellAdmins(run.teamId, run.project));
   const reason = error.platformMessage;
   const said = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };

@@ -95,7 +95,10 @@ describe('the ending', () => {
       'project',
       '❌ @Ana My settings no longer have the project default, so nothing was started. Ask whoever runs Docket.',
     ],
-    ['other', '❌ @Ana The platform refused the export. Nothing was started.\n[Try again]'],
+    [
+      'other',
+      '❌ @Ana The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref 3f9a1c2b\n[Try again]',
+    ],
   ])('not started: %s', (why, expected) => {
     expect(said({ kind: 'notStarted', why })).toBe(expected);
   });

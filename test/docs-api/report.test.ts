@@ -1,0 +1,95 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import type { DocsApiRequest } from '../../src/docs-api/caller.ts';
+import type { DocsApi } from '../../src/docs-api/client.ts';
+import { adviceOn, createDocsReport } from '../../src/docs-api/report.ts';
+import { answering, clientOf, KEY, tcpServer } from './servers.ts';
+
+const owner = { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' };
+const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
+const look = (api: DocsApi) => api.getExport('se_1');
+
+/** What is said of the requests that a call makes. */
+async function saidOf(url: string, call: (api: DocsApi) => Promise<unknown>) {
+  const requests: DocsApiRequest[] = [];
+  await call(clientOf(url, { log: (request) => requests.push(request) })).catch(() => {});
+  return requests.map((request) => adviceOn(request, owner)).at(-1);
+}
+
+describe('what a failed request says of the settings', () => {
+  const notThePlatform = (what: string) =>
+    `what answers at DOCS_API_URL takes no exports (${what}). Set it to the base address of the platform's API alone: Docket adds /v1/static-export/jobs itself.`;
+
+  test.each([
+    [
+      401,
+      'error',
+      'the docs platform rejects ACME_DOCS_API_KEY of project acme (401). Set a key that it takes, and restart Docket.',
+    ],
+    [
+      403,
+      'warn',
+      'the docs platform allows ACME_DOCS_API_KEY of project acme no exports (403). They need the Enterprise plan.',
+    ],
+    [404, 'error', notThePlatform('404')],
+    [405, 'error', notThePlatform('405')],
+    [
+      301,
+      'error',
+      'the docs platform sends requests elsewhere (301). Set DOCS_API_URL to the address that it ends at.',
+    ],
+  ])('a start answered with %i', async (status, level, text) => {
+    const server = await answering(status, { error: 'Not here' });
+    expect(await saidOf(server.url, start)).toEqual({ level, text });
+  });
+
+  test('a start answered with the page of a website', async () => {
+    const server = await answering(200, '<!doctype html>');
+    expect(await saidOf(server.url, start)).toEqual({ level: 'error', text: notThePlatform('200') });
+  });
+
+  test('a host that is not there, or does not answer', async () => {
+    const closed = await tcpServer(() => {});
+    await closed.close();
+    expect(await saidOf(closed.url, start)).toEqual({
+      level: 'warn',
+      text: 'the docs platform does not answer at DOCS_API_URL (ECONNREFUSED). Docket goes on trying; if it stays so, check the address.',
+    });
+    const nameless: DocsApiRequest = {
+      ...{ operation: 'startExport', method: 'POST', path: '/v1/static-export/jobs', attempt: 1 },
+      ...{ durationMs: 1, error: 'refused', code: 'ENOTFOUND' },
+    };
+    expect(adviceOn(nameless, owner)).toEqual({
+      level: 'error',
+      text: 'no host has the name in DOCS_API_URL (ENOTFOUND). Mend it.',
+    });
+  });
+
+  test('a rejected key says the same at a look; a job that is not known says nothing', async () => {
+    expect((await saidOf((await answering(401, {})).url, look))?.text).toContain('ACME_DOCS_API_KEY');
+    expect(await saidOf((await answering(404, {})).url, look)).toBeUndefined();
+  });
+
+  test.each([200, 400, 429, 500])('%i says nothing', async (status) => {
+    expect(await saidOf((await answering(status, { jobId: 'se_1' })).url, start)).toBeUndefined();
+  });
+});
+
+test('each thing is written once a minute, by itself, without the key', async () => {
+  const server = await answering(401, { error: `no ${KEY}` });
+  const lines: string[] = [];
+  const clock = { ms: 0 };
+  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) });
+  const report = createDocsReport({ log, now: () => clock.ms });
+  const api = clientOf(server.url, { log: (request) => report(request, owner) });
+  const other = clientOf(server.url, { log: (request) => report(request, { ...owner, project: 'beta' }) });
+  for (const atMs of [0, 30_000, 59_999, 60_000]) {
+    clock.ms = atMs;
+    await start(api).catch(() => {});
+    await start(other).catch(() => {});
+  }
+  expect(lines.map((line) => line.match(/project \w+/)?.[0])).toEqual([
+    ...['project acme', 'project beta', 'project acme', 'project beta'],
+  ]);
+  expect(lines.join()).not.toContain(KEY);
+});
