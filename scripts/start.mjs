@@ -2,25 +2,29 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadEnvFile } from './env-file.mjs';
 import { redisPath } from './redis.mjs';
 import { startProblem } from './versions.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const problem = startProblem(process.version) ?? packagesProblem();
-if (problem) {
-  process.stderr.write(`${problem}\n`);
-  process.exit(1);
-}
+if (problem) fail(problem);
 
-const settings = join(root, '.env');
-if (existsSync(settings)) process.loadEnvFile(settings);
+const settings = loadEnvFile(join(root, '.env'));
+if (settings.problem) fail(settings.problem);
+if (settings.warning) process.stderr.write(`${settings.warning}\n`);
 const path = process.env.PATH ?? '';
 // The demo or the tests may have fetched a server; without one the app itself says what to do.
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
 
 const { main } = await import('../src/app.ts');
 await main(process.env);
+
+function fail(problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
 
 function packagesProblem() {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

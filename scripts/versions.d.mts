@@ -1,3 +1,4 @@
+export const APP_NODE: number;
 export function setupProblem(version: string): string | undefined;
 export function startProblem(version: string): string | undefined;
 export function serverIsUsable(versionLine: string): boolean;

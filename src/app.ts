@@ -1,6 +1,7 @@
+import './node-version.ts';
 import { randomBytes } from 'node:crypto';
 import { createClosers } from './closers.ts';
-import { readSettings, type Settings, SettingsError, secretsOf } from './config.ts';
+import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } from './config.ts';
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { createHealth } from './health.ts';
 import { serveHealth } from './health-checks.ts';
@@ -156,6 +157,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const settings = readSettings(env);
     log = createLog(settings.logLevel, secretsOf(settings));
+    for (const warning of warningsOf(settings)) log.warn(warning);
     const starting = startApp(settings, { log });
     stopOnSignals(starting, log);
     await starting;

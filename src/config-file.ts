@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSafeId } from './docs-api/paths.ts';
 import { readDomain } from './domain.ts';
 import type { Allow } from './policy.ts';
 import type { Project } from './projects.ts';
@@ -53,8 +54,8 @@ const who = z.string(whoId).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, whoId);
 /** Also of DOCS_PROJECT_ID. */
 export const projectId = z
   .string('must be text. Put the id in quotes.')
-  .regex(
-    /^[^\s/]{1,200}$/,
+  .refine(
+    (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
     "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
   );
 
@@ -304,6 +305,14 @@ function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
   });
 }
 
+/** What no token, key or secret holds, with the fix; nothing is said of the value. */
+export function secretFlaw(secret: string): string | undefined {
+  if (/^["'`]|["'`]$/.test(secret))
+    return 'has quotes around it. Remove them: an env file of docker keeps them.';
+  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
+  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
+}
+
 function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Variables): Problem[] {
   if (!('apiKey' in project)) {
     const text =
@@ -317,10 +326,8 @@ function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Vari
   const problem = (text: string) => [{ path: [...path, 'apiKey', 'env'], text }];
   if (key === undefined)
     return problem('names an environment variable that is not set. Set it to an admin API key.');
-  if (!/^[\x21-\x7e]+$/.test(key))
-    return problem(
-      'names a key with a space, a line break or a character outside ASCII. Copy the key again from the docs platform.',
-    );
+  const flaw = secretFlaw(key);
+  if (flaw !== undefined) return problem(`names a key that ${flaw}`);
   if (prefix !== undefined && !key.startsWith(prefix))
     return problem(
       'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',

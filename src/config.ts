@@ -1,6 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import { type ConfigFile, projectId, readConfigFile, type Variables, withoutFile } from './config-file.ts';
+import {
+  type ConfigFile,
+  projectId,
+  readConfigFile,
+  secretFlaw,
+  type Variables,
+  withoutFile,
+} from './config-file.ts';
 import { readDomain } from './domain.ts';
 import { logLevels } from './log.ts';
 import type { Project } from './projects.ts';
@@ -42,6 +49,15 @@ export function secretsOf(settings: Settings): string[] {
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
   const secrets = [...tokens, password, password && decoded(password)];
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
+}
+
+/** What Docket can start with, but hardly as it is meant; each with its fix and without its value. */
+export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): string[] {
+  if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
+  if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
+  return [
+    'SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack\'s are. If Slack\'s requests are refused, copy it again from "Basic Information", App Credentials.',
+  ];
 }
 
 /** Every problem of the settings, one a line, each with its fix and none with a value. */
@@ -133,6 +149,27 @@ function crossProblems(set: Variables): string[] {
   return problems;
 }
 
+const SECRETS = [
+  'SLACK_BOT_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_APP_TOKEN',
+  'DOCS_API_KEY',
+  'DOCS_API_KEY_PREFIX',
+] as const;
+
+/** What is wrong with the values as such, by variable; what else they ought to be need not be said then. */
+function valueFlaws(set: Variables): Map<string, string> {
+  const flaws = new Map<string, string>();
+  for (const name of Object.keys(envSchema.shape)) {
+    const value = set[name] ?? '';
+    const isSecret = (SECRETS as readonly string[]).includes(name);
+    const quoted = /^(["'`]).*\1$/s.test(value);
+    const flaw = isSecret || quoted ? secretFlaw(value) : undefined;
+    if (flaw !== undefined) flaws.set(name, flaw);
+  }
+  return flaws;
+}
+
 /** Larger than any list of projects; the file is read at once. */
 const MAX_FILE_BYTES = 1_000_000;
 
@@ -201,8 +238,12 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
   const issues = parsed.error?.issues ?? [];
   const { file, problems: fileProblems } = readFile(set);
+  const flaws = valueFlaws(set);
   const problems = [
-    ...issues.map(({ path, message }) => `${path.join('.')} ${message}`),
+    ...[...flaws].map(([name, flaw]) => `${name} ${flaw}`),
+    ...issues
+      .filter(({ path }) => !flaws.has(path.join('.')))
+      .map(({ path, message }) => `${path.join('.')} ${message}`),
     ...fileProblems,
     ...crossProblems(set),
   ];

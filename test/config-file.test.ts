@@ -313,7 +313,7 @@ describe("a project's key", () => {
     [undefined, 'names an environment variable that is not set. Set it to an admin API key.'],
     [
       'adm_0123 456',
-      'names a key with a space, a line break or a character outside ASCII. Copy the key again from the docs platform.',
+      'names a key that holds a quote, a space or a line break. Copy it again without.',
     ],
     [
       'live_0123',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readSettings, SettingsError, secretsOf } from '../src/config.ts';
+import { readSettings, SettingsError, secretsOf, warningsOf } from '../src/config.ts';
 
 const sound = {
   SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
@@ -139,6 +139,61 @@ describe('what no log may hold', () => {
       'adm_b',
       sound.DOCS_API_KEY,
     ]);
+  });
+});
+
+describe('a value as docker keeps it', () => {
+  const quotes = 'has quotes around it. Remove them: an env file of docker keeps them.';
+  const inside = 'holds a quote, a space or a line break. Copy it again without.';
+  const secrets = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'DOCS_API_KEY'];
+
+  test.each(secrets)('%s with quotes, blanks or other letters is refused with the fix alone', (name) => {
+    const env = { ...sound, SLACK_APP_TOKEN: 'xapp-1-A0-1-abc' };
+    const value = env[name as keyof typeof env];
+    const said = (changed: string) => problemsOf({ ...env, [name]: changed });
+    for (const quote of ['"', "'", '`'])
+      expect(said(`${quote}${value}${quote}`)).toEqual([`${name} ${quotes}`]);
+    expect(said(`${value}"`)).toEqual([`${name} ${quotes}`]);
+    for (const blank of [' ', '\n', '\t', '"', '\u00a0'])
+      expect(said(`${value.slice(0, 9)}${blank}${value.slice(9)}`)).toEqual([`${name} ${inside}`]);
+    expect(said(`${value}\r`)).toEqual([`${name} ${inside}`]);
+    expect(said(`${value}é`)).toEqual([`${name} holds a character outside ASCII. Copy it again.`]);
+  });
+
+  test.each([
+    ['PORT', '"3000"'],
+    ['DOCS_API_URL', "'https://api.docs.example'"],
+    ['DOCS_PROJECT_ID', '"prj_1"'],
+    ['LOG_LEVEL', '"info"'],
+  ])('%s=%s is refused with the fix alone', (name, value) => {
+    expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
+  });
+
+  test('a key that a project names is refused like that, too', () => {
+    const path = fileWith('projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }', 'quoted.yml');
+    expect(problemsOf({ ...sound, DOCKET_CONFIG: path, ACME_DOCS_API_KEY: '"adm_1"' })).toEqual([
+      `${path}:1 projects.acme.apiKey.env names a key that ${quotes}`,
+    ]);
+  });
+});
+
+describe('warnings', () => {
+  const of = (env: NodeJS.ProcessEnv) => warningsOf(readSettings({ ...sound, ...env }));
+
+  test.each(['0123456789abcdef0123456789abcde', '0123456789abcdef0123456789abcdef0', 'g'.repeat(32)])(
+    'a signing secret like %s is none of Slack’s',
+    (secret) => {
+      const [warning, ...more] = of({ SLACK_SIGNING_SECRET: secret });
+      expect(warning).toMatch(/^SLACK_SIGNING_SECRET is not 32 hexadecimal characters.*copy it again/);
+      expect(warning).not.toContain(secret);
+      expect(more).toEqual([]);
+    },
+  );
+
+  test('there are none of a sound one, nor with Socket Mode, which needs none', () => {
+    expect(of({})).toEqual([]);
+    expect(of({ SLACK_SIGNING_SECRET: '0123456789ABCDEF0123456789abcdef' })).toEqual([]);
+    expect(of({ SLACK_APP_TOKEN: 'xapp-1', SLACK_SIGNING_SECRET: 'g'.repeat(32) })).toEqual([]);
   });
 });
 

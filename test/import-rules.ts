@@ -37,6 +37,7 @@ const appLayer = [
   'config',
   'config-file',
   'yaml-file',
+  'node-version',
 ].map((name) => `src/${name}.ts`);
 
 /** Layers from top to bottom; what stands in one line does not know each other. */

@@ -21,11 +21,14 @@ export function fillPath(template: string, ids: Record<string, string>): string 
   return template.replace(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(ids[name] ?? ''));
 }
 
+/** Slack's buttons hold 2000 characters, and ours carry more than an id. */
+const MAX_ID_LENGTH = 512;
+
 /**
- * Whether an id can stand in a path. Dot segments are refused even behind an encoded slash: addresses are
- * normalized on the way, and some proxies decode `%2F` first.
+ * Whether an id can stand in a path. Slashes and dot segments are refused, encoded ones too: addresses are normalized
+ * on the way, and some proxies decode `%2F` first.
  */
 export function isSafeId(id: string): boolean {
-  if (id.trim() === '' || id.length > 512 || !id.isWellFormed() || /\p{Cc}/u.test(id)) return false;
-  return id.split(/[/\\]|%2f|%5c/iu).every((part) => !/^(?:\.|%2e){0,2}$/iu.test(part));
+  if (id.trim() === '' || id.length > MAX_ID_LENGTH || !id.isWellFormed() || /\p{Cc}/u.test(id)) return false;
+  return !/[/\\]|%2f|%5c/iu.test(id) && !/^(?:\.|%2e){1,2}$/iu.test(id);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSafeId } from './paths.ts';
 import type { Clean } from './platform-text.ts';
 import { type Progress, progressFrom } from './progress.ts';
 import { timestampFrom } from './timestamp.ts';
@@ -67,13 +68,8 @@ export interface PageViews {
   hasMore: boolean;
 }
 
-/** Longest id that is taken: a Slack button's value holds 2000 characters, and ours carries more than an id. */
-const MAX_ID_LENGTH = 512;
-
-const id = z
-  .union([z.string(), z.int()])
-  .transform(String)
-  .refine((value) => value.trim() !== '' && value.length <= MAX_ID_LENGTH);
+/** One that cannot be asked about is none. */
+const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
 const word = z.string().refine((value) => value.trim() !== '');
 const webAddress = z.string().refine(isWebAddress);
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);

@@ -131,6 +131,17 @@ describe('2xx answers that cannot be used', () => {
     expect(error.message).toContain('status is missing');
   });
 
+  test.each(['a/b', '..', '\uD800', ' ', 'x'.repeat(513)])(
+    'a started export with the id %j is unclear: it cannot be asked about',
+    async (jobId) => {
+      const server = await answering(200, { jobId });
+      expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
+        kind: 'unreadable',
+        happened: 'yes',
+      });
+    },
+  );
+
   test.each(['javascript:alert(1)', 'ftp://files.test/b', '/b.tar.gz', '', 'https://files.test/a b'])(
     'a bundle link %j is none',
     async (bundleUrl) => {

@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, type Project } from './project.ts';
 
 let project: Project;
@@ -31,6 +32,66 @@ test('it starts the app with the settings of .env, which do not outrank the envi
   appDoes('console.log(env.LOG_LEVEL, env.TMPDIR)');
   const { code, stdout } = await project.start().ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: `debug ${project.root}\n` });
+});
+
+describe('a .env', () => {
+  const outcome = async () => {
+    mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
+    appDoes('console.log(env.LOG_LEVEL)');
+    const { code, stdout, stderr } = await project.start().ended;
+    return { code, stdout, stderr: stderr.replaceAll(project.root, '…') };
+  };
+  const file = (content: string | Uint8Array, mode = 0o600) => {
+    writeFileSync(join(project.root, '.env'), content);
+    chmodSync(join(project.root, '.env'), mode);
+  };
+  const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `${stderr}\n` });
+
+  test('that is a folder ends the start with the fix', async () => {
+    mkdirSync(join(project.root, '.env'));
+    expect(await outcome()).toEqual(
+      refused('…/.env is not a file. Move it away, then: cp .env.example .env, and fill it in.'),
+    );
+  });
+
+  test.each([
+    [
+      '\uFEFFLOG_LEVEL=debug',
+      'utf8',
+      'begins with a byte order mark, which hides its first setting. Save it as UTF-8 without one.',
+    ],
+    ['\uFEFFLOG_LEVEL=debug', 'utf16le', 'is UTF-16. Save it as UTF-8.'],
+  ] as const)('%j in %s ends the start with the fix', async (text, encoding, problem) => {
+    file(Buffer.from(text, encoding));
+    expect(await outcome()).toEqual(refused(`…/.env ${problem}`));
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('of somebody else ends the start with the fix', async () => {
+    file('LOG_LEVEL=debug');
+    const stranger = 65534;
+    const code = `import { loadEnvFile } from ${JSON.stringify(join(project.root, 'scripts', 'env-file.mjs'))};
+      process.setuid(${stranger});
+      console.log(loadEnvFile(${JSON.stringify(join(project.root, '.env'))}).problem);`;
+    chmodSync(project.root, 0o755);
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    expect(said.replaceAll(project.root, '…')).toBe(
+      `…/.env may not be read by Docket, which runs as uid ${stranger}. Run: chown ${stranger} …/.env\n`,
+    );
+  });
+
+  test.each([0o644, 0o640, 0o604])('with the mode %o is read, with a warning', async (mode) => {
+    file('LOG_LEVEL=debug', mode);
+    expect(await outcome()).toEqual({
+      code: 0,
+      stdout: 'debug\n',
+      stderr: '…/.env holds secrets, and others on this machine can read it. Run: chmod 600 …/.env\n',
+    });
+  });
+
+  test('of its owner alone is read without a word', async () => {
+    file('LOG_LEVEL=debug');
+    expect(await outcome()).toEqual({ code: 0, stdout: 'debug\n', stderr: '' });
+  });
 });
 
 test('the app itself gets the signals', async () => {
