@@ -7,7 +7,7 @@ import type { Message } from '../slack/blocks.ts';
 import type { Mentions, MessageText } from '../slack/markdown/message.ts';
 import type { Names } from '../slack/markdown/names.ts';
 import type { PrivateAnswer } from '../slack/response-url.ts';
-import type { AuditEntry } from '../store/audit.ts';
+import type { AuditLines } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
 
@@ -53,8 +53,8 @@ export interface CommandTools {
    * `subject` says what was wanted.
    */
   may: (permission: Permission, subject: string) => Promise<void>;
-  /** The latest lines of the audit log, newest first. */
-  auditLines: (teamId: string, count: number) => Promise<AuditEntry[]>;
+  /** The latest lines of the audit log, `count` of each kind. */
+  auditLines: (teamId: string, count: number) => Promise<AuditLines>;
   /** How things are. Never rejects: what is not known by then is missing. */
   system: (teamId: string, limitMs: number) => Promise<SystemState>;
   /** Slack's id of the app's user. */

@@ -17,22 +17,30 @@ export const entrySchema = z.object({
   subject: z.string(),
   /** The platform's job that came of it. */
   job: z.string().optional(),
+  /** Begins with `refused` where nothing was done. */
   result: z.string(),
 });
 
 /** One line of the audit log. */
 export type AuditEntry = z.output<typeof entrySchema>;
 
+/** The latest entries, newest first. What was refused is kept apart: anybody can be refused, and often. */
+export interface AuditLines {
+  done: AuditEntry[];
+  refused: AuditEntry[];
+}
+
 /** Who asked for what, and what became of it. */
 export interface AuditStore {
   /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
   add(teamId: string, entry: AuditEntry): Promise<void>;
-  /** The latest entries, newest first. One that cannot be read is left out. */
-  last(teamId: string, count: number): Promise<AuditEntry[]>;
+  /** The latest entries, `count` of each kind. One that cannot be read is left out. */
+  last(teamId: string, count: number): Promise<AuditLines>;
 }
 
 /** Entries of one workspace; the oldest go first. */
 const ENTRIES = 100_000;
+const REFUSALS = 10_000;
 
 const MAX_TEXT = 200;
 
@@ -45,7 +53,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `);
 
-export function createAuditStore(redis: Redis, limits = { entries: ENTRIES }): AuditStore {
+export function createAuditStore(
+  redis: Redis,
+  limits = { entries: ENTRIES, refusals: REFUSALS },
+): AuditStore {
   return {
     async add(teamId, { atMs, user, channel, what, subject, job, result }) {
       const entry: AuditEntry = {
@@ -57,13 +68,19 @@ export function createAuditStore(redis: Redis, limits = { entries: ENTRIES }): A
         ...(job !== undefined && { job: short(job) }),
         result: short(result),
       };
-      const args = [JSON.stringify(entry), keep.auditMs, limits.entries];
-      await addScript(redis, [keys.audit(teamId)], args);
+      const [key, most] = result.startsWith('refused')
+        ? [keys.refusals(teamId), limits.refusals]
+        : [keys.audit(teamId), limits.entries];
+      await addScript(redis, [key], [JSON.stringify(entry), keep.auditMs, most]);
     },
 
     async last(teamId, count) {
-      const found = await redis.xrevrange(keys.audit(teamId), '+', '-', 'COUNT', count);
-      return found.flatMap(([, fields]) => read(fields) ?? []);
+      const latest = async (key: string) => {
+        const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);
+        return found.flatMap(([, fields]) => read(fields) ?? []);
+      };
+      const [done, refused] = await Promise.all([latest(keys.audit(teamId)), latest(keys.refusals(teamId))]);
+      return { done, refused };
     },
   };
 }

@@ -41,6 +41,8 @@ export const keys = {
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
   /** Stream of who did what. */
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
+  /** The same of what was refused. */
+  refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
   health: (part: string) => `${PREFIX}:health:${part}`,
   /** Somebody wanted the subject of a BullMQ job looked at at once. */
   woken: (subject: string) => `${PREFIX}:woken:${subject}`,

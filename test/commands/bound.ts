@@ -171,7 +171,7 @@ export function bound({ policy = allows, identity, tools, ...changes }: Bound = 
       identity:
         identity ??
         (() => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' })),
-      audit: { add: async () => {}, last: async () => [] },
+      audit: { add: async () => {}, last: async () => ({ done: [], refused: [] }) },
       newRef: () => '7f3c1d',
       now: () => 0,
       log,

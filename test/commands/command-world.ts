@@ -72,7 +72,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     openDialog: async (_caller, view) => void opened.push(view),
     note: async (line) => void notes.push(line),
     may: async () => {},
-    auditLines: async () => [],
+    auditLines: async () => ({ done: [], refused: [] }),
     system: () => Promise.reject(new Error('nobody asks here')),
     botUserId: 'U0BOT',
     workspaceUrl: 'https://acme.example/',

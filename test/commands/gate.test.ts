@@ -56,7 +56,10 @@ function gateWith(changes: Partial<GateParts> = {}) {
   return { gate, pass, ran: () => ran, log: () => lines.join('') };
 }
 
-const audited = (teamId = 'T0ACME') => createAuditStore(redis.client).last(teamId, 10);
+const audited = async (teamId = 'T0ACME') => {
+  const { done, refused } = await createAuditStore(redis.client).last(teamId, 10);
+  return [...done, ...refused];
+};
 const textOf = async (passed: Promise<{ kind: string; message?: { text: string } }>) =>
   (await passed).message?.text;
 

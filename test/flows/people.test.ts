@@ -293,10 +293,10 @@ function inDirectMessages(who: PersonName, part: string): Promise<SentMessage> {
 /** What was asked of the platform that changes anything there. */
 const posts = () => world.platform.wire.calls.flatMap(({ name, n }) => (name.startsWith('POST') ? n : []));
 
-/** The audit lines of a person, oldest first. */
+/** The audit lines of a person: what was done, then what was refused; oldest first. */
 async function audited(userId: string) {
-  const lines = await createAuditStore(world.redis.client).last(world.slack.team.id, 1000);
-  return lines.filter(({ user }) => user.id === userId).toReversed();
+  const { done, refused } = await createAuditStore(world.redis.client).last(world.slack.team.id, 1000);
+  return [...refused, ...done].filter(({ user }) => user.id === userId).toReversed();
 }
 
 /** Sends the last request once more as if it came from another workspace; answers what came back with it. */

@@ -85,7 +85,10 @@ export function stage({ bot, ...options }: StageOptions = {}): Stage {
     messageWith: (part) => messageWith(world, part),
     notified: (who) => notified(world, who),
     async audit() {
-      const entries = await world.redis.client.xrange('{docket}:audit:T0ACME', '-', '+');
+      const lines = (key: string) => world.redis.client.xrange(key, '-', '+');
+      const both = [await lines('{docket}:audit:T0ACME'), await lines('{docket}:audit-refused:T0ACME')];
+      // Their ids are times and counts.
+      const entries = both.flat().sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
       return entries.map(([, [, json]]) => {
         const { user, what, subject, result } = JSON.parse(json ?? '{}');
         return `${user.name} ${what} ${subject} → ${result}`;

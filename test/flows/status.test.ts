@@ -144,7 +144,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
   });
 
   describe('the audit log', () => {
-    test('tells an admin who did what, where, and what came of it, newest first', async () => {
+    test('tells an admin who did what, where, and what came of it, newest first, and who may not apart', async () => {
       await startBot(adminIsAna());
       await asks('/docs-export docs.acme.com', 'ben');
       await until(world, '#docs', ['42%', 'se_…']);
@@ -153,9 +153,12 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       await asks('/docs-export docs.acme.com', 'gus');
 
       const lines = told(await asks('/docs-status audit'));
-      expect(lines[0]).toBe('TIME · @gus · #docs · /docs-export · refused: not permitted');
-      expect(lines[1]).toMatch(/^TIME · @ben · #docs · export · docs\.acme\.com · job se_\w+ · ended: done$/);
-      expect(told(await asks('/docs-status audit 1'))).toEqual(lines.slice(0, 1));
+      expect(lines[0]).toMatch(
+        /^TIME · U\w+ "ben" · #docs · export · "docs\.acme\.com" · job "se_\w+" · ended: done$/,
+      );
+      expect(lines.at(-2)).toBe('Refused');
+      expect(lines.at(-1)).toMatch(/^TIME · U\w+ "gus" · #docs · \/docs-export · refused: not permitted$/);
+      expect(told(await asks('/docs-status audit 1'))).toEqual([lines[0], ...lines.slice(-2)]);
       // In the log and nowhere else: neither the channel nor anybody in it hears of it.
       expect(world.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([
         world.slack.person('ben').id,
@@ -166,7 +169,8 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       await startBot(adminIsAna());
       expect(told(await asks('/docs-status audit', 'ben'))).toEqual(["You can't see this. Ask @ana."]);
       expect(told(await asks('/docs-status audit'))).toEqual([
-        'TIME · @ben · #docs · /docs-status · audit · refused: not permitted',
+        'Refused',
+        `TIME · ${world.slack.person('ben').id} "ben" · #docs · /docs-status · "audit" · refused: not permitted`,
       ]);
     });
 

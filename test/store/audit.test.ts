@@ -24,21 +24,22 @@ const anEntry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   result: 'accepted',
   ...more,
 });
-const subjects = async (count = 100) => (await audit.last('T1', count)).map(({ subject }) => subject);
+const done = async (count = 100) => (await audit.last('T1', count)).done;
+const subjects = async (count = 100) => (await done(count)).map(({ subject }) => subject);
 
 describe('an entry', () => {
   test('comes back as it was, newest first', async () => {
     const first = anEntry({ job: 'se_1' });
-    const second = anEntry({ atMs: NOW_MS + 1, result: 'refused: not permitted' });
+    const second = anEntry({ atMs: NOW_MS + 1, result: 'ended: done' });
     await audit.add('T1', first);
     await audit.add('T1', second);
-    expect(await audit.last('T1', 10)).toEqual([second, first]);
-    expect(await audit.last('T1', 1)).toEqual([second]);
+    expect(await done(10)).toEqual([second, first]);
+    expect(await done(1)).toEqual([second]);
   });
 
   test('belongs to one workspace', async () => {
     await audit.add('T1', anEntry());
-    expect(await audit.last('T2', 10)).toEqual([]);
+    expect(await audit.last('T2', 10)).toEqual({ done: [], refused: [] });
   });
 
   test('is kept as short lines without secrets', async () => {
@@ -53,7 +54,7 @@ describe('an entry', () => {
         result: `${' '.repeat(300)}${token}`,
       }),
     );
-    const [entry] = await audit.last('T1', 1);
+    const [entry] = await done(1);
     expect(entry).toMatchObject({
       user: { name: `ana ${'a'.repeat(195)}…` },
       what: 'a b c',
@@ -71,12 +72,12 @@ describe('an entry', () => {
     await redis.client.xadd(key, '*', 'entry', 'no JSON');
     await redis.client.xadd(key, '*', 'entry', JSON.stringify({ atMs: 1 }));
     await redis.client.xadd(key, '*', 'other', 'field');
-    expect(await audit.last('T1', 10)).toEqual([anEntry()]);
+    expect(await done(10)).toEqual([anEntry()]);
   });
 
   test('of a newer version is read as far as it is known', async () => {
     await redis.client.xadd(keys.audit('T1'), '1-0', 'entry', JSON.stringify({ ...anEntry(), mood: 'fine' }));
-    expect(await audit.last('T1', 10)).toEqual([anEntry()]);
+    expect(await done(10)).toEqual([anEntry()]);
   });
 });
 
@@ -91,7 +92,7 @@ describe('the order', () => {
     await audit.add('T1', anEntry({ subject: 'b', atMs: NOW_MS - 5000 }));
     await audit.add('T1', anEntry({ subject: 'c', atMs: NOW_MS + 1 }));
     expect(await subjects()).toEqual(['c', 'b', 'a']);
-    expect((await audit.last('T1', 2))[1]?.atMs).toBe(NOW_MS - 5000);
+    expect((await done(2))[1]?.atMs).toBe(NOW_MS - 5000);
   });
 });
 
@@ -115,7 +116,7 @@ describe('what is kept', () => {
     await audit.add('T1', anEntry({ subject: 'astray', atMs }));
     await audit.add('T1', anEntry({ subject: 'c' }));
     expect(await subjects()).toEqual(['c', 'astray', 'b', 'a']);
-    expect((await audit.last('T1', 2))[1]?.atMs).toBe(atMs);
+    expect((await done(2))[1]?.atMs).toBe(atMs);
   });
 
   test('all of it ends 90 days after the last entry', async () => {
@@ -126,8 +127,19 @@ describe('what is kept', () => {
   });
 
   test('not more entries than fit: the oldest go first', async () => {
-    const small = createAuditStore(redis.client, { entries: 3 });
+    const small = createAuditStore(redis.client, { entries: 3, refusals: 3 });
     for (const subject of ['a', 'b', 'c', 'd']) await small.add('T1', anEntry({ subject }));
     expect(await subjects()).toEqual(['d', 'c', 'b']);
+  });
+
+  test('what was done, however much is refused meanwhile', async () => {
+    const small = createAuditStore(redis.client, { entries: 3, refusals: 2 });
+    await small.add('T1', anEntry({ subject: 'done' }));
+    for (const subject of ['a', 'b', 'c', 'd'])
+      await small.add('T1', anEntry({ subject, result: 'refused: not permitted' }));
+    const { done, refused } = await small.last('T1', 10);
+    expect(done.map(({ subject }) => subject)).toEqual(['done']);
+    expect(refused.map(({ subject }) => subject)).toEqual(['d', 'c']);
+    expect(await redis.client.pttl(keys.refusals('T1'))).toBeGreaterThan(89 * DAY_MS);
   });
 });

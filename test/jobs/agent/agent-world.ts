@@ -86,7 +86,7 @@ export function agentWorld(redis: TestRedis) {
     answerPrivately: async () => true,
     audit: {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
-      last: async () => [],
+      last: async () => ({ done: [], refused: [] }),
     },
     tellAdmins: async () => true,
     limits: { followUpsPerHour: 100 },

@@ -136,7 +136,7 @@ describe('who may not instruct the agent', () => {
     expect(said).toMatchObject([
       { text: "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins." },
     ]);
-    expect(await context.audit.last('T0ACME', 10)).toMatchObject([
+    expect((await context.audit.last('T0ACME', 10)).refused).toMatchObject([
       { user: { id: 'U0ANA', name: 'ana' }, channel: 'C0DOCS', result: 'refused: not permitted' },
     ]);
     expect(await stored(run)).not.toHaveProperty('answer.text');

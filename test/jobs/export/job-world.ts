@@ -97,8 +97,8 @@ export function createJobWorld(redis: TestRedis) {
 
     /** The audit log of the runs' workspace, oldest first. */
     async audited() {
-      const entries = await audit.last('T0ACME', 100);
-      return entries.reverse().map(({ subject, result }) => `${subject}: ${result}`);
+      const { done } = await audit.last('T0ACME', 100);
+      return done.reverse().map(({ subject, result }) => `${subject}: ${result}`);
     },
   };
 }

@@ -92,7 +92,7 @@ const stored = (run: LinkRun) => createRunStore(redis.client).load(run.id, linkR
 const active = () => createRunStore(redis.client).active();
 const holder = () => redis.client.get(keys.claim('c2b2'));
 const audited = async () =>
-  (await createAuditStore(redis.client).last('T0ACME', 10)).map(
+  (await createAuditStore(redis.client).last('T0ACME', 10)).done.map(
     ({ user, subject, job, result }) => `${user.name} ${subject} ${job} ${result}`,
   );
 
