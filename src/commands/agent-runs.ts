@@ -53,7 +53,7 @@ export function newThread(thread: NewThread, nowMs: number): ThreadRun {
   const { id, teamId, project, agentJobId, owner, checked, asked, mode, instruction } = thread;
   const { channel, rootTs } = asked;
   return {
-    v: 1,
+    v: 2,
     id,
     teamId,
     job: 'agent-thread',

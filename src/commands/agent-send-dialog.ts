@@ -2,16 +2,16 @@ import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import type { Heard } from '../jobs/agent/heard.ts';
 import { stateWord } from '../jobs/agent/list-view.ts';
-import { jobName } from '../jobs/agent/phrases.ts';
+import { jobName, tooLongWords, tooManyWords, waitingIn } from '../jobs/agent/phrases.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
 import { person } from '../jobs/wording-view.ts';
 import { message, type Part } from '../slack/blocks.ts';
 import { choiceField, formView, textField } from '../slack/dialogs.ts';
 import { clean } from '../slack/markdown/spans.ts';
-import { cut } from '../slack/text.ts';
+import { cut, lengthOf } from '../slack/text.ts';
 import { idOf } from '../store/ids.ts';
 import { addressOf, maySee } from './agent-threads.ts';
-import type { Caller, Submitted } from './command.ts';
+import type { Caller, CommandTools, Submitted } from './command.ts';
 import { defineDialog } from './command.ts';
 
 const CALLBACK = 'agent.send_message.text';
@@ -91,6 +91,8 @@ export const sendDialog = defineDialog({
     if (chosen === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
     const thread = await tools.intake.load(chosen, threadRun, caller);
     if (thread === undefined || thread.state === 'ended' || !maySee(thread, caller)) return notFollowed;
+    const problem = whyNot(thread, text, tools.limits);
+    if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;
     const entry: Heard = {
       kind: 'instruct',
@@ -113,6 +115,16 @@ export const sendDialog = defineDialog({
     };
   },
 });
+
+/** Said while the text can still be changed, or sent later; the thread's own look decides. */
+function whyNot(
+  thread: ThreadRun,
+  text: string,
+  { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
+): string | undefined {
+  if (lengthOf(text) > instructionCharacters) return tooLongWords(lengthOf(text), instructionCharacters);
+  return waitingIn(thread).length < instructionsWaiting ? undefined : tooManyWords(instructionsWaiting);
+}
 
 const notFollowed: Submitted = {
   kind: 'told',

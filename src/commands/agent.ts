@@ -1,8 +1,10 @@
 import { projectMessage } from '../jobs/agent/mention-view.ts';
+import { tooLongWords } from '../jobs/agent/phrases.ts';
 import type { ThreadRun } from '../jobs/agent/thread.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { messageMarkdown } from '../slack/markdown/message.ts';
 import { noNames } from '../slack/markdown/names.ts';
+import { lengthOf } from '../slack/text.ts';
 import { listThreads } from './agent-list.ts';
 import { agentProject, askedThread } from './agent-runs.ts';
 import { stopFollowing } from './agent-stop.ts';
@@ -59,6 +61,8 @@ async function follow(
     return projectMessage(project.problem, command, jobId === undefined ? 'new' : 'existing');
   // The manifest has Slack leave mentions as they were typed.
   const text = messageMarkdown({ text: what.instruction }, noNames).trim();
+  const { instructionCharacters: most } = tools.limits;
+  if (lengthOf(text) > most) return message([[`${tooLongWords(lengthOf(text), most)} Nothing was sent.`]]);
   const thread: ThreadRun = askedThread(
     { project: project.name, agentJobId: jobId, mode: tools.replies, text },
     caller,

@@ -36,8 +36,13 @@ export interface CommandTools {
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
   links: 'thread' | 'requester';
-  /** Exports that may run at once. */
-  limits: { exportsPerPerson: number; exportsPerChannel: number };
+  /** Exports that may run at once, how long an instruction may be, and how many of a thread may wait. */
+  limits: {
+    exportsPerPerson: number;
+    exportsPerChannel: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
+  };
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replies: 'auto' | 'all' | 'mention';
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */

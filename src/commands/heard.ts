@@ -67,7 +67,7 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
   async function mentioned(reply: NewReply, words: ThreadWords, early: boolean, identity: Identity) {
     const project = words.kind === 'follow' ? projectOf(reply, words) : undefined;
     const run: MentionRun = {
-      v: 1,
+      v: 2,
       id: idOf('agent-mention', identity.teamId, reply.channel, reply.ts),
       teamId: identity.teamId,
       job: 'agent-mention',

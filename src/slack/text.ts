@@ -10,6 +10,9 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** How many characters people see in a text: its code points. */
+export const lengthOf = (text: string) => Array.from(text).length;
+
 /** At most `max` code points, the last one an ellipsis when something was left out. Cut before escaping. */
 export function cut(text: string, max: number): string {
   const points = Array.from(text);

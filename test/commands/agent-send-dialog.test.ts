@@ -1,7 +1,7 @@
 import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { sendDialog, sendDialogView } from '../../src/commands/agent-send-dialog.ts';
-import { aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
+import { anInstruction, aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from './command-world.ts';
 
 let world: CommandWorld;
@@ -73,6 +73,23 @@ describe('the dialog', () => {
 describe('submitted', () => {
   const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
     sendDialog.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
+
+  test('with more than the agent gets, or where too many wait, keeps what was entered', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id, text: 'word '.repeat(2840) })).toEqual({
+      kind: 'problems',
+      problems: { text: 'That is 14,199 characters; the agent gets up to 8,000 at once.' },
+    });
+    const instructions = Array.from({ length: 100 }, (_, index) => anInstruction({ id: `i${index}` }));
+    await world.threads.save({ ...thread, instructions }, 0);
+    expect(await submit({ thread: thread.id, text: 'One more' })).toEqual({
+      kind: 'problems',
+      problems: {
+        text: '100 instructions of this thread are waiting already. This one was not taken; send it again later.',
+      },
+    });
+    expect(await world.heard(thread)).toEqual([]);
+  });
 
   test('tells the thread, once, and says where', async () => {
     const thread = await world.followed(aThread());

@@ -40,6 +40,17 @@ describe('follow', () => {
     expect(world.woken).toEqual([thread?.id]);
   });
 
+  test.each(['follow job_1', 'new'])(
+    '%s with an instruction that is too long starts nothing',
+    async (words) => {
+      const told = await type(`${words} ${'word '.repeat(2840)}`);
+      expect(told?.text).toBe(
+        'That is 14,199 characters; the agent gets up to 8,000 at once. Nothing was sent.',
+      );
+      expect(await world.threadRuns()).toEqual([]);
+    },
+  );
+
   test('takes an instruction along, as it was typed', async () => {
     await type('follow job_1 Use &lt;b&gt; for "bold"\nand no --flags');
     const [thread] = await world.threadRuns();

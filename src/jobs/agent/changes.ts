@@ -1,8 +1,14 @@
 import type { Instruction, Note, Person, ThreadRun } from './thread.ts';
 
-/** The note is kept once; the same occasion has the same id. */
+/** Notes of one kind to one person that are to be said yet; more tell them nothing new. */
+const NOTES_OF_A_KIND = 5;
+
+/** The note is kept once; the same occasion has the same id. A question is always kept: an answer waits for it. */
 export function noted(thread: ThreadRun, note: Note): ThreadRun {
-  if (thread.notes.some(({ id }) => id === note.id)) return thread;
+  const { id, to, kind } = note;
+  if (thread.notes.some((other) => other.id === id)) return thread;
+  const alike = thread.notes.filter((other) => other.to === to && other.kind === kind);
+  if (kind !== 'question' && alike.length >= NOTES_OF_A_KIND) return thread;
   return { ...thread, notes: [...thread.notes, note] };
 }
 

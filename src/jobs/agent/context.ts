@@ -38,7 +38,7 @@ export interface AgentContext {
   audit: AuditStore;
   /** Tells the admins that a project's key is rejected. Answers whether there are any. */
   tellAdmins: (teamId: string, project: string) => Promise<boolean>;
-  limits: { followUpsPerHour: number };
+  limits: { followUpsPerHour: number; instructionCharacters: number; instructionsWaiting: number };
   /** Sees to it that a run is looked at at once. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Aborted when the process is to stop: reads end early, sends never. */

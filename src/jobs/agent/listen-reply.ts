@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cut, lengthOf } from '../../slack/text.ts';
 import { asking, isAlone, questionStands, switching } from './asking.ts';
 import { changing, noted, over, stopped, taking } from './changes.ts';
 import { MODES } from './click.ts';
@@ -11,6 +12,8 @@ const HELD_KEPT = 20;
 /** What counts of a reply: its Markdown without the mention of Docket, and whom it is addressed to. */
 export const said = z.object({
   text: z.string(),
+  /** It is longer than the agent gets, so that `text` is its beginning only. */
+  characters: z.number().optional(),
   mentionsBot: z.boolean(),
   mentionsOthers: z.boolean(),
   files: z.boolean(),
@@ -23,8 +26,27 @@ interface ListenedReply extends Said {
   author: Person & { may: boolean };
   /** Whom to ask who may not; plain text. */
   ask: string;
+  limits: InstructionLimits;
   nowMs: number;
 }
+
+/** How long an instruction may be, and how many of a thread may wait. */
+export interface InstructionLimits {
+  instructionCharacters: number;
+  instructionsWaiting: number;
+}
+
+/** What is kept of a text: all of it, or of one that is longer than the agent gets its beginning and its length. */
+export function fitting(
+  text: string,
+  { instructionCharacters }: InstructionLimits,
+): Pick<Said, 'text' | 'characters'> {
+  const characters = lengthOf(text);
+  return characters > instructionCharacters ? { text: cut(text, BEGINNING), characters } : { text };
+}
+
+/** Tells by itself that something is an aside, and what it is about. */
+const BEGINNING = 200;
 
 /** What a new reply changes: it is taken, held, answered privately, or just talk. */
 export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
@@ -40,6 +62,9 @@ export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
   if (mentionsBot && words.kind === 'badFollow') return telling(thread, reply, { kind: 'badFollow' });
   // Files alone, among people, are no question to anybody.
   if (words.kind === 'empty') return fate === 'take' ? telling(thread, reply, { kind: 'tooEmpty' }) : thread;
+  const state = fate === 'take' ? 'waiting' : 'held';
+  const unfit = unfitness(thread, state, reply);
+  if (unfit !== undefined) return telling(thread, reply, unfit);
   const one: Instruction = {
     id: reply.ts,
     by: { id: author.id, name: author.name },
@@ -49,11 +74,24 @@ export function replied(thread: ThreadRun, reply: ListenedReply): ThreadRun {
     excerpt: excerptOf(reply.text),
     files: reply.files,
     creates: false,
-    state: fate === 'take' ? 'waiting' : 'held',
+    state,
     attempt: 1,
   };
   const taken = withinHeld(taking(thread, one), author.id);
   return fate === 'take' || questionStands(thread, author.id, nowMs) ? taken : asking(taken, one, nowMs);
+}
+
+/** Why an instruction is not taken; nothing when it is. */
+export function unfitness(
+  { instructions }: ThreadRun,
+  state: 'waiting' | 'held',
+  { text, characters, limits }: Pick<ListenedReply, 'text' | 'characters' | 'limits'>,
+): Omit<Note, 'id' | 'to'> | undefined {
+  const excerpt = excerptOf(text);
+  if (characters !== undefined)
+    return { kind: 'tooLong', excerpt, characters, most: limits.instructionCharacters };
+  const isFull = instructions.filter((one) => one.state === state).length >= limits.instructionsWaiting;
+  return isFull ? { kind: 'tooMany', excerpt, most: limits.instructionsWaiting } : undefined;
 }
 
 /** Whoever never answers is taken at their silence: of their held replies the oldest are not for the agent. */
@@ -96,7 +134,7 @@ function commanded(thread: ThreadRun, command: ThreadCommand, reply: ListenedRep
 export function telling(
   thread: ThreadRun,
   { ts, author }: Pick<ListenedReply, 'ts' | 'author'>,
-  what: Pick<Note, 'kind' | 'about'>,
+  what: Omit<Note, 'id' | 'to'>,
 ): ThreadRun {
   return noted(thread, { id: `${what.kind} ${ts}`, to: author.id, ...what });
 }

@@ -71,7 +71,7 @@ async function acquaint(thread: ThreadRun, what: Heard, context: AgentContext): 
   const botUserId = context.botUserId();
   if (botUserId === undefined) return undefined;
   const nowMs = context.now();
-  const known = { names: noNames, botUserId, nowMs, ask: '' };
+  const known = { names: noNames, botUserId, limits: context.limits, nowMs, ask: '' };
   if (what.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
   // Who clicks or submits a dialog passed the gate.
   if (what.kind !== 'reply' && what.kind !== 'edited') return { ...known, author: { ...what.by, may: true } };

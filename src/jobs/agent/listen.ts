@@ -3,7 +3,16 @@ import type { Names } from '../../slack/markdown/names.ts';
 import { changing, isPending, isUnsent, noted, over, releasing, taking } from './changes.ts';
 import { clicked } from './click.ts';
 import type { Heard, HeardReply } from './heard.ts';
-import { refusing, replied, type Said, said, telling } from './listen-reply.ts';
+import {
+  fitting,
+  type InstructionLimits,
+  refusing,
+  replied,
+  type Said,
+  said,
+  telling,
+  unfitness,
+} from './listen-reply.ts';
 import type { Instruction, ThreadRun } from './thread.ts';
 import { tidy } from './tidy.ts';
 import { excerptOf, readThreadWords } from './words.ts';
@@ -17,6 +26,7 @@ export interface About {
   /** Of whom and what the message mentions. */
   names: Names;
   botUserId: string;
+  limits: InstructionLimits;
   nowMs: number;
 }
 
@@ -45,7 +55,7 @@ function hearing(thread: ThreadRun, what: Heard, about: About): ThreadRun {
     case 'deleted':
       return hearDeletion(thread, what.ts, about);
     case 'instruct':
-      return hearInstruction(thread, what);
+      return hearInstruction(thread, what, about);
   }
 }
 
@@ -55,17 +65,17 @@ function hearReply(thread: ThreadRun, what: HeardReply, about: About): ThreadRun
   const listening = crowd === thread.crowd ? thread : { ...thread, crowd };
   const early = thread.early.find(({ ts }) => ts === what.ts);
   if (early?.deleted) return listening;
-  const { author, ask, nowMs } = about;
+  const { author, ask, limits, nowMs } = about;
   const now = early?.json === undefined ? saidIn(what, about) : said.parse(JSON.parse(early.json));
-  return replied(listening, { ...now, ts: what.ts, author, ask, nowMs });
+  return replied(listening, { ...now, ts: what.ts, author, ask, limits, nowMs });
 }
 
 function saidIn(
   { content, mentionsBot, mentionsOthers, files }: HeardReply,
-  { names, botUserId }: About,
+  { names, botUserId, limits }: About,
 ): Said {
   const text = messageMarkdown(content, names, { withoutMention: botUserId });
-  return { text, mentionsBot, mentionsOthers, files };
+  return { ...fitting(text, limits), mentionsBot, mentionsOthers, files };
 }
 
 /** Before it was sent, the new text goes out. Later, its author is told that it is too late. */
@@ -83,10 +93,15 @@ function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun 
       excerpt: one.excerpt,
     });
   if (!isUnsent(one)) return thread;
-  const { text, mentionsBot } = edit;
+  const { text, characters, mentionsBot } = edit;
   const { kind } = readThreadWords(text);
   if (kind === 'aside' || kind === 'empty') return isPending(one) ? withdrawing(thread, one) : thread;
   if (!about.author.may) return refusing(withdrawing(thread, one), { ts, ...about, mentionsBot });
+  if (characters !== undefined) {
+    const unfit = unfitness(thread, 'waiting', { ...edit, ...about });
+    const before = isPending(one) ? withdrawing(thread, one) : thread;
+    return unfit === undefined ? before : telling(before, { ts, author: about.author }, unfit);
+  }
   const edited = changing(thread, (other) =>
     other === one ? { ...one, text, excerpt: excerptOf(text) } : other,
   );
@@ -110,9 +125,15 @@ function hearDeletion(thread: ThreadRun, ts: string, about: About): ThreadRun {
   return isPending(one) ? withdrawing(thread, one) : thread;
 }
 
-function hearInstruction(thread: ThreadRun, what: Extract<Heard, { kind: 'instruct' }>): ThreadRun {
+function hearInstruction(
+  thread: ThreadRun,
+  what: Extract<Heard, { kind: 'instruct' }>,
+  { limits }: About,
+): ThreadRun {
   const { id, by, text, atMs } = what;
   if (find(thread, id) || readThreadWords(text).kind === 'empty') return thread;
+  const unfit = unfitness(thread, 'waiting', { ...fitting(text, limits), limits });
+  if (unfit !== undefined) return noted(thread, { id: `${unfit.kind} ${id}`, to: by.id, ...unfit });
   return taking(thread, {
     id,
     by,

@@ -6,6 +6,7 @@ import { SlackApiError } from '../../slack/errors.ts';
 import { type Mentions, mentionedIn, messageMarkdown } from '../../slack/markdown/message.ts';
 import type { Names } from '../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../slack/names.ts';
+import { lengthOf } from '../../slack/text.ts';
 import type { AuditStore } from '../../store/audit.ts';
 import type { RunStore } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
@@ -28,6 +29,7 @@ export interface MentionContext {
   /** For calls to Slack that must not happen twice. */
   onceInSlack: Once;
   audit: AuditStore;
+  limits: { instructionCharacters: number };
   now: () => number;
   random: () => number;
   timing: Timing;
@@ -86,7 +88,7 @@ async function find(run: MentionRun, context: MentionContext): Promise<Outcome> 
   } else {
     const text = await textOf(run, context);
     if (text === undefined) return later(run, 'Slack does not tell the names in it', context);
-    answer = answerTo(run, text);
+    answer = answerTo(run, text, context.limits.instructionCharacters);
   }
   const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
   if (saved !== undefined) return tell(saved, answer, context);
@@ -114,7 +116,7 @@ async function textOf(
   }
 }
 
-function answerTo({ problem }: MentionRun, text: string): MentionAnswer {
+function answerTo({ problem }: MentionRun, text: string, most: number): MentionAnswer {
   const words = readThreadWords(text);
   switch (words.kind) {
     case 'follow':
@@ -124,7 +126,9 @@ function answerTo({ problem }: MentionRun, text: string): MentionAnswer {
     case 'command':
       return { kind: words.command === 'help' ? 'help' : 'notFollowed' };
     case 'instruction':
-      return { kind: 'offer', text, excerpt: excerptOf(text) };
+      return lengthOf(text) > most
+        ? { kind: 'tooLong', characters: lengthOf(text), most }
+        : { kind: 'offer', text, excerpt: excerptOf(text) };
     case 'aside':
     case 'empty':
       return { kind: 'help' };

@@ -1,6 +1,7 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './mention.ts';
+import { tooLongWords } from './phrases.ts';
 import { agentActions } from './thread.ts';
 
 const followHere: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
@@ -26,6 +27,8 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
       return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
     case 'badFollow':
       return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
+    case 'tooLong':
+      return message([[`${tooLongWords(answer.characters, answer.most)} Nothing was sent.`]]);
     case 'offer': {
       const value: MentionButton = { v: 1, mention };
       return message(

@@ -24,6 +24,8 @@ const mentionAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
   /** It asks to follow what is no job id. */
   z.object({ kind: z.literal('badFollow') }),
+  /** It is longer than the agent gets at once. */
+  z.object({ kind: z.literal('tooLong'), characters: z.number(), most: z.number() }),
   /** A new job may be started with `text`, which is Markdown; `excerpt` has it in a few words. */
   z.object({ kind: z.literal('offer'), text: z.string(), excerpt: z.string() }),
 ]);
@@ -31,7 +33,7 @@ export type MentionAnswer = z.infer<typeof mentionAnswer>;
 
 /** Somebody mentioned the app where no agent job is followed. All times are epoch milliseconds. */
 export const mentionRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('agent-mention'),
   /** Slack's id of the app's user, which is left out of the text. */
   botUserId: z.string(),

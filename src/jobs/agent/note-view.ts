@@ -2,7 +2,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import { isAlone } from './asking.ts';
-import { quoted, threadButtonOf, unsentWords } from './phrases.ts';
+import { quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
 import { agentActions, type Note, type ThreadRun } from './thread.ts';
 
 /** What one person is told alone, in the thread. */
@@ -22,6 +22,13 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
       return message([
         ['There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.'],
       ]);
+    case 'tooLong':
+      return message([
+        [`${tooLongWords(note.characters ?? 0, note.most ?? 0)} Split it into several replies.`],
+        [quoted(note.excerpt)],
+      ]);
+    case 'tooMany':
+      return message([[tooManyWords(note.most ?? 0)], [quoted(note.excerpt)]]);
     case 'help':
       return helpMessage();
     case 'mode':

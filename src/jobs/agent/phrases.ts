@@ -25,6 +25,14 @@ export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
 /** "1 instruction", "2 instructions". */
 export const instructions = (many: number) => `${count(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
+/** To whoever wrote more than the agent gets at once. */
+export const tooLongWords = (characters: number, most: number) =>
+  `That is ${count(characters)} characters; the agent gets up to ${count(most)} at once.`;
+
+/** To whoever instructs where as many as may wait do so already. */
+export const tooManyWords = (most: number) =>
+  `${instructions(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
+
 /** What waits for its turn, in its order. */
 export const waitingIn = (thread: Pick<ThreadRun, 'instructions'>) =>
   thread.instructions.filter(({ state }) => state === 'waiting');

@@ -140,6 +140,8 @@ export const note = z.object({
     'edited',
     'notPermitted',
     'tooEmpty',
+    'tooLong',
+    'tooMany',
     'help',
     'mode',
     'followsAlready',
@@ -151,6 +153,9 @@ export const note = z.object({
   /** What it is about: an instruction's id and words, a job's id, a mode, or whom to ask. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
+  /** How many characters it had, and how many there may be, or how many instructions may wait. */
+  characters: z.number().optional(),
+  most: z.number().optional(),
   /** Slack did not take it: it is not tried before. */
   notBeforeMs: z.number().optional(),
 });
@@ -179,7 +184,7 @@ const sendLimit = z.object({
 
 /** A Slack thread that follows an agent job. Every message about it is a function of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('agent-thread'),
   project: z.string(),
   /** The platform's id of the agent job; missing until a new one is made. */

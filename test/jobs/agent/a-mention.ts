@@ -4,7 +4,7 @@ import { NOW_MS } from './any-thread.ts';
 /** Ana mentions the app in #docs, where no job is followed. */
 export function aMention(changes: Partial<MentionRun> = {}): MentionRun {
   return {
-    v: 1,
+    v: 2,
     id: '5e5e1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'agent-mention',

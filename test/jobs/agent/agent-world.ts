@@ -89,7 +89,7 @@ export function agentWorld(redis: TestRedis) {
       last: async () => ({ done: [], refused: [] }),
     },
     tellAdmins: async () => true,
-    limits: { followUpsPerHour: 100 },
+    limits: { followUpsPerHour: 100, instructionCharacters: 8000, instructionsWaiting: 100 },
     wake: async () => {},
     stopping: new AbortController().signal,
     newToken,

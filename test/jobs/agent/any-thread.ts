@@ -8,7 +8,7 @@ const ANA = { id: 'U0ANA', name: 'ana' };
 /** A thread in #docs that follows a job which has nothing to do. */
 export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
   return {
-    v: 1,
+    v: 2,
     id: '3f9a1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'agent-thread',

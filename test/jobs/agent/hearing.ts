@@ -71,6 +71,7 @@ function about(what: Heard, nowMs: number, mayNot: string[]): About {
     ask: '@docs-admins',
     names: { users: people, channels: new Map(), groups: new Map() },
     botUserId: 'U0DOCKET',
+    limits: { instructionCharacters: 8000, instructionsWaiting: 100 },
     nowMs,
   };
 }

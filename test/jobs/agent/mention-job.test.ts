@@ -57,6 +57,7 @@ function contextWith(changes: Partial<MentionContext> = {}, verdict: Verdict = a
       now: () => nowMs,
     }),
     audit: createAuditStore(redis.client),
+    limits: { instructionCharacters: 8000 },
     now: () => nowMs,
     random: () => 0.5,
     timing: defaultTiming,
@@ -100,6 +101,15 @@ test('an instruction becomes an offer, whose words are kept for its button', asy
     answer: { kind: 'offer', text: 'Add a **quickstart** as @ben said' },
   });
   expect(await isOpen()).toBe(false);
+});
+
+test('an instruction that is too long for the agent is offered to nobody', async () => {
+  const run = await given({ reply: aMentioning('word '.repeat(2840)) });
+  await look(run);
+  expect(said.map(({ text }) => text)).toEqual([
+    'That is 14,199 characters; the agent gets up to 8,000 at once. Nothing was sent.',
+  ]);
+  expect((await stored(run))?.answer).toEqual({ kind: 'tooLong', characters: 14_199, most: 8000 });
 });
 
 test('in a thread is answered there', async () => {

@@ -313,7 +313,7 @@ test('what another thread gave up and is watched again is not told as somebody e
 test.each(['the project goes from the settings', 'the thread breaks'])(
   'when %s, nobody waits behind it for the hour’s limit',
   async (what) => {
-    world.context.limits = { followUpsPerHour: 1 };
+    world.context.limits = { ...world.context.limits, followUpsPerHour: 1 };
     await world.follows({ mode: 'all' });
     await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
     await world.look();
