@@ -89,7 +89,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   });
 
   async function findRedis(): Promise<RedisAddress> {
-    if (settings.redisUrl !== undefined) return { url: settings.redisUrl };
+    if (settings.redisUrl !== undefined) return { url: settings.redisUrl, ca: settings.redisCa };
     const redis = await startEmbeddedRedis({ dataDir: settings.dataDir, log, searchPath });
     closers.add(() => redis.stop());
     return { socketPath: redis.socketPath };

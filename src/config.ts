@@ -8,6 +8,7 @@ import {
   type Variables,
   withoutFile,
 } from './config-file.ts';
+import { type RedisAllowance, readAllowances, readCertificate, redisProblems } from './config-redis.ts';
 import { readDomain } from './domain.ts';
 import { logLevels } from './log.ts';
 import type { Project } from './projects.ts';
@@ -29,6 +30,10 @@ export interface Settings extends Omit<ConfigFile, 'projects'> {
   projects: readonly Project[];
   docsDomain: string | undefined;
   redisUrl: string | undefined;
+  /** What would be refused otherwise. */
+  redisAllow: readonly RedisAllowance[];
+  /** The certificate of the authority that signed Redis' own, as PEM. */
+  redisCa: string | undefined;
   dataDir: string;
   logLevel: (typeof logLevels)[number];
 }
@@ -124,6 +129,16 @@ const envSchema = z.object({
     .string()
     .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://.')
     .optional(),
+  REDIS_ALLOW: z
+    .string()
+    .default('')
+    .transform((list, context) => {
+      const allowances = readAllowances(list);
+      if (allowances) return allowances;
+      context.addIssue('may name plaintext, eviction and volatile, with commas between them.');
+      return z.NEVER;
+    }),
+  REDIS_CA: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
   DOCKET_CONFIG: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
@@ -134,7 +149,7 @@ const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.opti
 
 /** Problems between two settings; they are found whatever else is wrong. */
 function crossProblems(set: Variables): string[] {
-  const problems: string[] = [];
+  const problems = redisProblems(set);
   if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
     problems.push(
       'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
@@ -262,6 +277,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     projects: file.projects ?? [projectOf(set)],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
+    redisAllow: data.REDIS_ALLOW,
+    redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
     dataDir: data.DATA_DIR,
     logLevel: data.LOG_LEVEL,
   };

@@ -26,6 +26,12 @@ export interface Timing {
   reactionRemovalsPerMinute: number;
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: number;
+  /**
+   * How long Redis may leave a command unanswered before its connection is given up: one for requests, and one for
+   * work, where BullMQ waits up to 10 s for a job; less would reconnect for ever.
+   */
+  redisRequestSocketMs: number;
+  redisWorkSocketMs: number;
   /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: number;
   /** BullMQ: how often silent workers are looked for. */
@@ -76,6 +82,8 @@ export const defaultTiming: Timing = {
   reactionsPerMinute: 40,
   reactionRemovalsPerMinute: 16,
   editGapMs: 3 * second,
+  redisRequestSocketMs: 3 * second,
+  redisWorkSocketMs: 12 * second,
   lockMs: 30 * second,
   stalledMs: 5 * second,
   sweepMs: 5 * second,

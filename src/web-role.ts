@@ -44,7 +44,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   const { address, slack, identity, health, policy, names, timing, now, newRef, log, closers, onRedisError } =
     parts;
 
-  const redis = connectForRequests(address, timing.intakeMs, onRedisError);
+  const redis = connectForRequests(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());

@@ -45,7 +45,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const { stopping } = closers;
   const slack = untilStopping(stopping, parts.slack);
 
-  const redis = connectForWork(address, onRedisError);
+  const redis = connectForWork(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   parts.checks.part('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);

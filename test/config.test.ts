@@ -69,6 +69,8 @@ describe('settings', () => {
       },
       docsDomain: undefined,
       redisUrl: undefined,
+      redisAllow: [],
+      redisCa: undefined,
       dataDir: './data',
       logLevel: 'info',
     });
@@ -86,6 +88,7 @@ describe('settings', () => {
         DOCS_PROJECT_ID: 'prj_1',
         DOCS_DOMAIN: 'Docs.Acme.com',
         REDIS_URL: 'rediss://:pw@redis.example:6380',
+        REDIS_ALLOW: 'volatile, eviction,',
         DATA_DIR: '/var/lib/docket',
         LOG_LEVEL: 'debug',
       }),
@@ -97,6 +100,7 @@ describe('settings', () => {
       projects: [{ name: 'default', projectId: 'prj_1' }],
       docsDomain: 'docs.acme.com',
       redisUrl: 'rediss://:pw@redis.example:6380',
+      redisAllow: ['volatile', 'eviction'],
       dataDir: '/var/lib/docket',
       logLevel: 'debug',
     });
@@ -119,11 +123,11 @@ describe('what no log may hold', () => {
 
   test.each<[string | undefined, string[]]>([
     [undefined, own],
-    ['redis://redis.example:6379', own],
-    ['redis://:pass%40word@redis.example:6379', [...own, 'pass%40word', 'pass@word']],
+    ['rediss://redis.example:6379', own],
+    ['rediss://:pass%40word@redis.example:6379', [...own, 'pass%40word', 'pass@word']],
     ['rediss://docket:password@redis.example', [...own, 'password']],
     // A password that was not encoded: it is what it is.
-    ['redis://:50%off@redis.example', [...own, '50%off']],
+    ['rediss://:50%off@redis.example', [...own, '50%off']],
   ])('with the Redis %s', (redisUrl, secrets) => {
     expect(of(redisUrl === undefined ? {} : { REDIS_URL: redisUrl })).toEqual(secrets);
   });
@@ -242,6 +246,7 @@ describe('settings that cannot work', () => {
     ],
     ['REDIS_URL', 'localhost:6379', 'must begin with redis:// or rediss://.'],
     ['REDIS_URL', 'http://localhost', 'must begin with redis:// or rediss://.'],
+    ['REDIS_ALLOW', 'everything', 'may name plaintext, eviction and volatile, with commas between them.'],
     ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent.'],
   ])('%s=%s %s', (name, value, problem) => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${problem}`]);
@@ -285,7 +290,7 @@ describe('settings that cannot work', () => {
     expect(problemsOf({ ...sound, DOCKET_ROLE: role })).toEqual([
       'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
     ]);
-    expect(problemsOf({ ...sound, DOCKET_ROLE: role, REDIS_URL: 'redis://r' })).toEqual([]);
+    expect(problemsOf({ ...sound, DOCKET_ROLE: role, REDIS_URL: 'rediss://r' })).toEqual([]);
   });
 
   test('a key of another platform is refused', () => {

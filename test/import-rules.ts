@@ -36,6 +36,7 @@ const appLayer = [
   'closers',
   'config',
   'config-file',
+  'config-redis',
   'yaml-file',
   'node-version',
 ].map((name) => `src/${name}.ts`);

@@ -21,7 +21,7 @@ const fail = (error: Error) => {
 };
 
 if (role === 'producer') {
-  const connection = connectForRequests({ url }, defaultTiming.intakeMs, fail);
+  const connection = connectForRequests({ url }, defaultTiming, fail);
   const queue = new Queue(NAME, { connection, prefix, skipWaitingForReady: true, skipVersionCheck: true });
   let timer: NodeJS.Timeout | undefined;
   process.on('message', ({ on }: { on: boolean }) => {
@@ -40,7 +40,7 @@ if (role === 'producer') {
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 } else {
   const latencies: number[] = [];
-  const connection = connectForWork({ url }, fail);
+  const connection = connectForWork({ url }, defaultTiming, fail);
   // A connection of its own for each request, as for everything that must not happen twice.
   const dispatcher = new Agent({ pipelining: 0 });
   const take = async ({ data }: { data: Data }) => {

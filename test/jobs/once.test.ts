@@ -5,6 +5,7 @@ import { createOnce, type Once } from '../../src/jobs/once.ts';
 import { Stopping } from '../../src/stopping.ts';
 import { connectForWork } from '../../src/store/connections.ts';
 import { createStepStore, type StepStore } from '../../src/store/steps.ts';
+import { defaultTiming } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 
 const LIMIT_MS = 15_000;
@@ -259,7 +260,7 @@ describe('the record of a step', () => {
 
 test('an intent whose answer got lost on the way back is our own: the call is made, once', async () => {
   const between = await aLossyWay(redis.url, 'begun');
-  const connection = connectForWork({ url: between.url }, () => {});
+  const connection = connectForWork({ url: between.url }, defaultTiming, () => {});
   try {
     let made = 0;
     const outcome = await onceWith(createStepStore(connection))('r1', 'start', async () => {

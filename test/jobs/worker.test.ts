@@ -24,7 +24,7 @@ let stopping: AbortController;
 
 beforeEach(async () => {
   redis = await startTestRedis();
-  connection = connectForWork({ url: redis.url }, () => {});
+  connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
   queues = createQueues(connection, () => {});
   seen = { looks: [], gaveUp: [] };
   stopping = new AbortController();

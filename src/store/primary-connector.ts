@@ -1,0 +1,44 @@
+import { createConnection, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { AbstractConnector, type RedisOptions } from 'ioredis';
+
+type Options = Pick<RedisOptions, 'host' | 'port' | 'path' | 'tls' | 'disconnectTimeout'>;
+
+/**
+ * Connects as ioredis does by itself, but a connection that leads to a read-only replica does not count: it is made
+ * again, ever more slowly, until its address leads to a primary.
+ */
+export class PrimaryConnector extends AbstractConnector {
+  readonly #options: Options;
+
+  constructor(options: unknown) {
+    const known = options as Options;
+    super(known.disconnectTimeout ?? 2000);
+    this.#options = known;
+  }
+
+  /** ioredis asks with the fields of INFO before it uses a connection; they are missing where INFO is forbidden. */
+  override check(info: { role?: string; slave_read_only?: string }): boolean {
+    return !isReadOnlyReplica(info);
+  }
+
+  override async connect(): Promise<Socket> {
+    this.connecting = true;
+    // As ioredis: not before its caller has gone on.
+    await new Promise((resolve) => process.nextTick(resolve));
+    if (!this.connecting) throw new Error('Connection is closed.');
+    const { host = 'localhost', port = 6379, path, tls } = this.#options;
+    const where = typeof path === 'string' ? { path } : { host, port };
+    const stream = tls ? connectTls({ ...where, ...tls }) : createConnection(where);
+    stream.once('error', (error: Error) => {
+      this.firstError = error;
+    });
+    this.stream = stream;
+    return stream;
+  }
+}
+
+/** Whether these fields of INFO are those of a server that takes no writes. */
+export function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
+  return info.role === 'slave' && info.slave_read_only !== '0';
+}
