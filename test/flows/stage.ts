@@ -58,34 +58,39 @@ export function stage({ bot, ...options }: StageOptions = {}): Stage {
   afterEach(() => world.forget());
   afterAll(() => world.close());
 
-  const person = (name: PersonName) => world.slack.person(name);
+  return stageOf(() => world);
+}
+
+/** How tests speak of a world that they set up themselves. */
+export function stageOf(current: () => World): Stage {
+  const person = (name: PersonName) => current().slack.person(name);
   return {
     get world() {
-      return world;
+      return current();
     },
     get slack() {
-      return world.slack;
+      return current().slack;
     },
     get platform() {
-      return world.platform;
+      return current().platform;
     },
     person,
     asks: (text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) =>
       person(who).types(where, text),
-    told: (answer) => answer.ephemeral && plain(world.slack.read(answer.ephemeral)),
+    told: (answer) => answer.ephemeral && plain(current().slack.read(answer.ephemeral)),
     toldLast(who, where = '#docs') {
-      const { id } = world.slack.channel(where);
-      const { ephemerals } = world.slack;
+      const { id } = current().slack.channel(where);
+      const { ephemerals } = current().slack;
       const last = ephemerals.findLast(({ to, channel }) => to === person(who).id && channel === id);
-      return last && plain(world.slack.read(last));
+      return last && plain(current().slack.read(last));
     },
-    clicks: (who, part, button) => person(who).clicks(messageWith(world, part), button),
-    sees: (where = '#docs', who = 'ana') => sees(world, where, who),
-    until: (parts, where = '#docs', who = 'ana') => until(world, where, parts, who),
-    messageWith: (part) => messageWith(world, part),
-    notified: (who) => notified(world, who),
+    clicks: (who, part, button) => person(who).clicks(messageWith(current(), part), button),
+    sees: (where = '#docs', who = 'ana') => sees(current(), where, who),
+    until: (parts, where = '#docs', who = 'ana') => until(current(), where, parts, who),
+    messageWith: (part) => messageWith(current(), part),
+    notified: (who) => notified(current(), who),
     async audit() {
-      const lines = (key: string) => world.redis.client.xrange(key, '-', '+');
+      const lines = (key: string) => current().redis.client.xrange(key, '-', '+');
       const both = [await lines('{docket}:audit:T0ACME'), await lines('{docket}:audit-refused:T0ACME')];
       // Their ids are times and counts.
       const entries = both.flat().sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));

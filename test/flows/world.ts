@@ -72,6 +72,8 @@ export interface BotOptions {
   config?: string;
   /** Uses the bot's own Redis, in this folder. */
   dataDir?: string;
+  /** The folder of the program, when it is another one than this. */
+  program?: string;
 }
 
 export interface WorldOptions {
@@ -99,14 +101,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }));
   const forgotten = new Set<string>();
 
-  async function startBot({ timing, env, config, dataDir }: BotOptions = {}): Promise<Bot> {
+  async function startBot({ timing, env, config, dataDir, program }: BotOptions = {}): Promise<Bot> {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
     const configFile = join(folder.path, `${addresses[0]}.yml`);
     if (config !== undefined) writeFileSync(configFile, config);
-    const bot = await spawnBot(addresses, {
+    const bot = await spawnBot(program, addresses, {
       SLACK_BOT_TOKEN: slack.tokens.bot,
       ...(options.transport === 'socket'
         ? { SLACK_APP_TOKEN: slack.tokens.app }
@@ -180,9 +182,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-async function spawnBot(addresses: string[], env: Record<string, string>): Promise<Bot> {
+const thisProgram = new URL('../../', import.meta.url).pathname;
+
+async function spawnBot(
+  program: string | undefined,
+  addresses: string[],
+  env: Record<string, string>,
+): Promise<Bot> {
   const child = endsWithTests(
-    spawn(process.execPath, [new URL('./bot-process.ts', import.meta.url).pathname], {
+    spawn(process.execPath, [join(program ?? thisProgram, 'test/flows/bot-process.ts')], {
       env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
