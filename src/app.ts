@@ -65,6 +65,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     apiUrl: settings.slackApiUrl,
     timeoutMs: timing.slackCallMs,
     logger: slackLogger(log),
+    upMs: () => performance.now(),
     onCall: (answered) => health.saw('slack', answered),
   });
   const identity = keepIdentity(slack, timing, log);

@@ -24,6 +24,8 @@ export interface Timing {
   editsPerMinute: number;
   reactionsPerMinute: number;
   reactionRemovalsPerMinute: number;
+  /** Calls per minute of each method that reads conversations. */
+  readsPerMinute: number;
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: number;
   /**
@@ -81,6 +83,7 @@ export const defaultTiming: Timing = {
   editsPerMinute: 40,
   reactionsPerMinute: 40,
   reactionRemovalsPerMinute: 16,
+  readsPerMinute: 40,
   editGapMs: 3 * second,
   redisRequestSocketMs: 3 * second,
   redisWorkSocketMs: 12 * second,

@@ -138,7 +138,9 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const retryDelaysMs = options.eventRetryDelaysMs ?? RETRY_DELAYS_MS;
   const events = createEvents({ inside, requests, retryDelaysMs });
   const replies = createReplies(inside, wire);
-  const app = new Hono().route('/', createWebApi({ inside, wire, limits, limited })).route('/', replies.app);
+  const app = new Hono()
+    .route('/', createWebApi({ inside, wire, limits, limited, now }))
+    .route('/', replies.app);
   const people = new Map(
     PERSON_NAMES.map((name) => [
       name,

@@ -39,8 +39,14 @@ const NO_FAULT_OF_THE_BOT = new Set([
 ]);
 
 /** The Web API: `POST /api/<method>`, with the token, scopes, limits and errors of Slack's. */
-export function createWebApi(parts: { inside: Inside; wire: Wire; limits: RateLimits; limited: Call[] }) {
-  const { inside, wire, limits, limited } = parts;
+export function createWebApi(parts: {
+  inside: Inside;
+  wire: Wire;
+  limits: RateLimits;
+  limited: Call[];
+  now: () => number;
+}) {
+  const { inside, wire, limits, limited, now } = parts;
   const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
 
   app.on(['POST', 'GET'], '/api/:method', async (c) => {
@@ -79,7 +85,8 @@ export function createWebApi(parts: { inside: Inside; wire: Wire; limits: RateLi
     status = 200,
     headers: Record<string, string> = {},
   ) {
-    return Response.json(body, { status, headers: { 'x-oauth-scopes': scopes.join(','), ...headers } });
+    const date = new Date(now()).toUTCString();
+    return Response.json(body, { status, headers: { date, 'x-oauth-scopes': scopes.join(','), ...headers } });
   }
 
   return app;

@@ -5,6 +5,8 @@ import type { Person } from '../policy.ts';
 import { within } from '../within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
+import { type DeliveryMark, type Marked, markedIn, metadataOf, type Page } from './marked.ts';
+import { createSlackClock } from './slack-clock.ts';
 
 /** Who the bot is, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
@@ -12,12 +14,6 @@ export interface Identity {
   botUserId: string;
   botId: string;
   url: string;
-}
-
-/** The mark of a message of ours, kept in its metadata, by which it is found again after an unclear post. */
-export interface DeliveryMark {
-  key: string;
-  hash: string;
 }
 
 export interface Posted {
@@ -64,12 +60,13 @@ export interface SlackApi {
   react(at: Posted, name: string): Promise<void>;
   /** Takes the bot's own reaction away; one that is gone already counts. */
   unreact(at: Posted, name: string): Promise<void>;
-  /** Looks for a message of ours by its mark, among those posted since `sinceMs` (epoch). */
-  find(
+  /** What Slack's clock read at its last answer, and no later than it reads now; 0 where its answers do not tell. */
+  timeMs(): Promise<number>;
+  /** The messages of ours in a conversation or a thread, by the key of their mark, since a time of Slack's clock. */
+  marked(
     place: { channel: string; threadTs?: string },
-    key: string,
     sinceMs: number,
-  ): Promise<(Posted & { hash: string }) | undefined>;
+  ): Promise<ReadonlyMap<string, Marked>>;
 }
 
 /**
@@ -94,21 +91,20 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
-const EVENT_TYPE = 'docket_message';
-
-/** The clock of Slack may differ from ours by this much, in seconds. */
-const CLOCK_SLACK_S = 120;
-
 export interface SlackApiOptions {
   token: string;
   apiUrl: string;
   timeoutMs: number;
   logger: Logger;
+  /** A clock that nobody sets, in milliseconds. */
+  upMs: () => number;
   /** Hears after every call whether Slack answered and took the token. */
   onCall: (answered: boolean) => void;
 }
 
-export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: SlackApiOptions): SlackApi {
+export function createSlackApi(options: SlackApiOptions): SlackApi {
+  const { token, apiUrl, timeoutMs, logger, upMs, onCall } = options;
+  const clock = createSlackClock(upMs);
   // The client's own retries would post twice, and its answer to a 429 holds up every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -117,6 +113,11 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     logger,
+    async fetch(url, init) {
+      const answer = await fetch(url, init);
+      clock.read(answer.headers.get('date'));
+      return answer;
+    },
   });
 
   let ownTeam: string | undefined;
@@ -227,7 +228,7 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
           channel,
           ...body(content),
           ...(threadTs !== undefined && { thread_ts: threadTs }),
-          metadata: { event_type: EVENT_TYPE, event_payload: { ...mark } },
+          metadata: metadataOf(mark),
           unfurl_links: false,
           unfurl_media: false,
         }),
@@ -259,39 +260,28 @@ export function createSlackApi({ token, apiUrl, timeoutMs, logger, onCall }: Sla
       );
     },
 
-    async find({ channel, threadTs }, key, sinceMs) {
-      const oldest = String(Math.floor(sinceMs / 1000) - CLOCK_SLACK_S);
-      const query = { channel, oldest, limit: 200, include_all_metadata: true };
-      let cursor: string | undefined;
-      do {
-        const more = cursor === undefined ? {} : { cursor };
-        const page =
-          threadTs === undefined
-            ? await call('conversations.history', () => web.conversations.history({ ...query, ...more }))
-            : await call('conversations.replies', () =>
-                web.conversations.replies({ ...query, ...more, ts: threadTs }),
-              );
-        for (const { ts, metadata } of page.messages ?? []) {
-          const mark =
-            metadata?.event_type === EVENT_TYPE
-              ? (metadata.event_payload as Partial<DeliveryMark>)
-              : undefined;
-          if (ts !== undefined && mark?.key === key) return { channel, ts, hash: mark.hash ?? '' };
-        }
-        cursor = page.response_metadata?.next_cursor || undefined;
-      } while (cursor !== undefined);
-      return undefined;
+    async timeMs() {
+      if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
+      return clock.nowMs() ?? 0;
+    },
+
+    async marked(place, sinceMs) {
+      const read = (page: Page) =>
+        page.ts === undefined
+          ? call('conversations.history', () => web.conversations.history(page))
+          : call('conversations.replies', () => web.conversations.replies({ ...page, ts: page.ts ?? '' }));
+      return markedIn(place, sinceMs, read);
     },
   };
 }
 
-/** What Slack does not say counts as private. */
 /** Slack says the same of this person the next time: whoever it does not show may nothing. */
 function unlessForGood(error: unknown): { user: 'nobody' } {
   if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
   throw error;
 }
 
+/** What Slack does not say counts as private. */
 const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: boolean }) =>
   channel.is_private === false && !channel.is_im && !channel.is_mpim;
 

@@ -1,14 +1,15 @@
 import type { Log } from '../log.ts';
 import { Stopping } from '../stopping.ts';
 import type { LinkStore } from '../store/links.ts';
-import type { MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
-import type { Pace, PaceStore } from '../store/pace.ts';
+import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
+import type { PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
 import { backoffMs, type Timing } from '../timing.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
-import type { Posted, SlackApi } from './client.ts';
+import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import { editPace, postPace } from './paces.ts';
+import { editPace, holdWhenLimited, LIMITED_MS, postPace } from './paces.ts';
+import { createSearch } from './search.ts';
 
 /** What a delivery wants next: nothing, or to be called again after a while. */
 export type Delivered = { kind: 'settled' } | { kind: 'again'; inMs: number };
@@ -38,17 +39,31 @@ function rankOf({ kind, clicked }: WantedMessage): number {
 /** Whether it is posted again where somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
-/** How long Slack is left alone when it says "too many" without saying until when. */
-const LIMITED_MS = 30_000;
-
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
+const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
+
+const again = (inMs: number): Delivered => ({ kind: 'again', inMs });
+
+/** A call that gave no result: the record as it was marked for it, and how that is read when it is certain or not. */
+interface Failed {
+  record: MessageRecord;
+  error: unknown;
+  /** It did not happen: what the record was before. */
+  undone: DeliveryChanges;
+  /** It may have happened. */
+  unclear: DeliveryChanges;
+}
 
 /**
  * Two deliveries of one key may overlap when a process was taken for dead. What keeps them from posting twice is the
- * mark (`postedAtMs`, `checkAtMs`), written before every post.
+ * mark that is written before every call, only while the record is still as it was read: whoever comes second starts
+ * again with what the first left.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, pace, now, random, timing, log } = parts;
+  const search = createSearch(parts);
+  /** For so long after a call was sent, or went without an answer, it may still take effect. */
+  const effectMs = timing.slackCallMs + timing.unclearMs;
 
   return async (key) => {
     const record = await messages.load(key);
@@ -56,124 +71,146 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       await messages.forget(key);
       return { kind: 'settled' };
     }
-    if (record.deliveredHash === record.wanted.hash) return settled(key, record);
+    const isShown = record.deliveredHash === record.wanted.hash;
+    if (isShown && record.editUnclearUntilMs === undefined) return settled(key, record);
     try {
-      const waitMs = await (record.ts === undefined ? post(key, record) : edit(key, record));
-      return waitMs === undefined ? settled(key, record) : { kind: 'again', inMs: waitMs };
+      return await (record.ts === undefined ? post(key, record) : edit(key, record, isShown));
     } catch (error) {
-      if (!(error instanceof SlackApiError)) throw error;
-      return handle(key, record, error);
+      return handle(key, { record, error, undone: {}, unclear: {} });
     }
   };
 
   async function settled(key: string, { wanted }: MessageRecord): Promise<Delivered> {
-    return (await messages.settle(key, wanted.hash)) ? { kind: 'settled' } : { kind: 'again', inMs: 0 };
+    return (await messages.settle(key, wanted.hash)) ? { kind: 'settled' } : again(0);
   }
 
-  /** Posts the message, unless it turns out to be there. Answers how long to wait when it cannot be done now. */
-  async function post(key: string, record: MessageRecord): Promise<number | undefined> {
+  /** Posts the message, unless it turns out to be there. */
+  async function post(key: string, record: MessageRecord): Promise<Delivered> {
     const { wanted } = record;
     if (record.deleted && !isReposted(wanted)) {
-      await messages.update(key, { deliveredHash: wanted.hash });
-      return undefined;
+      const left = await messages.updateIf(key, record, { deliveredHash: wanted.hash });
+      return left ? settled(key, record) : again(0);
     }
     const target = await resolve(record);
-    if (target === undefined) return timing.retryMinMs;
+    if (target === undefined) return again(timing.retryMinMs);
 
     if (record.postedAtMs !== undefined) {
-      const waitMs = (record.checkAtMs ?? 0) - now();
-      if (waitMs > 0) return waitMs;
-      const found = await slack.find(target, key, record.postedAtMs);
+      const { checkAtMs = 0, postedAtMs: sinceMs } = record;
+      const waitMs = checkAtMs - now();
+      // Later than can be: by the clock of a process that is ahead.
+      if (waitMs > effectMs) return changed(key, record, { checkAtMs: now() + effectMs }, effectMs);
+      if (waitMs > 0) return again(waitMs);
+      const { teamId } = wanted;
+      const searched = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
+      if (searched.kind === 'wait') return again(searched.waitMs);
+      const { found } = searched;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
         const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
-        await messages.update(key, { ...adopted, ...forgetPost });
-        return 0;
+        return changed(key, record, { ...adopted, ...forgetPost });
       }
     }
 
     const pacer = postPace(target.channel, timing);
     const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs: now() });
-    if (waitMs > 0) return waitMs;
+    if (waitMs > 0) return again(waitMs);
+    const postedAtMs = record.postedAtMs ?? (await slack.timeMs());
     const markedAtMs = now();
-    const checkAtMs = markedAtMs + timing.slackCallMs + timing.unclearMs;
-    await messages.update(key, { postedAtMs: record.postedAtMs ?? markedAtMs, checkAtMs });
+    const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
+    if (!(await messages.updateIf(key, record, mark))) return again(0);
     const filled = await content(record);
     // Redis took its time: the mark no longer covers the length of a call, and others may look too soon.
-    if (now() - markedAtMs > timing.unclearMs) return 0;
-    let posted: Posted;
+    if (now() - markedAtMs > timing.unclearMs) return again(0);
     try {
-      posted = await slack.post(target, filled, { key, hash: wanted.hash });
+      const mine = { key, hash: wanted.hash };
+      const posted = await slack.post(target, filled, mine).catch(holdWhenLimited(pace, pacer));
+      const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
+      await messages.update(key, { ...known, ...forgetPost });
     } catch (error) {
-      // The mark is taken back, or the next process would wait for this post to turn up.
-      if (error instanceof Stopping) await messages.update(key, notPostedNow(record));
-      return holdWhenLimited(pacer)(error);
+      // A proof that this post did not happen says nothing of an earlier one.
+      const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
+      const unclear = { checkAtMs: now() + timing.unclearMs };
+      return handle(key, { record: { ...record, ...mark }, error, undone, unclear });
     }
-    const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
-    await messages.update(key, { ...known, ...forgetPost });
-    return undefined;
+    return settled(key, record);
   }
 
-  async function edit(key: string, record: MessageRecord): Promise<number | undefined> {
-    const { wanted, channel, ts } = record;
+  /** Edits the message; once more what it `isShown` to show, when an earlier edit may have taken its place. */
+  async function edit(key: string, record: MessageRecord, isShown: boolean): Promise<Delivered> {
+    const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
+    const unclearMs = Math.min(editUnclearUntilMs - now(), effectMs);
+    if (isShown && unclearMs > 0) return again(unclearMs);
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
-    if (gapMs > 0) return gapMs;
+    if (gapMs > 0) return again(Math.min(gapMs, timing.editGapMs));
     const pacer = editPace(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
     const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs });
-    if (waitMs > 0) return waitMs;
-    await slack.edit({ channel, ts }, await content(record)).catch(holdWhenLimited(pacer));
-    await messages.update(key, { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined });
-    return undefined;
+    if (waitMs > 0) return again(waitMs);
+    const markedAtMs = now();
+    const mark = { editUnclearUntilMs: markedAtMs + effectMs };
+    if (!(await messages.updateIf(key, record, mark))) return again(0);
+    const filled = await content(record);
+    if (now() - markedAtMs > timing.unclearMs) return again(0);
+    // That of an earlier edit, which may still arrive.
+    const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
+    const marked = { ...record, ...mark };
+    try {
+      await slack.edit({ channel, ts }, filled).catch(holdWhenLimited(pace, pacer));
+    } catch (error) {
+      return handle(key, {
+        record: marked,
+        error,
+        undone,
+        unclear: { editUnclearUntilMs: now() + effectMs },
+      });
+    }
+    const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
+    const isLast = editUnclearUntilMs <= now();
+    if (!isLast) return changed(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
+    const left = await messages.updateIf(key, marked, { ...known, editUnclearUntilMs: undefined });
+    return left ? settled(key, record) : again(0);
   }
 
-  /** Keeps everybody from the bucket that Slack says is empty. */
-  function holdWhenLimited(pacer: Pace) {
-    return async (error: unknown): Promise<never> => {
-      if (error instanceof SlackApiError && error.kind === 'limited') {
-        await pace.hold(pacer, error.retryAfterMs ?? LIMITED_MS);
-      }
-      throw error;
-    };
-  }
-
-  /** A proof that this post did not happen says nothing of an earlier one. */
-  function notPostedNow({ postedAtMs }: MessageRecord) {
-    return postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
+  /** Comes again, at once where somebody else has changed the record. */
+  async function changed(
+    key: string,
+    record: MessageRecord,
+    changes: DeliveryChanges,
+    inMs = 0,
+  ): Promise<Delivered> {
+    return again((await messages.updateIf(key, record, changes)) ? inMs : 0);
   }
 
   /** What to do about a call that gave no result. */
-  async function handle(key: string, record: MessageRecord, error: SlackApiError): Promise<Delivered> {
+  async function handle(key: string, { record, error, undone, unclear }: Failed): Promise<Delivered> {
+    // The mark is taken back, or the next process would wait for this call to take effect.
+    if (error instanceof Stopping) await messages.updateIf(key, record, undone);
+    if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
     const failures = (record.failures ?? 0) + 1;
     log.warn({ message: key, kind, code, method, failures }, 'Slack call failed');
-    const notPosted = notPostedNow(record);
-    const posted = method === 'chat.postMessage';
 
     switch (kind) {
       case 'limited':
-        if (posted) await messages.update(key, notPosted);
-        return { kind: 'again', inMs: error.retryAfterMs ?? LIMITED_MS };
-      case 'unclear':
-        await messages.update(key, { failures, ...(posted && { checkAtMs: now() + timing.unclearMs }) });
-        return { kind: 'again', inMs: Math.max(timing.unclearMs, backoffMs(timing, failures, random())) };
+        return changed(key, record, undone, error.retryAfterMs ?? LIMITED_MS);
+      case 'unclear': {
+        const pauseMs = Math.max(timing.unclearMs, backoffMs(timing, failures, random()));
+        return changed(key, record, { failures, ...unclear }, pauseMs);
+      }
       case 'unreachable':
       case 'token':
-        await messages.update(key, { failures, ...(posted && notPosted) });
-        return { kind: 'again', inMs: backoffMs(timing, failures, random()) };
+        return changed(key, record, { failures, ...undone }, backoffMs(timing, failures, random()));
       case 'missing':
         if (method !== 'chat.update') return refuse(key, record, code);
         // Somebody deleted it.
-        await messages.update(key, { deleted: true, ts: undefined, deliveredHash: undefined });
-        return { kind: 'again', inMs: 0 };
+        return changed(key, record, { deleted: true, ...forgetEdits });
       case 'blocks':
         log.error({ message: key, code, pointers }, 'Slack refused our blocks');
         if (record.textOnly) return refuse(key, record, code);
-        await messages.update(key, { textOnly: true, ...notPosted });
-        return { kind: 'again', inMs: 0 };
+        return changed(key, record, { textOnly: true, ...undone });
       case 'place':
       case 'refused':
         return refuse(key, record, code);
@@ -184,12 +221,11 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   async function refuse(key: string, record: MessageRecord, code: string): Promise<Delivered> {
     const { wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
-      await messages.update(key, { movedTo: wanted.otherwise, refusal: code, ...forgetPost });
-      return { kind: 'again', inMs: 0 };
+      return changed(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost });
     }
     log.error({ message: key, code }, 'a message cannot be delivered');
-    await messages.update(key, { refusal: code, deliveredHash: wanted.hash, ...forgetPost });
-    return settled(key, record);
+    const known = { refusal: code, deliveredHash: wanted.hash, editUnclearUntilMs: undefined, ...forgetPost };
+    return (await messages.updateIf(key, record, known)) ? settled(key, record) : again(0);
   }
 
   /** Where to post; nothing while the message above it is not there yet. */

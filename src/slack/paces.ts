@@ -1,5 +1,9 @@
-import type { Pace } from '../store/pace.ts';
+import type { Pace, PaceStore } from '../store/pace.ts';
 import type { Timing } from '../timing.ts';
+import { SlackApiError } from './errors.ts';
+
+/** How long Slack is left alone when it says "too many" without saying until when. */
+export const LIMITED_MS = 30_000;
 
 /** Turns that may be taken at once; a rate that was lifted is not held up by the burst of the usual one. */
 const burst = (usual: number, perMinute: number) => Math.max(usual, Math.ceil(perMinute / 60));
@@ -37,3 +41,22 @@ export const reactionRemovalPace = (
   perMinute: reactionRemovalsPerMinute,
   burst: burst(3, reactionRemovalsPerMinute),
 });
+
+/** `conversations.info`, `.history` and `.replies` are tier 3, each with a count of its own. */
+export const readPace = (
+  method: 'info' | 'history' | 'replies',
+  teamId: string,
+  { readsPerMinute }: Pick<Timing, 'readsPerMinute'>,
+): Pace => ({
+  bucket: `${method}:${teamId}`,
+  perMinute: readsPerMinute,
+  burst: burst(8, readsPerMinute),
+});
+
+/** Keeps everybody from the bucket that Slack says is empty; rejects with what it was given. */
+export const holdWhenLimited = (pace: Pick<PaceStore, 'hold'>, pacer: Pace) => async (error: unknown) => {
+  if (error instanceof SlackApiError && error.kind === 'limited') {
+    await pace.hold(pacer, error.retryAfterMs ?? LIMITED_MS);
+  }
+  throw error;
+};

@@ -50,10 +50,12 @@ export interface MessageRecord {
   deliveredHash?: string;
   channel?: string;
   ts?: string;
-  /** A post was sent at this time and its outcome is not known; look for it from `checkAtMs` on. */
+  /** A post was sent at this time of Slack's clock and its outcome is not known; look for it from `checkAtMs` on. */
   postedAtMs?: number;
   checkAtMs?: number;
   editedAtMs?: number;
+  /** Until then, an edit whose outcome is not known may still arrive, and take the place of a later one. */
+  editUnclearUntilMs?: number;
   /** Deliveries that went wrong in a row. */
   failures?: number;
   /** Slack refused the blocks: the text alone is shown. */
@@ -66,6 +68,9 @@ export interface MessageRecord {
 }
 
 type Delivery = Omit<MessageRecord, 'wanted'>;
+
+/** `undefined` forgets a field. */
+export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /** How far a message has got, for a job whose next step depends on it. */
 export type DeliveryState =
@@ -83,8 +88,10 @@ export interface MessageStore {
   want(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
   /** Throws `UnreadableMessage`. */
   load(messageKey: string): Promise<MessageRecord | undefined>;
-  /** Updates what is known of the delivery; `undefined` forgets a field. */
-  update(messageKey: string, delivery: { [K in keyof Delivery]?: Delivery[K] | undefined }): Promise<void>;
+  /** Updates what is known of the delivery. */
+  update(messageKey: string, changes: DeliveryChanges): Promise<void>;
+  /** The same, but only while all that is known is as in `read`. Returns whether it was. */
+  updateIf(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
   /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
   settle(messageKey: string, hash: string): Promise<boolean>;
   /** How far the message has got. */
@@ -107,12 +114,17 @@ redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
 `);
 
-// A record that has ended is not brought back without an end of its own.
+// Numbers of arguments, then field and value of what was read (empty for a missing one), field and value of what is
+// set, and fields to forget. A record that has ended is not brought back without an end of its own.
 const updateScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local last = 1 + tonumber(ARGV[1])
-if last > 1 then redis.call('HSET', KEYS[1], unpack(ARGV, 2, last)) end
-if #ARGV > last then redis.call('HDEL', KEYS[1], unpack(ARGV, last + 1)) end
+local read = 2 + tonumber(ARGV[1])
+local set = read + tonumber(ARGV[2])
+for i = 3, read, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+end
+if set > read then redis.call('HSET', KEYS[1], unpack(ARGV, read + 1, set)) end
+if #ARGV > set then redis.call('HDEL', KEYS[1], unpack(ARGV, set + 1)) end
 return 1
 `);
 
@@ -133,6 +145,7 @@ export const deliveryFields = z.object({
   postedAtMs: z.coerce.number().optional(),
   checkAtMs: z.coerce.number().optional(),
   editedAtMs: z.coerce.number().optional(),
+  editUnclearUntilMs: z.coerce.number().optional(),
   failures: z.coerce.number().optional(),
   textOnly: z.stringbool().optional(),
   movedTo: z.string().optional(),
@@ -140,7 +153,17 @@ export const deliveryFields = z.object({
   deleted: z.stringbool().optional(),
 });
 
+const fieldNames = Object.keys(deliveryFields.shape) as (keyof Delivery)[];
+
 export function createMessageStore(redis: Redis): MessageStore {
+  async function update(messageKey: string, read: string[], changes: DeliveryChanges): Promise<boolean> {
+    const fields = Object.entries(changes);
+    const set = fields.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
+    const forget = fields.flatMap(([name, value]) => (value === undefined ? [name] : []));
+    const args = [read.length, set.length, ...read, ...set, ...forget];
+    return (await updateScript(redis, [keys.message(messageKey)], args)) === 1;
+  }
+
   return {
     async want(messageKey, wanted, version, nowMs) {
       const changed = await wantScript(
@@ -168,11 +191,14 @@ export function createMessageStore(redis: Redis): MessageStore {
       await redis.zrem(keys.undelivered(), messageKey);
     },
     async update(messageKey, changes) {
-      const fields = Object.entries(changes);
-      const set = fields.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
-      const forget = fields.flatMap(([name, value]) => (value === undefined ? [name] : []));
-      await updateScript(redis, [keys.message(messageKey)], [set.length, ...set, ...forget]);
+      await update(messageKey, [], changes);
     },
+    updateIf: (messageKey, read, changes) =>
+      update(
+        messageKey,
+        fieldNames.flatMap((name) => [name, String(read[name] ?? '')]),
+        changes,
+      ),
     async settle(messageKey, hash) {
       const settled = await settleScript(
         redis,

@@ -6,6 +6,9 @@ import { createSlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
 
+/** A clock that nobody sets. */
+const up = { ms: 0 };
+
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((item) => item.close()));
@@ -20,6 +23,7 @@ async function setting(options: StandInSlackOptions = {}) {
     apiUrl: slack.apiUrl,
     timeoutMs: 5000,
     logger: SILENT,
+    upMs: () => up.ms,
     onCall: (answered) => heard.push(answered),
   });
   return { slack, api, heard };
@@ -200,4 +204,35 @@ test('a whisper is read by one person, in the channel or in a thread', async () 
   expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
   const sue = { ...to, channel: slack.channel('#private').id, user: slack.person('sue').id };
   expect(await failure(api.whisper(sue, message([['Hello']])))).toBe('place user_not_in_channel');
+});
+
+test("Slack's clock is read from its answers; it is asked where nothing is known", async () => {
+  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
+  const { slack, api } = await setting({ now: () => clock.ms });
+  up.ms = 5000;
+  expect(await api.timeMs()).toBe(clock.ms);
+  up.ms += 90_000;
+  expect(await api.timeMs()).toBe(clock.ms + 90_000);
+  expect(slack.wire.calls.map(({ name }) => name)).toEqual(['auth.test']);
+  slack.wire.order('auth.test', { kind: 'answer', status: 503, headers: { date: 'yesterday' } });
+  expect(await failure(api.identity())).toBe('unclear http_503');
+  expect(await api.timeMs()).toBe(clock.ms + 90_000);
+});
+
+test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {
+  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
+  const { slack, api } = await setting({ now: () => clock.ms });
+  const { id: channel } = slack.channel('#docs');
+  const root = await api.post({ channel }, 'root', { key: 'root', hash: 'h0' });
+  const said = await api.post({ channel, threadTs: root.ts }, 'reply', { key: 'reply', hash: 'h1' });
+  clock.ms += 600_000;
+  for (let others = 0; others < 250; others += 1) await slack.person('ana').says('#docs', 'hello');
+  const later = await api.post({ channel }, 'later', { key: 'later', hash: 'h2' });
+  const all = await api.marked({ channel }, 0);
+  expect([...all.keys()].toSorted()).toEqual(['later', 'root']);
+  expect(all.get('root')).toEqual({ ...root, hash: 'h0' });
+  expect(slack.wire.calls.filter(({ name }) => name === 'conversations.history')).toHaveLength(2);
+  expect(await api.marked({ channel }, clock.ms)).toEqual(new Map([['later', { ...later, hash: 'h2' }]]));
+  const thread = await api.marked({ channel, threadTs: root.ts }, 0);
+  expect(thread.get('reply')).toEqual({ ...said, hash: 'h1' });
 });

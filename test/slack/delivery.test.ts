@@ -37,6 +37,7 @@ beforeEach(async () => {
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
+    timeMs: async () => nowMs,
     post: async ({ channel, threadTs }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;
       told.push(`${key}: ${textOf(content)}`);

@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { createDelivering } from './delivering.ts';
+
+let redis: TestRedis;
+let world: Awaited<ReturnType<typeof createDelivering>>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterEach(() => world.close());
+afterAll(() => redis.close());
+
+const lost = { kind: 'reset', when: 'after' } as const;
+
+describe.each([150_000, -150_000, 86_400_000, 0])('with a clock %i ms ahead of Slack’s', (aheadMs) => {
+  beforeEach(async () => {
+    world = await createDelivering(redis, { aheadMs });
+  });
+
+  test('the first message of a channel and one in its thread are found after their answers were lost', async () => {
+    const { slack, want, settle, texts } = world;
+    slack.wire.order('chat.postMessage', lost);
+    await want('card');
+    await settle('card');
+    slack.wire.order('chat.postMessage', lost);
+    await want('ending', 'ending', { place: { under: 'card' } });
+    await settle('ending');
+    expect(texts()).toEqual(['card', 'ending']);
+  });
+
+  test('a post of another process with the right clock is found', async () => {
+    const { slack, messages, want, settle, texts } = world;
+    await want('card');
+    await settle('card');
+    const [card] = slack.messages;
+    const postedAtMs = Math.floor(Number(card?.ts) * 1000);
+    await messages.update('card', { ts: undefined, channel: undefined, deliveredHash: undefined });
+    await messages.update('card', { postedAtMs, checkAtMs: Date.now() + 12_000 });
+    await settle('card');
+    expect(texts()).toEqual(['card']);
+  });
+});
+
+test('a post that did not take effect is made', async () => {
+  world = await createDelivering(redis);
+  const { slack, want, settle, texts } = world;
+  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'before' });
+  await want('card');
+  await settle('card');
+  expect(texts()).toEqual(['card']);
+});
+
+test('nothing is posted as long as Slack does not tell its time', async () => {
+  world = await createDelivering(redis);
+  const { slack, want, deliver, settle, texts } = world;
+  slack.wire.order('auth.test', { kind: 'reset', when: 'before' });
+  await want('card');
+  expect(await deliver('card')).toMatchObject({ kind: 'again' });
+  expect(texts()).toEqual([]);
+  await settle('card');
+  expect(texts()).toEqual(['card']);
+});
+
+test('after an outage, one call finds every message of a channel', async () => {
+  const clock = { aheadMs: 0 };
+  world = await createDelivering(redis, clock);
+  const { slack, want, deliver, settle, texts, calls } = world;
+  const names = Array.from({ length: 10 }, (_, index) => `card ${index}`);
+  for (const key of names) await want(key);
+  slack.wire.order('chat.postMessage', lost, names.length);
+  await Promise.all(names.map((key) => deliver(key)));
+  expect(texts()).toHaveLength(names.length);
+  clock.aheadMs += 20_000;
+  await Promise.all(names.map(settle));
+  expect(texts().toSorted()).toEqual(names);
+  expect(calls('conversations.history')).toBe(1);
+});
+
+test('searches in many threads have turns, as posts and edits have', async () => {
+  const clock = { aheadMs: 0 };
+  world = await createDelivering(redis, clock);
+  const { slack, want, deliver, settle, calls } = world;
+  const names = Array.from({ length: 12 }, (_, index) => `card ${index}`);
+  for (const key of names) {
+    await want(key);
+    await settle(key);
+    await want(`ending ${key}`, 'ending', { place: { under: key } });
+  }
+  slack.wire.order('chat.postMessage', lost, names.length);
+  await Promise.all(names.map((key) => deliver(`ending ${key}`)));
+  clock.aheadMs += 20_000;
+  const delivered = await Promise.all(names.map((key) => deliver(`ending ${key}`)));
+  expect(calls('conversations.replies')).toBe(8);
+  expect(delivered.filter((one) => one.kind === 'again' && one.inMs > 500)).toHaveLength(4);
+});

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { defaultTiming } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { createDelivering } from './delivering.ts';
+
+let redis: TestRedis;
+let world: Awaited<ReturnType<typeof createDelivering>>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = await createDelivering(redis);
+});
+afterEach(() => world.close());
+afterAll(() => redis.close());
+
+const settled = { kind: 'settled' };
+const atOnce = { kind: 'again', inMs: 0 };
+
+test('a delivery that is held in the line for turns while another posts does not post', async () => {
+  const { want, deliver, stopAtTurn, texts } = world;
+  await want('m1');
+  const line = stopAtTurn();
+  const held = deliver('m1');
+  await line.reached;
+  expect(await deliver('m1')).toEqual(settled);
+  line.release();
+  expect(await held).toEqual(atOnce);
+  expect(await deliver('m1')).toEqual(settled);
+  expect(texts()).toEqual(['m1']);
+});
+
+test('nor while another has sent a post and waits for its answer', async () => {
+  const { slack, want, deliver, stopAtTurn, settle, texts } = world;
+  await want('m1');
+  const line = stopAtTurn();
+  const held = deliver('m1');
+  await line.reached;
+  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
+  expect(await deliver('m1')).toMatchObject({ kind: 'again' });
+  line.release();
+  expect(await held).toEqual(atOnce);
+  await settle('m1');
+  expect(texts()).toEqual(['m1']);
+});
+
+test('a refusal of a post that was overtaken leaves the mark of the other alone', async () => {
+  const { slack, messages, want, deliver } = world;
+  await want('m1');
+  slack.wire.order('chat.postMessage', {
+    kind: 'answer',
+    status: 200,
+    body: { ok: false, error: 'ratelimited' },
+  });
+  const other = { postedAtMs: 1, checkAtMs: 2 };
+  const stopListening = slack.wire.onCall(async (call) => {
+    if (call.name === 'chat.postMessage') await messages.update('m1', other);
+  });
+  expect(await deliver('m1')).toEqual(atOnce);
+  stopListening();
+  expect(await messages.load('m1')).toMatchObject(other);
+});
+
+test('an older edit that is held in the line for turns is not made after a newer one', async () => {
+  const { want, deliver, stopAtTurn, settle, texts, calls } = world;
+  await want('m1', 'first');
+  await settle('m1');
+  await want('m1', 'second');
+  const line = stopAtTurn();
+  const held = deliver('m1');
+  await line.reached;
+  await want('m1', 'third');
+  expect(await deliver('m1')).toEqual(settled);
+  line.release();
+  expect(await held).toEqual(atOnce);
+  expect(await deliver('m1')).toEqual(settled);
+  expect(texts()).toEqual(['third']);
+  expect(calls('chat.update')).toBe(1);
+});
+
+test('an edit without an answer that arrives after the next one is found, and the last content stands', async () => {
+  const { slack, want, deliver, settle, texts, calls } = world;
+  await want('m1', 'first');
+  await settle('m1');
+  const [posted] = slack.messages;
+  if (posted === undefined) throw new Error('not posted');
+  await want('m1', 'second');
+  slack.wire.order('chat.update', { kind: 'reset', when: 'before' });
+  await deliver('m1');
+  await want('m1', 'third');
+  slack.wire.onCall((call, phase) => {
+    if (call.name !== 'chat.update' || phase !== 'after' || posted.text !== 'third') return;
+    if (calls('chat.update') === 2) slack.workspace.replace(posted, { text: 'second', blocks: [] });
+  });
+  const pauses = await settle('m1');
+  expect(texts()).toEqual(['third']);
+  // The lost one, the next, and one more when the lost one cannot arrive any more.
+  expect(calls('chat.update')).toBe(3);
+  const waitedMs = pauses.reduce((sum, pauseMs) => sum + pauseMs, 0);
+  expect(waitedMs).toBeGreaterThan(defaultTiming.slackCallMs);
+});
+
+test('an edit of a process that died is made again at once, and once more when its own cannot arrive', async () => {
+  const { messages, want, deliver, settle, texts, calls } = world;
+  await want('m1', 'first');
+  await settle('m1');
+  await want('m1', 'second');
+  await messages.update('m1', { editUnclearUntilMs: Date.now() + 12_000 });
+  const delivered = await deliver('m1');
+  expect(texts()).toEqual(['second']);
+  expect(delivered).toMatchObject({ kind: 'again' });
+  await settle('m1');
+  expect(await messages.undelivered()).toEqual([]);
+  expect(calls('chat.update')).toBe(2);
+});
+
+test('edits that never get an answer are made ever less often, and end with the first answer', async () => {
+  const { slack, want, settle, texts, calls } = world;
+  await want('m1', 'first');
+  await settle('m1');
+  await want('m1', 'second');
+  slack.wire.order('chat.update', { kind: 'reset', when: 'after' }, 6);
+  await settle('m1');
+  expect(texts()).toEqual(['second']);
+  expect(calls('chat.update')).toBeLessThanOrEqual(8);
+});
