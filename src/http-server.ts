@@ -26,12 +26,25 @@ export class PortError extends Error {
 /** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
 
+/** Requests that take longer to arrive are cut off: Slack waits 3 s for the answer. */
+const ARRIVE_MS = 5000;
+
 /** Listens at once. Throws `PortError` when the port is taken, or not for this user. */
-export async function startHttpServer(setting: PortSetting, port: number, log: Log): Promise<HttpServer> {
+export async function startHttpServer(
+  setting: PortSetting,
+  port: number,
+  log: Log,
+  arriveMs = ARRIVE_MS,
+): Promise<HttpServer> {
   const routes = new Map<string, HttpHandler>();
 
+  const limits = {
+    headersTimeout: arriveMs,
+    requestTimeout: arriveMs,
+    connectionsCheckingInterval: arriveMs / 5,
+  };
   // Nothing of a request is logged: anybody can write an address.
-  const server = createServer(async (request, response) => {
+  const server = createServer(limits, async (request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
     const handler = routes.get(`${request.method} ${path}`);
     try {

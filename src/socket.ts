@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
+import { noteListeners, runListeners, UnreadableRequest } from './listeners.ts';
 import { slackApiError } from './slack/errors.ts';
+import { readRequest } from './slack-request.ts';
 import { type Envelope, type Link, type LinkParts, openLink } from './socket-link.ts';
 import { backoffMs, type Timing } from './timing.ts';
 import { within } from './within.ts';
@@ -110,6 +112,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
   return {
     init(bolt) {
       app = bolt;
+      noteListeners(bolt);
     },
     connected: () => connected.size > 0,
 
@@ -132,16 +135,10 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
 
 /** Runs the listeners; what they answer goes with the acknowledgement. Unanswered, the request counts as failed. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
-  const { body, retryNum, retryReason, acceptsPayload } = envelope;
-  let answer: { payload: unknown } | undefined;
-  await app.processEvent({
-    body,
-    ...(retryNum !== undefined && { retryNum }),
-    ...(retryReason !== undefined && { retryReason }),
-    async ack(payload: unknown) {
-      answer ??= { payload };
-    },
-  });
+  const request = readRequest(envelope.body);
+  if (request === undefined) throw new UnreadableRequest('none that Docket can read');
+  if (request.kind !== 'listeners') return envelope.acknowledge();
+  const answer = await runListeners(app, { ...envelope, body: request.body });
   if (answer === undefined) throw new Error('no listener took it');
-  await envelope.acknowledge(acceptsPayload ? answer.payload : undefined);
+  await envelope.acknowledge(envelope.acceptsPayload ? answer.payload : undefined);
 }

@@ -11,9 +11,10 @@ import { createDialogOpener } from './commands/open-dialog.ts';
 import { createSystemLook } from './commands/system.ts';
 import { type Settings, SettingsError } from './config.ts';
 import { redisState } from './health-checks.ts';
-import { createReceiver, refuseFuture } from './http.ts';
+import { createHttpReceiver } from './http.ts';
 import { ensureRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
+import { createRefusedRequests } from './refused-requests.ts';
 import type { RoleParts } from './role.ts';
 import { slackLogger } from './slack/logger.ts';
 import { answerPrivately } from './slack/response-url.ts';
@@ -57,7 +58,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
 
   parts.checks.part('redis', () => redisState(redis));
 
-  const { receiver, overHttp, connected } = receiverFor(settings, parts);
+  const { receiver, connected } = receiverFor(settings, parts);
   const bolt = new App({
     receiver,
     logger: slackLogger(log),
@@ -65,12 +66,6 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     clientOptions: { slackApiUrl: settings.slackApiUrl },
     authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
   });
-  if (overHttp) {
-    bolt.use(async ({ context, next }) => {
-      refuseFuture(context.requestTimestampS, now());
-      await next();
-    });
-  }
   // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
@@ -156,24 +151,24 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   });
 
   await becomesReady(redis);
-  if (overHttp) parts.server.route('POST /slack/events', receiver.requestListener);
-  else {
-    closers.add(() => bolt.stop());
-    await bolt.start();
-  }
+  closers.add(() => bolt.stop());
+  await bolt.start();
 }
 
 /** Over a socket when there is a token for it, else over HTTP. */
-function receiverFor(settings: Settings, { timing, random, log, checks }: RoleParts) {
+function receiverFor(settings: Settings, parts: RoleParts) {
+  const { timing, random, now, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
     checks.part('slack', () => (receiver.connected() ? 'up' : 'down'));
-    return { receiver, overHttp: false as const, connected: () => receiver.connected() };
+    return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createReceiver({ signingSecret, logger: slackLogger(log) });
-  return { receiver, overHttp: true as const, connected: () => undefined };
+  const refused = createRefusedRequests(log, now);
+  checks.problem(refused.problem);
+  const receiver = createHttpReceiver({ signingSecret, server, refused, now, log });
+  return { receiver, connected: () => undefined };
 }
 
 /** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */

@@ -27,10 +27,12 @@ async function takenPort(): Promise<string> {
 test.each(['all', 'web', 'worker'])('the role %s answers health checks', async (role) => {
   const { asks } = await app({ DOCKET_ROLE: role });
   expect(await asks('/healthz')).toEqual({ status: 200, body: { alive: true } });
-  expect(await asks('/readyz?from=probe')).toMatchObject({
-    status: 200,
-    body: { ready: true, parts: { redis: 'up', docs: 'unknown' }, problems: [] },
-  });
+  await expect
+    .poll(() => asks('/readyz?from=probe'))
+    .toMatchObject({
+      status: 200,
+      body: { ready: true, parts: { redis: 'up', docs: 'unknown' }, problems: [] },
+    });
   expect((await asks('/metrics')).status).toBe(404);
 });
 

@@ -40,7 +40,7 @@ function receiver(apiUrl: string, listener: Listener, parts: Partial<SocketParts
     log,
     ...parts,
   });
-  made.init({ processEvent: listener } as unknown as App);
+  made.init({ use() {}, processEvent: listener } as unknown as App);
   open.push({ close: () => made.stop() });
   return { receiver: made, lines };
 }
@@ -397,7 +397,7 @@ describe('the end', () => {
         const log = createLog('info', []);
         const random = () => 0.5;
         const receiver = createSocketReceiver({ appToken: 'xapp-stand-in-app-token', apiUrl: '${apiUrl}', timing, random, log });
-        receiver.init({ processEvent: ({ ack }) => ack() });
+        receiver.init({ use() {}, processEvent: ({ ack }) => ack() });
         await receiver.start();
         console.log('started');
         process.stdin.once('data', async () => {

@@ -1,0 +1,52 @@
+import type { App } from '@slack/bolt';
+
+/** What the listeners acknowledged a request with; no payload when they had nothing to say. */
+export interface Acknowledgement {
+  payload?: unknown;
+}
+
+export interface ListenerRequest {
+  body: Record<string, unknown>;
+  retryNum?: number | undefined;
+  retryReason?: string | undefined;
+}
+
+/** A request that Bolt could not read: it failed before any listener ran. */
+export class UnreadableRequest extends Error {
+  override readonly name = 'UnreadableRequest';
+}
+
+/** To be called once for each app, before its listeners are added. */
+export function noteListeners(app: App): void {
+  app.use(async ({ context, next }) => {
+    context.progress.listeners = true;
+    await next();
+  });
+}
+
+/**
+ * Runs the listeners to their end. Returns nothing when none of them acknowledged; rejects as they do, or with
+ * `UnreadableRequest`.
+ */
+export async function runListeners(
+  app: App,
+  { body, retryNum, retryReason }: ListenerRequest,
+): Promise<Acknowledgement | undefined> {
+  const progress = { listeners: false };
+  let first: Acknowledgement | undefined;
+  try {
+    await app.processEvent({
+      body,
+      ...(retryNum !== undefined && { retryNum }),
+      ...(retryReason !== undefined && { retryReason }),
+      customProperties: { progress },
+      async ack(payload: unknown) {
+        first ??= { payload };
+      },
+    });
+  } catch (error) {
+    if (progress.listeners) throw error;
+    throw new UnreadableRequest('Bolt cannot read the request', { cause: error });
+  }
+  return first;
+}

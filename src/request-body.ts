@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A long message with blocks, escaped and encoded, exceeds 600 kB. */
+const MAX_BYTES = 2_000_000;
+
+/** Of all bodies that are being received, together. */
+const MAX_OPEN_BYTES = 32_000_000;
+
+/** A body that was not read to its end; `status` is the answer to it. */
+export class BodyRefused extends Error {
+  override readonly name = 'BodyRefused';
+  readonly status: number;
+
+  constructor(status: number, why: string) {
+    super(why);
+    this.status = status;
+  }
+}
+
+interface OpenBody {
+  bytes: number;
+  refuse(reason: BodyRefused): void;
+}
+
+/**
+ * Reads bodies whole. Rejects with `BodyRefused` when one is too long or cut off, and, when all that are open are too
+ * long together, the longest one: what Slack sends is short. How long a body may take is the server's matter.
+ */
+export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_BYTES) {
+  const open = new Set<OpenBody>();
+  let openBytes = 0;
+
+  function receive(body: OpenBody, bytes: number) {
+    body.bytes += bytes;
+    openBytes += bytes;
+    if (body.bytes > maxBytes) body.refuse(new BodyRefused(413, 'too long'));
+    while (openBytes > maxOpenBytes) {
+      const longest = [...open].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      longest.refuse(new BodyRefused(503, 'too many bodies at once'));
+    }
+  }
+
+  return function readBody(request: IncomingMessage): Promise<Buffer> {
+    if (Number(request.headers['content-length']) > maxBytes)
+      return Promise.reject(new BodyRefused(413, 'too long'));
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const chunks: Buffer[] = [];
+    const body: OpenBody = {
+      bytes: 0,
+      refuse(reason) {
+        close();
+        reject(reason);
+      },
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      receive(body, chunk.length);
+    };
+    const onEnd = () => {
+      resolve(Buffer.concat(chunks));
+      close();
+    };
+    const onClose = () => body.refuse(new BodyRefused(400, 'cut off'));
+
+    function close() {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      // What still comes is dropped; without a listener, an error of the connection would end the process.
+      request.on('error', () => {}).resume();
+      if (open.delete(body)) openBytes -= body.bytes;
+      chunks.length = 0;
+    }
+
+    open.add(body);
+    request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onClose);
+    return promise;
+  };
+}

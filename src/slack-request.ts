@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+/** What a request to `/slack/events` is, or an envelope of Socket Mode. */
+export type SlackRequest =
+  | { kind: 'listeners'; body: Record<string, unknown> }
+  | { kind: 'challenge'; challenge: string }
+  /** Slack holds events back since there are too many. */
+  | { kind: 'rate limited' };
+
+const text = z.string();
+const id = text.min(1);
+const optionalText = text.optional();
+const user = z.looseObject({ id, name: optionalText, username: optionalText, team_id: text.nullish() });
+const team = z.looseObject({ id }).nullish();
+const place = z.looseObject({ id, name: optionalText });
+const asked = { user, team, trigger_id: text, response_url: optionalText };
+
+// As much as the listeners take as given; Bolt itself rejects what it cannot read before they run.
+const event = z.looseObject({ event: z.looseObject({ type: id }) });
+const command = z.looseObject({
+  command: id,
+  text: text.default(''),
+  team_id: id,
+  user_id: id,
+  user_name: text.default(''),
+  channel_id: id,
+  channel_name: text.default(''),
+  trigger_id: text,
+  response_url: optionalText,
+});
+const actions = z.looseObject({
+  ...asked,
+  actions: z.array(z.looseObject({ action_id: text })).min(1),
+  channel: place.optional(),
+});
+const messageShortcut = z.looseObject({
+  ...asked,
+  callback_id: text,
+  channel: place,
+  message_ts: id,
+  message: z.looseObject({
+    text: optionalText,
+    blocks: z.array(z.unknown()).optional(),
+    attachments: z.array(z.unknown()).optional(),
+  }),
+});
+const shortcut = z.looseObject({ ...asked, callback_id: text });
+const input = z.looseObject({
+  value: text.nullish(),
+  selected_option: z.looseObject({ value: text }).nullish(),
+});
+const modal = z.looseObject({
+  user,
+  team,
+  trigger_id: optionalText,
+  view: z.looseObject({
+    id,
+    callback_id: text,
+    private_metadata: text,
+    title: z.looseObject({ text }),
+    state: z.looseObject({ values: z.record(text, z.record(text, input)) }),
+    app_installed_team_id: text.nullish(),
+  }),
+});
+const challenge = z.object({ type: z.literal('url_verification'), challenge: text });
+
+const byType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
+  ['message_action', messageShortcut],
+  ['shortcut', shortcut],
+  ['view_submission', modal],
+]);
+
+/** Deeper than anything Slack sends; what walks through blocks calls itself at each level. */
+const MAX_DEPTH = 64;
+
+/** Reads a body, sent as JSON or as a form. Returns nothing when it is none of Slack's. */
+export function readBytes(contentType: string | undefined, bytes: Buffer): SlackRequest | undefined {
+  const sent = bytes.toString();
+  const [mediaType = ''] = (contentType ?? '').split(';', 1);
+  if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
+    return readRequest(parseJson(sent));
+  const form = new URLSearchParams(sent);
+  const payload = form.get('payload');
+  return readRequest(payload === null ? Object.fromEntries(form) : parseJson(payload));
+}
+
+/** Returns nothing when the listeners could not read the body. */
+export function readRequest(body: unknown): SlackRequest | undefined {
+  if (!isObject(body) || isDeeper(body, MAX_DEPTH)) return undefined;
+  const verification = challenge.safeParse(body);
+  if (verification.success) return { kind: 'challenge', challenge: verification.data.challenge };
+  if (body.type === 'app_rate_limited' && body.event === undefined) return { kind: 'rate limited' };
+  const read = schemaOf(body)?.safeParse(body);
+  return read?.success ? { kind: 'listeners', body: read.data } : undefined;
+}
+
+/** By the same fields, in the same order, as Bolt. */
+function schemaOf(body: Record<string, unknown>) {
+  if (body.event !== undefined) return event;
+  if (body.command !== undefined) return command;
+  if (body.name !== undefined) return undefined;
+  if (body.actions !== undefined) return actions;
+  return byType.get(body.type);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth < levels; depth += 1) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
