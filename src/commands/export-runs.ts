@@ -42,7 +42,7 @@ export function joinedRun(
 
 function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
   return {
-    v: 1 as const,
+    v: 2 as const,
     id: idOf(teamId, requestId),
     teamId,
     job: 'export' as const,

@@ -3,6 +3,7 @@ import { UNREADABLE_MS } from '../look-at-run.ts';
 import { endingUnmade } from './changes.ts';
 import type { AgentContext } from './context.ts';
 import { listenAll } from './listen-step.ts';
+import { permitted } from './permission-step.ts';
 import {
   answerableUntilMs,
   leaveLine,
@@ -65,8 +66,12 @@ export async function follow(
   const listened = await listenAll(run, heard, context);
   if (listened.lookWanted && run.agentJobId !== undefined)
     await whileReadable(() => watches.wantLook(run), context);
-  const head = sendable(listened.thread, now());
-  if (listened.taken > 0 || head !== undefined) {
+  const ready = sendable(listened.thread, now());
+  const permission = ready && (await permitted(listened.thread, ready, context));
+  const head = permission?.kind === 'allowed' ? ready : undefined;
+  if (permission?.kind === 'refused') listened.thread = permission.thread;
+  if (permission?.kind === 'unknown') waits.push(backoffMs(timing, 3, random()));
+  if (listened.taken > 0 || head !== undefined || permission?.kind === 'refused') {
     await noteChanges(run, listened.thread, context);
     await leaveLine(run, listened.thread, context);
     if (head === undefined) return save(listened.thread, listened.taken, context);

@@ -1,11 +1,8 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { person } from '../wording-view.ts';
-import { instructions, quoted, quotedBy, threadButtonOf, unsentWords, waitingIn } from './phrases.ts';
+import { instructions, LISTED, quoted, quotedBy, threadButtonOf, unsentWords, waitingIn } from './phrases.ts';
 import { agentActions, headOf, type Instruction, type ThreadRun, TROUBLE_TOLD_AT } from './thread.ts';
-
-/** Waiting instructions that are listed one by one. */
-const LISTED = 3;
 
 /** What keeps instructions from going out for a while: a limit, or a platform that does not answer. */
 export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[] {

@@ -1,8 +1,8 @@
 import { type Message, message } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { count, cut, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import { isAlone } from './asking.ts';
-import { quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
+import { LISTED, quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
 import { agentActions, type Note, type ThreadRun } from './thread.ts';
 
 /** What one person is told alone, in the thread. */
@@ -14,10 +14,12 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
       return message([["I take the text. I can't pass files on to the agent."]]);
     case 'edited':
       return message([[`${sentWords(thread, note)} Reply with the correction instead.`]]);
-    case 'notPermitted': {
-      const whom = cut(oneLine(note.about ?? ''), 200) || 'whoever runs Docket';
-      return message([[`You can't instruct the docs agent here, so nothing was sent. Ask ${whom}.`]]);
-    }
+    case 'notPermitted':
+      return message([
+        [`You can't instruct the docs agent here, so nothing was sent. Ask ${whomToAsk(note)}.`],
+      ]);
+    case 'noLongerAllowed':
+      return noLongerAllowedMessage(note);
     case 'tooEmpty':
       return message([
         ['There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.'],
@@ -50,6 +52,19 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
         [`I follow ${jobWords(thread)} no more here.${unsentWords(thread.ended?.unsent ?? 0)}`],
       ]);
   }
+}
+
+const whomToAsk = ({ about }: Note) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
+
+function noLongerAllowedMessage(note: Note): Message {
+  const { excerpt = '', more = 0 } = note;
+  const what = 'You may no longer instruct the agent here, so what was waiting was not sent.';
+  const listed = excerpt.split('\n').slice(0, LISTED).map(quoted);
+  return message([
+    [`${what} Ask ${whomToAsk(note)}.`],
+    ...listed.map((line) => [line]),
+    ...(more > 0 ? [[`and ${count(more)} more`]] : []),
+  ]);
 }
 
 function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Message {

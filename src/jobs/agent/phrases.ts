@@ -12,6 +12,9 @@ const MENTIONED = 20;
 /** A date in each reader's own zone; no "today" in it, which would not go with "on". */
 const DATE = '{date_short}';
 
+/** Instructions that a message lists one by one. */
+export const LISTED = 3;
+
 /** An instruction in a few words, in quotes. */
 export function quoted(excerpt: string | undefined): string {
   const words = cut(oneLine(excerpt ?? ''), 80);

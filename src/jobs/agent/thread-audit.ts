@@ -14,7 +14,8 @@ export async function noteChanges(
     if (known.has(id)) continue;
     const by = [after.owner, ...after.instructions.map((one) => one.by)].find((person) => person.id === to);
     const user = by ?? { id: to, name: to };
-    if (kind === 'notPermitted') await noteThread(after, 'refused: not permitted', context, user);
+    if (kind === 'notPermitted' || kind === 'noLongerAllowed')
+      await noteThread(after, 'refused: not permitted', context, user);
     if (kind === 'mode') await noteThread(after, `replies: ${about}`, context, user);
   }
   if (before.state !== 'ended' && after.state === 'ended')

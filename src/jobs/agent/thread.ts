@@ -139,6 +139,7 @@ export const note = z.object({
     'files',
     'edited',
     'notPermitted',
+    'noLongerAllowed',
     'tooEmpty',
     'tooLong',
     'tooMany',
@@ -153,6 +154,8 @@ export const note = z.object({
   /** What it is about: an instruction's id and words, a job's id, a mode, or whom to ask. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
+  /** How many more it is about than `excerpt` has, a line for each. */
+  more: z.number().optional(),
   /** How many characters it had, and how many there may be, or how many instructions may wait. */
   characters: z.number().optional(),
   most: z.number().optional(),

@@ -1,5 +1,6 @@
 import type { DocsApi } from '../../docs-api/client.ts';
 import type { Log } from '../../log.ts';
+import type { Policy } from '../../policy.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AnswerPrivately } from '../../slack/response-url.ts';
@@ -18,6 +19,7 @@ export interface ExportContext {
   /** The API with the key of a project; nothing when the settings no longer have it. */
   docs: (project: string) => DocsApi | undefined;
   slack: Pick<SlackApi, 'channel'>;
+  policy: Pick<Policy, 'check' | 'open'>;
   /** Tells the admins that a project's key is rejected. Answers whether there are any. */
   tellAdmins: (teamId: string, project: string) => Promise<boolean>;
   audit: AuditStore;

@@ -37,6 +37,7 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       );
     }
     case 'notStarted':
+      if (ending.why === 'permission') return notPermittedMessage(run, ending);
       return message(
         [
           ['❌ ', ...to, ` ${notStarted(run, ending)}`],
@@ -100,6 +101,13 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
   }
 }
 
+/** To whoever asked, alone. */
+function notPermittedMessage(run: ExportRun, { reason }: Extract<Ending, { kind: 'notStarted' }>): Message {
+  const whom = cut(oneLine(reason ?? ''), 200) || 'whoever runs Docket';
+  const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
+  return message([[`${what} Ask ${whom}.`]]);
+}
+
 function doneMessage(run: ExportRun, done: DoneEnding): Message {
   const took = tookMs(run);
   const facts = [
@@ -158,6 +166,7 @@ function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind:
       return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
     case 'project':
       return `My settings no longer have the project ${cut(oneLine(run.project), 60)}, so nothing was started. Ask whoever runs Docket.`;
+    case 'permission':
     case 'other':
       return `The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref ${refOf(run.id)}`;
   }

@@ -23,10 +23,13 @@ export type DoneEnding = z.infer<typeof doneEnding>;
 const ending = z.discriminatedUnion('kind', [
   doneEnding,
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
-  /** The platform certainly did not start it; `reason` is what it said. */
+  /**
+   * The platform certainly did not start it; `reason` is what it said. With `permission` whoever asked may no longer
+   * start exports, and `reason` is whom to ask.
+   */
   z.object({
     kind: z.literal('notStarted'),
-    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'other']),
+    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'other']),
     reason: z.string().optional(),
     /** The admins were told of the rejected key. */
     adminsTold: z.boolean().optional(),
@@ -68,7 +71,7 @@ export type Look = z.infer<typeof look>;
  * this record alone, see `view.ts`.
  */
 export const exportRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('export'),
   project: z.string(),
   /** Empty for an export that was not started from here and whose job alone is known. */

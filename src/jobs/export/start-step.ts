@@ -1,6 +1,9 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import { failure } from '../../docs-api/failures.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { Verdict } from '../../policy.ts';
+import { backoffMs } from '../../timing.ts';
+import { askWhom } from '../ask-whom.ts';
 import { done, lookAgainIn, type Outcome } from '../job.ts';
 import { advance, note, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
@@ -12,10 +15,14 @@ export async function start(run: ExportRun, context: ExportContext): Promise<Out
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
   const docs = context.docs(run.project);
   const { domain, version, paths } = run;
-  // A start that was made before the project went from the settings is found here all the same.
+  const permission: { verdict?: Verdict | undefined } = {};
+  // A start that was made before the project or the permission went is found here all the same.
   const outcome = await context.once(run.id, stepOf(run), async () => {
     if (docs === undefined)
       throw failure('startExport', 'bad_request', { happened: 'no', what: 'no project' });
+    permission.verdict = await checkAgain(run, context);
+    if (permission.verdict !== undefined && permission.verdict.kind !== 'allowed')
+      throw failure('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths });
   });
   switch (outcome.kind) {
@@ -31,8 +38,26 @@ export async function start(run: ExportRun, context: ExportContext): Promise<Out
     case 'notHappened':
       if (docs === undefined)
         return advance(run, ended(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
+      if (permission.verdict?.kind === 'unknown')
+        return lookAgainIn(backoffMs(context.timing, 3, context.random()));
+      if (permission.verdict?.kind === 'refused') return notPermitted(run, permission.verdict.ask, context);
       return notStarted(run, outcome.error, context);
   }
+}
+
+/** Who waited for long may have lost the permission since. Before that, the check of the request itself still holds. */
+async function checkAgain(
+  run: ExportRun,
+  { policy, now, timing }: ExportContext,
+): Promise<Verdict | undefined> {
+  const isOld = now() - run.attemptAtMs > timing.permissionCacheMs;
+  return isOld ? policy.check(run.requester.id, 'export') : undefined;
+}
+
+async function notPermitted(run: ExportRun, ask: string[], context: ExportContext): Promise<Outcome> {
+  await note(run, 'refused: not permitted', context);
+  const reason = askWhom(ask, context.policy.open('export'));
+  return advance(run, ended(run, { kind: 'notStarted', why: 'permission', reason }, context.now()), context);
 }
 
 const stepOf = (run: ExportRun) => `start.${run.attempt}`;

@@ -48,7 +48,11 @@ export function exportMessages(run: ExportRun): Shown[] {
     // That no further link can be had is news, and the old one may still work.
     const news = run.relinked > 0 ? `.${run.relinked}` : '';
     const key = `${run.id}.end.${run.attempt}.${run.resumed}${news}`;
-    shown.push({ key, place: under, kind: 'ending', message: endingMessage(run, run.ending), otherwise });
+    const message = endingMessage(run, run.ending);
+    // What somebody may no longer do is nobody else's business.
+    const isAlone = run.ending.kind === 'notStarted' && run.ending.why === 'permission';
+    if (isAlone) shown.push({ key, place: { user: otherwise }, kind: 'ending', message });
+    else shown.push({ key, place: under, kind: 'ending', message, otherwise });
   }
   return shown;
 }

@@ -7,7 +7,7 @@ export const NOW_MS = Date.UTC(2026, 8, 20, 14);
 /** An export that runs, three minutes after it was asked for. */
 export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
   return {
-    v: 1,
+    v: 2,
     id: '3f9a1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'export',
@@ -59,7 +59,16 @@ export const STATES = [
   'ended',
 ] as const satisfies ExportRun['state'][];
 
-export const REASONS_NOT_TO_START = ['domain', 'plan', 'key', 'limit', 'down', 'project', 'other'] as const;
+export const REASONS_NOT_TO_START = [
+  'domain',
+  'plan',
+  'key',
+  'limit',
+  'down',
+  'project',
+  'permission',
+  'other',
+] as const;
 
 /** What people and platforms may write where we print a line of theirs. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -121,7 +130,7 @@ const ending: fc.Arbitrary<Ending> = fc.oneof(
 /** Every record that the schema takes, with hostile words wherever a person or the platform supplies them. */
 export const anyRun: fc.Arbitrary<ExportRun> = fc
   .record({
-    v: fc.constant(1 as const),
+    v: fc.constant(2 as const),
     id: fc.stringMatching(/^[0-9a-f]{24}$/),
     teamId: slackId('T'),
     job: fc.constant('export' as const),

@@ -34,6 +34,10 @@ export function createJobWorld(redis: TestRedis) {
       links: createLinkStore(redis.client),
       steps: createStepStore(redis.client),
       docs: () => docs as DocsApi,
+      policy: {
+        check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
+        open: () => true,
+      },
       slack: { channel: async () => ({ shared: false, isPublic: true }) },
       async tellAdmins(_team, project) {
         adminsTold.push(project);

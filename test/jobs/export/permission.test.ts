@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ExportContext } from '../../../src/jobs/export/context.ts';
+import type { Verdict } from '../../../src/policy.ts';
+import { createAuditStore } from '../../../src/store/audit.ts';
+import { defaultTiming } from '../../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { NOW_MS } from './any-run.ts';
+import { aJob, createJobWorld } from './job-world.ts';
+
+let redis: TestRedis;
+let world: ReturnType<typeof createJobWorld>;
+let starts: number;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createJobWorld(redis);
+  starts = 0;
+});
+afterAll(() => redis.close());
+
+const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
+const contextWith = (verdict: Verdict): ExportContext =>
+  world.contextWith(
+    {
+      async startExport() {
+        starts += 1;
+        return aJob();
+      },
+      getExport: async () => aJob(),
+    },
+    { policy: { check: async () => verdict, open: () => false } },
+  );
+
+/** One that was asked for so long ago, and has not started. */
+const waited = (ms: number) =>
+  world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined, attemptAtMs: NOW_MS - ms });
+const LONG = defaultTiming.permissionCacheMs + 1;
+const refused: Verdict = { kind: 'refused', person, ask: ['docs-admins'] };
+
+test('an export that waited for long is not started for somebody who may no longer', async () => {
+  const run = await waited(LONG);
+  await world.look(run, contextWith(refused));
+  expect(starts).toBe(0);
+  expect((await world.stored(run))?.ending).toMatchObject({ kind: 'notStarted', why: 'permission' });
+  expect(world.shown.get(`${run.id}.end.1.0`)).toMatchObject({
+    place: { user: 'U0ANA' },
+    message: {
+      text: 'You may no longer start exports here, so the export of docs.acme.com was not started. Ask @docs-admins.',
+    },
+  });
+  expect(await world.audited()).toEqual(['docs.acme.com: ended: notStarted']);
+  expect((await createAuditStore(redis.client).last('T0ACME', 9)).refused).toMatchObject([
+    { user: { id: 'U0ANA' }, result: 'refused: not permitted' },
+  ]);
+});
+
+test('it waits while Slack does not tell, and starts once it does', async () => {
+  const run = await waited(LONG);
+  expect(await world.look(run, contextWith({ kind: 'unknown' }))).toMatchObject({ kind: 'again' });
+  expect(starts).toBe(0);
+  await world.look(run, contextWith({ kind: 'allowed', person }));
+  expect(starts).toBe(1);
+});
+
+test('of one that did not wait, the check of the request itself still holds', async () => {
+  await world.look(await waited(1000), contextWith(refused));
+  expect(starts).toBe(1);
+});
+
+test('one that was started before is found all the same', async () => {
+  const run = await waited(LONG);
+  const allowed = contextWith({ kind: 'allowed', person });
+  // The process dies before it saves what came of the start.
+  await world
+    .look(run, { ...allowed, runs: { ...world.runs, save: () => Promise.reject(new Error('killed')) } })
+    .catch(() => {});
+  await world.look(run, contextWith(refused));
+  expect(starts).toBe(1);
+  expect((await world.stored(run))?.state).toBe('watching');
+});
