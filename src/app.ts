@@ -63,7 +63,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   const slack = createSlackApi({
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
-    timeoutMs: timing.slackCallMs,
+    timing,
     logger: slackLogger(log),
     upMs: () => performance.now(),
     onCall: (answered) => health.saw('slack', answered),

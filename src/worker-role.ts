@@ -14,6 +14,7 @@ import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
 import type { Log } from './log.ts';
 import type { RoleParts } from './role.ts';
+import { createChannels } from './slack/channels.ts';
 import type { SlackApi } from './slack/client.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
@@ -130,6 +131,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     outbox,
     now,
   });
+  const teamId = () => identity.current()?.teamId ?? '';
   const context = {
     ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
     ...{ reactions, reactionStore, onceInSlack, projectId, newToken: randomUUID },
@@ -139,7 +141,8 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     projects: settings.projects,
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
-    ...{ slack, audit, workspaceUrl: () => identity.current()?.url },
+    slack: { ...slack, channel: createChannels({ slack, pace, teamId, timing, now }) },
+    ...{ audit, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping },
   };
 

@@ -311,10 +311,7 @@ describe("a project's key", () => {
 
   test.each([
     [undefined, 'names an environment variable that is not set. Set it to an admin API key.'],
-    [
-      'adm_0123 456',
-      'names a key that holds a quote, a space or a line break. Copy it again without.',
-    ],
+    ['adm_0123 456', 'names a key that holds a quote, a space or a line break. Copy it again without.'],
     [
       'live_0123',
       'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',

@@ -2,11 +2,13 @@ import type { HomeView, ModalView } from '@slack/types';
 import type { Logger } from '@slack/web-api';
 import { WebClient } from '@slack/web-api';
 import type { Person } from '../policy.ts';
+import type { Timing } from '../timing.ts';
 import { within } from '../within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
 import { type DeliveryMark, type Marked, markedIn, metadataOf, type Page } from './marked.ts';
 import { createSlackClock } from './slack-clock.ts';
+import { createTokenGate } from './token-gate.ts';
 
 /** Who the bot is, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
@@ -23,6 +25,8 @@ export interface Posted {
 
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export interface SlackApi {
+  /** For how long Slack is not asked, in milliseconds, since it refuses the token; every call would be of kind `token`. */
+  refusedForMs(): number;
   identity(): Promise<Identity>;
   person(userId: string): Promise<Person>;
   /** User ids; nothing when the workspace has no such user group. */
@@ -94,7 +98,7 @@ export const methodScopes = {
 export interface SlackApiOptions {
   token: string;
   apiUrl: string;
-  timeoutMs: number;
+  timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
   logger: Logger;
   /** A clock that nobody sets, in milliseconds. */
   upMs: () => number;
@@ -103,13 +107,14 @@ export interface SlackApiOptions {
 }
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
-  const { token, apiUrl, timeoutMs, logger, upMs, onCall } = options;
+  const { token, apiUrl, timing, logger, upMs, onCall } = options;
+  const gate = createTokenGate({ timing, upMs });
   const clock = createSlackClock(upMs);
   // The client's own retries would post twice, and its answer to a 429 holds up every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
     allowAbsoluteUrls: false,
-    timeout: timeoutMs,
+    timeout: timing.slackCallMs,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     logger,
@@ -127,15 +132,17 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     run: () => Promise<T>,
     limitMs?: number,
   ): Promise<T> {
-    try {
-      const answer = await (limitMs === undefined ? run() : within(limitMs, run()));
-      onCall(true);
-      return answer;
-    } catch (thrown) {
-      const error = slackApiError(method, thrown);
-      onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
-      throw error;
-    }
+    return gate.pass(method, async () => {
+      try {
+        const answer = await (limitMs === undefined ? run() : within(limitMs, run()));
+        onCall(true);
+        return answer;
+      } catch (thrown) {
+        const error = slackApiError(method, thrown);
+        onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
+        throw error;
+      }
+    });
   }
 
   async function conversation(channelId: string) {
@@ -146,12 +153,12 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     return channel;
   }
 
-  function body(content: Message | string) {
-    if (typeof content === 'string') return { text: content };
-    return { text: content.text, blocks: content.blocks };
-  }
+  const body = (content: Message | string) =>
+    typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
   return {
+    refusedForMs: gate.waitMs,
+
     async identity() {
       const answer = await call('auth.test', () => web.auth.test());
       const { team_id: teamId, user_id: botUserId, bot_id: botId, url } = answer;

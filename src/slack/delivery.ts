@@ -73,6 +73,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
     const isShown = record.deliveredHash === record.wanted.hash;
     if (isShown && record.editUnclearUntilMs === undefined) return settled(key, record);
+    const refusedMs = slack.refusedForMs();
+    if (refusedMs > 0) return again(refusedMs);
     try {
       return await (record.ts === undefined ? post(key, record) : edit(key, record, isShown));
     } catch (error) {
@@ -190,6 +192,9 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (error instanceof Stopping) await messages.updateIf(key, record, undone);
     if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
+    // Another call finds out whether the token works again.
+    if (kind === 'token' && error.retryAfterMs !== undefined)
+      return changed(key, record, undone, error.retryAfterMs);
     const failures = (record.failures ?? 0) + 1;
     log.warn({ message: key, kind, code, method, failures }, 'Slack call failed');
 

@@ -4,6 +4,7 @@ import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/s
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
+import { defaultTiming } from '../../src/timing.ts';
 import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
 
 /** A clock that nobody sets. */
@@ -21,7 +22,7 @@ async function setting(options: StandInSlackOptions = {}) {
   const api = createSlackApi({
     token: slack.tokens.bot,
     apiUrl: slack.apiUrl,
-    timeoutMs: 5000,
+    timing: { ...defaultTiming, slackCallMs: 5000 },
     logger: SILENT,
     upMs: () => up.ms,
     onCall: (answered) => heard.push(answered),

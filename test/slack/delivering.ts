@@ -26,9 +26,9 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
     slack: createSlackApi({
       token: slack.tokens.bot,
       apiUrl: slack.apiUrl,
-      timeoutMs: 5000,
+      timing: { ...defaultTiming, slackCallMs: 5000 },
       logger: SILENT,
-      upMs: () => performance.now(),
+      upMs: () => performance.now() + clock.aheadMs,
       onCall: () => {},
     }),
     messages,

@@ -38,6 +38,7 @@ beforeEach(async () => {
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
     timeMs: async () => nowMs,
+    refusedForMs: () => 0,
     post: async ({ channel, threadTs }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;
       told.push(`${key}: ${textOf(content)}`);

@@ -1,3 +1,4 @@
+import { SlackApiError } from '../../slack/errors.ts';
 import { threadClaim } from '../../store/threads.ts';
 import { backoffMs } from '../../timing.ts';
 import { askWhom } from '../ask-whom.ts';
@@ -22,21 +23,30 @@ export async function admit(run: ThreadRun, context: AgentContext): Promise<Step
   const known = { ...run, checked: true, owner: { id, name } };
   // Where it is not certain that somebody is from here, only their own name in the settings counts.
   const stranger = run.asked.external === true && !policy.named(id, 'agent');
-  if (verdict.kind === 'allowed' && !stranger)
-    return save({ ...known, asked: { ...run.asked, isPublic: await isPublic(run, context) } }, 0, context);
+  if (verdict.kind === 'allowed' && !stranger) {
+    const open = await isPublic(run, context);
+    if (open.kind === 'wait') return lookAgainIn(open.inMs);
+    return save({ ...known, asked: { ...run.asked, isPublic: open.isPublic } }, 0, context);
+  }
   await noteThread(run, 'refused: not permitted', context);
   const about = askWhom(verdict.kind === 'refused' ? verdict.ask : [], policy.open('agent'));
   const note = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
   return save({ ...ending(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
 }
 
-/** Whether anybody may read the thread, where the request did not say; not, as long as Slack does not. */
-async function isPublic({ asked, id }: ThreadRun, { slack, log }: AgentContext): Promise<boolean> {
+/** Whether anybody may read the thread, where the request did not say; not, where Slack does not. */
+async function isPublic(
+  { asked, id }: ThreadRun,
+  { slack, log }: AgentContext,
+): Promise<{ kind: 'known'; isPublic: boolean } | { kind: 'wait'; inMs: number }> {
   try {
-    return asked.isPublic || (await slack.channel(asked.channel)).isPublic;
+    const open = asked.isPublic || (await slack.channel(asked.channel)).isPublic;
+    return { kind: 'known', isPublic: open };
   } catch (error) {
+    if (error instanceof SlackApiError && error.kind === 'limited' && error.retryAfterMs !== undefined)
+      return { kind: 'wait', inMs: error.retryAfterMs };
     log.warn({ run: id, err: error }, 'Slack does not tell whether a channel is public');
-    return false;
+    return { kind: 'known', isPublic: false };
   }
 }
 

@@ -46,10 +46,12 @@ async function decideForWhom(run: ExportRun, context: ExportContext): Promise<Ou
     return advance(run, { alone: shared }, context);
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
+    // Whoever comes back at the time that was named keeps the place in the line.
+    const inMs = error.kind === 'limited' ? error.retryAfterMs : undefined;
     const passing = ['limited', 'unreachable', 'unclear'].includes(error.kind);
     // As long again as it has taken so far: the pauses double without a count of them.
     const pauseMs = Math.min(Math.max(now() - run.sinceMs, timing.retryMinMs), timing.retryMaxMs);
-    const waitMs = Math.max(error.retryAfterMs ?? 0, pauseMs * (0.75 + random() / 2));
+    const waitMs = inMs ?? pauseMs * (0.75 + random() / 2);
     if (passing && now() + waitMs <= run.sinceMs + timing.giveUpMs) return lookAgainIn(waitMs);
     log.warn({ run: run.id, err: error }, 'Slack does not tell whether the channel is shared');
     return advance(run, { alone: true }, context);

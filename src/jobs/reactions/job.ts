@@ -9,7 +9,7 @@ import { backoffMs, type Timing } from '../../timing.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 
 export interface ReactionsContext {
-  slack: Pick<SlackApi, 'react' | 'unreact'>;
+  slack: Pick<SlackApi, 'react' | 'unreact' | 'refusedForMs'>;
   reactionStore: ReactionStore;
   pace: PaceStore;
   timing: Timing;
@@ -25,8 +25,10 @@ export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
   data: z.object({ runId: z.string() }),
 
   async run({ runId }, context) {
-    const { reactionStore } = context;
+    const { reactionStore, slack } = context;
     const record = await reactionStore.load(runId);
+    const refusedMs = slack.refusedForMs();
+    if (record !== undefined && record.changes.length > 0 && refusedMs > 0) return lookAgainIn(refusedMs);
     if (record !== undefined) {
       for (const change of record.changes) {
         const later = await deliver(record.subject, change, context);
@@ -101,6 +103,8 @@ async function handle(
     case 'unclear':
     case 'unreachable':
     case 'token': {
+      // Another call finds out whether the token works again.
+      if (kind === 'token' && retryAfterMs !== undefined) return lookAgainIn(retryAfterMs);
       const failures = await reactionStore.failed(runId);
       log.warn({ ...about, failures }, 'a reaction did not get through');
       // One that is still on its way must not come after the next.

@@ -19,7 +19,10 @@ let trouble: { error: unknown; after?: boolean }[];
 beforeAll(async () => {
   redis = await startTestRedis();
 });
+/** For how long Slack is not asked, since it refuses the token. */
+let refusedForMs: number;
 beforeEach(async () => {
+  refusedForMs = 0;
   await redis.client.flushall();
   store = createReactionStore(redis.client);
   asked = [];
@@ -36,7 +39,7 @@ beforeEach(async () => {
     if (wrong !== undefined) throw wrong.error;
   };
   context = {
-    slack: { react: call('+'), unreact: call('-') },
+    slack: { react: call('+'), unreact: call('-'), refusedForMs: () => refusedForMs },
     reactionStore: store,
     pace: createPaceStore(redis.client),
     timing: defaultTiming,
@@ -151,6 +154,15 @@ test.each([
   // The pace names at most 5 s at a time.
   expect(pauseMs(await look())).toBe(5000);
   expect(asked).toHaveLength(1);
+});
+
+test('while Slack refuses the token nothing is called, and no turn is taken', async () => {
+  await want({ '1.1': 'eyes' });
+  refusedForMs = 7000;
+  expect(await look()).toEqual({ kind: 'again', inMs: 7000 });
+  expect(asked).toEqual([]);
+  refusedForMs = 0;
+  expect(await look()).toEqual({ kind: 'done' });
 });
 
 describe('a call without a result', () => {

@@ -1,0 +1,57 @@
+import { backoffMs, type Timing } from '../timing.ts';
+import { SlackApiError } from './errors.ts';
+
+/** While Slack refuses the token nothing works: one call finds out whether it does again, and nobody else asks. */
+export interface TokenGate {
+  /** For how long nobody may call, in milliseconds; 0 while the token works, and when it is time to find out. */
+  waitMs(): number;
+  /** Returns after the call, or rejects with kind `token` without having made it. */
+  pass<T>(method: string, call: () => Promise<T>): Promise<T>;
+}
+
+export interface TokenGateParts {
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
+  /** A clock that nobody sets, in milliseconds. */
+  upMs: () => number;
+}
+
+export function createTokenGate({ timing, upMs }: TokenGateParts): TokenGate {
+  let refused: { times: number; untilMs: number } | undefined;
+  const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - upMs())));
+  const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
+
+  return {
+    waitMs,
+    async pass(method, call) {
+      const leftMs = waitMs();
+      // Who the bot is has to be asked of the token alone.
+      if (leftMs > 0 && method !== 'auth.test')
+        throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: leftMs });
+      const before = refused;
+      // As long as this call is under way, the others wait for it.
+      if (refused !== undefined) refused.untilMs = upMs() + timing.slackCallMs;
+      try {
+        const answer = await call();
+        refused = undefined;
+        return answer;
+      } catch (error) {
+        const saw = outcomeOf(error);
+        const times = (before?.times ?? 0) + 1;
+        // Of calls that were made at once, the first tells.
+        if (saw === 'refused' && refused === before) refused = { times, untilMs: upMs() + pauseMs(times) };
+        else if (saw === 'works') refused = undefined;
+        else if (saw === 'unknown' && refused !== undefined)
+          refused.untilMs = upMs() + pauseMs(refused.times);
+        throw error;
+      }
+    },
+  };
+}
+
+function outcomeOf(error: unknown): 'works' | 'refused' | 'unknown' {
+  if (!(error instanceof SlackApiError)) return 'unknown';
+  const { kind, code } = error;
+  if (kind === 'unclear' || kind === 'unreachable') return 'unknown';
+  // One that lacks a scope works for everything else.
+  return kind === 'token' && code !== 'missing_scope' ? 'refused' : 'works';
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createChannels } from '../../src/slack/channels.ts';
+import type { SlackApi } from '../../src/slack/client.ts';
+import { SlackApiError } from '../../src/slack/errors.ts';
+import { createPaceStore } from '../../src/store/pace.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+let redis: TestRedis;
+let asked: string[];
+let channel: SlackApi['channel'];
+/** What Slack says instead of an answer. */
+let refusal: SlackApiError | undefined;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  asked = [];
+  refusal = undefined;
+  channel = createChannels({
+    slack: {
+      async channel(id) {
+        asked.push(id);
+        if (refusal) throw refusal;
+        return { shared: id === 'C0SHARED', isPublic: true };
+      },
+    },
+    pace: createPaceStore(redis.client),
+    teamId: () => 'T0ACME',
+    timing: { readsPerMinute: 40 },
+    now: Date.now,
+  });
+});
+afterAll(() => redis.close());
+
+const outcome = (id: string) =>
+  channel(id).catch((error: SlackApiError) => ({ kind: error.kind, retryAfterMs: error.retryAfterMs }));
+
+test('whoever asks at the same time gets the same answer; later it is asked again', async () => {
+  const answers = await Promise.all([channel('C0SHARED'), channel('C0SHARED'), channel('C0DOCS')]);
+  expect(answers.map(({ shared }) => shared)).toEqual([true, true, false]);
+  expect(asked).toEqual(['C0SHARED', 'C0DOCS']);
+  await channel('C0SHARED');
+  expect(asked).toHaveLength(3);
+});
+
+test('Slack is asked no more often than it allows; whoever has to wait is told how long', async () => {
+  const outcomes: Awaited<ReturnType<typeof outcome>>[] = [];
+  for (let index = 0; index < 50; index += 1) outcomes.push(await outcome(`C${index}`));
+  expect(asked.length).toBeLessThan(15);
+  expect(outcomes.at(-1)).toMatchObject({ kind: 'limited', retryAfterMs: 5000 });
+});
+
+test('after a 429 nobody asks before its time', async () => {
+  refusal = new SlackApiError('limited', 'conversations.info', 'ratelimited', { retryAfterMs: 20_000 });
+  expect(await outcome('C1')).toEqual({ kind: 'limited', retryAfterMs: 20_000 });
+  refusal = undefined;
+  expect(await outcome('C2')).toMatchObject({ kind: 'limited' });
+  expect(asked).toEqual(['C1']);
+});

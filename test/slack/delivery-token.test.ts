@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { createDelivering } from './delivering.ts';
+
+let redis: TestRedis;
+const clock = { aheadMs: 0 };
+let world: Awaited<ReturnType<typeof createDelivering>>;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = await createDelivering(redis, clock);
+});
+afterEach(() => world.close());
+afterAll(() => redis.close());
+
+const pauseOf = (delivered: { kind: string; inMs?: number }) => delivered.inMs ?? Number.NaN;
+
+test('while the token is refused, all messages wait for one call; when it works again, all are posted', async () => {
+  const { slack, want, deliver, settle, texts, calls } = world;
+  const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  for (const key of names) await want(key);
+  await want('first');
+  await settle('first');
+  const { bot } = slack.tokens;
+  slack.tokens.bot = 'xoxb-another';
+  const before = slack.wire.calls.length;
+  await deliver('m0');
+  const untilMs = clock.aheadMs + 300_000;
+  while (clock.aheadMs < untilMs) {
+    const delivered = await Promise.all(names.map((key) => deliver(key)));
+    clock.aheadMs += Math.max(...delivered.map(pauseOf));
+  }
+  // At first, then after 1, 2, 4, 8 and 16 s, then every 30 s.
+  expect(slack.wire.calls.length - before).toBeLessThanOrEqual(16);
+  slack.tokens.bot = bot;
+  for (const key of names) await settle(key);
+  expect(texts().toSorted()).toEqual([...names, 'first'].toSorted());
+  expect(calls('chat.postMessage')).toBeGreaterThanOrEqual(21);
+});
