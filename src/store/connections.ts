@@ -50,7 +50,7 @@ export function connectForWork(
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
 /** Returns where and how to connect; whatever else an address says, such as `?host=`, is not taken. */
-export function serverOf(address: RedisAddress) {
+function serverOf(address: RedisAddress) {
   if ('socketPath' in address) return { path: address.socketPath };
   const url = new URL(address.url);
   return {
@@ -112,6 +112,6 @@ function inItsDatabase(redis: Redis): Redis {
 }
 
 /** Whether Redis refused to go to the database that was asked for. */
-export function isSelectError(error: Error & { command?: { name: string } }): boolean {
+function isSelectError(error: Error & { command?: { name: string } }): boolean {
   return error.command?.name === 'select';
 }

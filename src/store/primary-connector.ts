@@ -39,6 +39,6 @@ export class PrimaryConnector extends AbstractConnector {
 }
 
 /** Whether these fields of INFO are those of a server that takes no writes. */
-export function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
+function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
   return info.role === 'slave' && info.slave_read_only !== '0';
 }
