@@ -125,6 +125,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     linkActions,
     shortcuts,
     gate,
+    identity: identity.current,
     heard: createHeard({
       threads,
       runs,

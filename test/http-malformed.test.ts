@@ -140,7 +140,19 @@ const command = {
 };
 
 const gone = Symbol('gone');
-const odd = [gone, null, 0, true, '', '\u0000\uD800', [], [null], {}, { id: null, channel: 1, length: 1 }];
+const odd = [
+  gone,
+  null,
+  0,
+  true,
+  '',
+  '\u0000\uD800',
+  'x'.repeat(3000),
+  [],
+  [null],
+  {},
+  { id: null, channel: 1, length: 1 },
+];
 
 /** The value with each of its parts in turn replaced by each odd thing, or left out. */
 function* oddOnes(value: unknown): Generator<unknown> {

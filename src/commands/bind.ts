@@ -13,7 +13,9 @@ import type {
 } from '@slack/bolt';
 import type { Log } from '../log.ts';
 import type { Message } from '../slack/blocks.ts';
+import type { Identity } from '../slack/client.ts';
 import { noticeView } from '../slack/dialogs.ts';
+import { installedIn } from '../slack/reply.ts';
 import type { AnswerPrivately, PrivateAnswer } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfDialog, callerOfShortcut } from './callers.ts';
 import type {
@@ -34,6 +36,8 @@ export interface BindParts {
   linkActions: readonly string[];
   shortcuts: readonly MessageShortcut[];
   gate: Gate;
+  /** Who the bot is; nothing while Slack has not told yet. */
+  identity: () => Identity | undefined;
   /** Somebody opened the Home tab. Rejects when it cannot be brought up to date; Slack then tells again. */
   homeOpened: (teamId: string, userId: string) => Promise<void>;
   /**
@@ -86,7 +90,7 @@ export function bind(app: App, parts: BindParts) {
         const caller = callerOfAction(body, monotonicMs());
         const answer = await gate.pass(button.action, button.may, caller, async (known, tools) => {
           const value = button.value.safeParse(parseJson('value' in action ? action.value : undefined));
-          return value.success ? button.run(value.data, known, tools) : outdated;
+          return value.success ? button.run(value.data, known, tools) : outdated.button;
         });
         const told = answer.kind === 'refused' ? answer.message : answer.value;
         if (told) await tell(caller, told);
@@ -118,7 +122,7 @@ export function bind(app: App, parts: BindParts) {
         const meta = dialog.meta.safeParse(parseJson(view.private_metadata));
         const update = (message: Message) =>
           ack({ response_action: 'update', view: noticeView(view.title.text, message) });
-        if (!meta.success) return update(outdated);
+        if (!meta.success) return update(outdated.dialog);
         const responseUrl = await parts.responseUrlOf(meta.data.request);
         const caller = callerOfDialog(body, meta.data, responseUrl, receivedAtMs);
         const answer = await gate.pass(dialog.callback, dialog.may, caller, (known, tools) =>
@@ -140,30 +144,67 @@ export function bind(app: App, parts: BindParts) {
   app.event(
     'app_home_opened',
     async ({ event, body }: SlackEventMiddlewareArgs<'app_home_opened'> & AllMiddlewareArgs) => {
-      if (event.tab === 'home') await parts.homeOpened(body.team_id, event.user);
+      const teamId = ourTeam(body);
+      if (teamId !== undefined && event.tab === 'home') await parts.homeOpened(teamId, event.user);
     },
   );
 
-  app.event('message', ({ event, body }) => parts.heard(event, body));
-  app.event('app_mention', ({ event, body }) => parts.heard(event, body));
+  for (const name of ['message', 'app_mention'] as const) {
+    app.event(name, async ({ event, body }) => {
+      if (ourTeam(body) !== undefined) await parts.heard(event, body);
+    });
+  }
 
   for (const action of linkActions) app.action(action, async ({ ack }) => ack());
 
-  const known = [...buttons.map(({ action }) => action), ...linkActions].map((name) =>
-    name.replaceAll('.', '\\.'),
+  // What an update has renamed would else be shown as broken after 3 s.
+  app.command(noneOf(commands.map(({ name }) => name)), async ({ ack }) =>
+    ack({ response_type: 'ephemeral', ...outdated.command }),
   );
-  app.action(new RegExp(`^(?!(?:${known.join('|')})$)`), async ({ ack, body }) => {
-    await tell(callerOfAction(body as BlockAction, monotonicMs()), outdated);
+  app.action(noneOf([...buttons.map(({ action }) => action), ...linkActions]), async ({ ack, body }) => {
+    await tell(callerOfAction(body as BlockAction, monotonicMs()), outdated.button);
     await ack();
   });
+  app.shortcut(
+    { callback_id: noneOf(shortcuts.map(({ callback }) => callback)) },
+    async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
+      // One of the whole workspace has no address for answers.
+      const responseUrl = 'response_url' in body ? body.response_url : undefined;
+      await tell({ user: body.user, responseUrl }, outdated.shortcut);
+      await ack();
+    },
+  );
+  app.view(
+    { callback_id: noneOf(dialogs.map(({ callback }) => callback)), type: 'view_submission' },
+    async ({ ack, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) =>
+      ack({ response_action: 'update', view: noticeView(view.title.text, outdated.dialog) }),
+  );
 
-  async function tell(caller: Caller, answer: PrivateAnswer): Promise<boolean> {
-    const { responseUrl } = caller;
+  /**
+   * Returns the workspace that this Docket belongs to when the event is of that one. Throws while Slack has not told
+   * which one it is: Slack then tells the event again.
+   */
+  function ourTeam(envelope: unknown): string | undefined {
+    const identity = parts.identity();
+    if (identity === undefined) throw new Error('an event came before Slack told who the bot is');
+    const team = installedIn(envelope);
+    if (team === identity.teamId) return team;
+    log.warn({ team }, 'an event of another workspace was ignored');
+    return undefined;
+  }
+
+  async function tell(
+    { user, responseUrl }: Pick<Caller, 'responseUrl'> & { user: { id: string } },
+    answer: PrivateAnswer,
+  ): Promise<boolean> {
     const told = responseUrl !== undefined && (await answerPrivately(responseUrl, answer, answerMs));
-    if (!told) log.warn({ user: caller.user.id }, 'a private answer did not arrive');
+    if (!told) log.warn({ user: user.id }, 'a private answer did not arrive');
     return told;
   }
 }
+
+/** Matches every name but these. */
+const noneOf = (names: readonly string[]) => new RegExp(`^(?!(?:${names.map(RegExp.escape).join('|')})$)`);
 
 function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage {
   const { thread_ts: threadTs, text, blocks, attachments } = message;

@@ -46,11 +46,16 @@ const slackAway = message([
 ]);
 const otherWorkspace = message([['This Docket belongs to another workspace. Nothing was started.']]);
 
-export const outdated = message([
-  [
-    'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
-  ],
-]);
+const fromAnotherVersion = (what: string, instead: string) =>
+  message([[`This ${what} is from another version of me and no longer works. ${instead}`]]);
+
+/** Answers to what this version does not know (any more). */
+export const outdated = {
+  button: fromAnotherVersion('button', 'Use a newer message, or type the command again.'),
+  command: fromAnotherVersion('command', 'Whoever runs me has to install me again, with my new manifest.'),
+  dialog: fromAnotherVersion('dialog', 'Open it again.'),
+  shortcut: fromAnotherVersion('shortcut', 'Load Slack anew, then look for its new name.'),
+} as const;
 
 export function createGate(parts: GateParts): Gate {
   const { tools, policy, audit, newRef, now, log } = parts;

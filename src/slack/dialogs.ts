@@ -6,8 +6,9 @@ const TITLE = 24;
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
-/** A dialog that only says something. */
-export const noticeView = (title: string, { blocks }: Message) => reportView(title, blocks);
+/** A dialog that only says something, under a title of another one. */
+export const noticeView = (title: string, { blocks }: Message) =>
+  reportView(title.length > TITLE ? 'Docket' : title, blocks);
 
 /** A dialog to read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {

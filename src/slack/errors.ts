@@ -93,6 +93,8 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   fatal_error: 'unclear',
   service_unavailable: 'unclear',
   request_timeout: 'unclear',
+  // While the workspace moves into an Enterprise organization, calls fail now and then.
+  team_added_to_org: 'unclear',
   unreadable: 'unclear',
 };
 

@@ -195,10 +195,19 @@ function wording(message: MessageFields): string {
   return messageMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
 }
 
+/**
+ * The workspace whose installation of the app an event is for. In a channel that is shared with another one,
+ * `team_id` may be that other one.
+ */
+export function installedIn(envelope: unknown): string | undefined {
+  const { authorizations, context_team_id, team_id } = envelopeFields.safeParse(envelope).data ?? {};
+  return authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
+}
+
 /** In a shared channel, whoever is not proven to be from the workspace of the app counts as from elsewhere. */
 function isExternal({ team, user_team, source_team }: MessageFields, around: Envelope): boolean {
   if (around.is_ext_shared_channel === false) return false;
-  const ours = around.authorizations?.[0]?.team_id ?? around.context_team_id ?? around.team_id;
+  const ours = installedIn(around);
   const theirs = [user_team, team, source_team].filter((one) => one !== undefined);
   if (theirs.some((one) => one !== ours)) return true;
   return around.is_ext_shared_channel === true && theirs.length === 0;

@@ -64,6 +64,36 @@ describe('every click reaches exactly one listener', () => {
     ]);
   });
 
+  test('an unknown command says so', async () => {
+    const [answer, ...more] = (await bound().types('/docs-long-gone', '')) as [Message];
+    expect(answer.text).toMatch(/^This command is from another version of me/);
+    expect(more).toEqual([]);
+  });
+
+  test.each(['Export', 'X'.repeat(25)])('an unknown modal says so in its place: %s', async (text) => {
+    const { submits } = bound({ dialogs: [aDialog()] });
+    const answers = await submits('long_gone', { title: { type: 'plain_text', text } });
+    expect(answers).toEqual([expect.objectContaining({ response_action: 'update' })]);
+    const { view } = answers[0] as { view: unknown };
+    expect(JSON.stringify(view)).toContain('This dialog is from another version of me');
+    expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+    expect(await submits('test.dialog')).toEqual([undefined]);
+  });
+
+  test('an unknown message shortcut says so', async () => {
+    const { chooses, answers } = bound({ shortcuts: [aShortcut()] });
+    expect(await chooses('long_gone')).toBe(1);
+    expect(answers.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^This shortcut is from another version of me/),
+    ]);
+  });
+
+  test('an unknown shortcut of the whole workspace, which has no address for answers, is acknowledged', async () => {
+    const { chooses, answers } = bound();
+    expect(await chooses('long_gone', { response_url: undefined, channel: undefined })).toBe(1);
+    expect(answers).toEqual([]);
+  });
+
   test('a link is acknowledged and nothing else', async () => {
     const { clicks, answers } = bound({ linkActions: ['a.b'] });
     expect(await clicks('a.b')).toBe(1);
@@ -304,6 +334,39 @@ describe('a message shortcut', () => {
     expect(await chooses('test.message')).toBe(1);
     expect(ran).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't instruct the docs agent here/);
+  });
+});
+
+describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (name) => {
+  function setting(identity?: Bound['identity']) {
+    const kept: unknown[] = [];
+    const keep = async (...what: unknown[]) => void kept.push(what);
+    return { kept, ...bound({ heard: keep, homeOpened: keep, ...(identity && { identity }) }) };
+  }
+  const event = { type: name, tab: 'home', user: 'U0ANA' };
+
+  test.each<[string, Heard]>([
+    ['by its team', { team_id: 'T0OTHER' }],
+    ['by the workspace that it came through', { team_id: 'T0OTHER', context_team_id: 'T0OTHER' }],
+    ['by the installation that it is for', { team_id: 'T0ACME', authorizations: [{ team_id: 'T0OTHER' }] }],
+    ['since it names none', {}],
+  ])('of another workspace is acknowledged and ignored: %s', async (_, envelope) => {
+    const { kept, happens, log } = setting();
+    await happens(name, event, envelope);
+    expect(kept).toEqual([]);
+    expect(log()).toContain('an event of another workspace was ignored');
+  });
+
+  test('in a channel shared with another workspace, which is for our installation, is kept', async () => {
+    const { kept, happens } = setting();
+    await happens(name, event, { team_id: 'T0OTHER', authorizations: [{ team_id: 'T0ACME' }] });
+    expect(kept).toEqual([expect.arrayContaining([name === 'app_home_opened' ? 'T0ACME' : event])]);
+  });
+
+  test('that comes before Slack said who the bot is, Slack tells again', async () => {
+    const { kept, happens } = setting(() => undefined);
+    await expect(happens(name, event)).rejects.toThrow('before Slack told');
+    expect(kept).toEqual([]);
   });
 });
 

@@ -18,25 +18,30 @@ type Listener = (heard: Heard) => Promise<void>;
 
 /** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
 function fakeBolt() {
-  const commands = new Map<string, Listener>();
-  const actions: [string | RegExp, Listener][] = [];
-  const views = new Map<string, Listener>();
+  type Listening = [string | RegExp, Listener][];
+  const commands: Listening = [];
+  const actions: Listening = [];
+  const views: Listening = [];
+  const shortcuts: Listening = [];
   const events = new Map<string, Listener>();
-  const shortcuts = new Map<string, Listener>();
+  type Callback = { callback_id: string | RegExp };
   const app = {
-    view: ({ callback_id: id }: { callback_id: string }, listener: Listener) => void views.set(id, listener),
-    shortcut: ({ callback_id: id, type }: { callback_id: string; type: string }, listener: Listener) =>
-      void shortcuts.set(`${type} ${id}`, listener),
+    view: ({ callback_id: id }: Callback, listener: Listener) => void views.push([id, listener]),
+    shortcut: ({ callback_id: id }: Callback, listener: Listener) => void shortcuts.push([id, listener]),
     event: (name: string, listener: Listener) => void events.set(name, listener),
-    command: (name: string, listener: Listener) => void commands.set(name, listener),
+    command: (name: string | RegExp, listener: Listener) => void commands.push([name, listener]),
     action: (id: string | RegExp, listener: Listener) => void actions.push([id, listener]),
   };
-  const listening = (id: string) =>
-    actions.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
+  const thoseOf = (listening: Listening, id: string) =>
+    listening.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
+  const listening = (id: string) => thoseOf(actions, id);
+  async function reach(registered: Listening, id: string, heard: Heard) {
+    for (const [, listener] of thoseOf(registered, id)) await listener(heard);
+  }
 
   async function types(name: string, text: string, body: Heard = {}) {
     const acknowledged: unknown[] = [];
-    await commands.get(name)?.({
+    await reach(commands, name, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
       body: { ...from, text, ...body },
     });
@@ -49,12 +54,12 @@ function fakeBolt() {
       body: { ...fromClick, ...body },
       action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
     };
-    for (const [, listener] of listening(id)) await listener(heard);
+    await reach(actions, id, heard);
     return acknowledged;
   }
   async function submits(callback: string, view: Heard = {}) {
     const acknowledged: unknown[] = [];
-    await views.get(callback)?.({
+    await reach(views, callback, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
       body: fromDialog,
       view: { ...aView, ...view },
@@ -64,11 +69,11 @@ function fakeBolt() {
   async function chooses(callback: string, body: Heard = {}) {
     let acknowledged = 0;
     const heard = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
-    await shortcuts.get(`message_action ${callback}`)?.(heard);
+    await reach(shortcuts, callback, heard);
     return acknowledged;
   }
-  const happens = (name: string, event: Heard) =>
-    events.get(name)?.({ event, body: { team_id: 'T0ACME' } }) ?? Promise.reject(new Error(name));
+  const happens = (name: string, event: Heard, body: Heard = { team_id: 'T0ACME' }) =>
+    events.get(name)?.({ event, body }) ?? Promise.reject(new Error(name));
   return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
 }
 
@@ -151,10 +156,17 @@ export const answersWith = (verdict: Verdict): GateParts['policy'] => ({
   check: async () => verdict,
 });
 
+const acme = () => ({
+  teamId: 'T0ACME',
+  botUserId: 'U0BOT',
+  botId: 'B0',
+  url: 'https://acme.example/',
+});
+
 export type Bound = Partial<BindParts> & Partial<Pick<GateParts, 'policy' | 'identity' | 'tools'>>;
 
 /** The registry as a test wants it, bound to a stand-in of Bolt, behind a gate that lets everybody in. */
-export function bound({ policy = allows, identity, tools, ...changes }: Bound = {}) {
+export function bound({ policy = allows, identity = acme, tools, ...changes }: Bound = {}) {
   const bolt = fakeBolt();
   const answers: { responseUrl: string; text: string }[] = [];
   const lines: string[] = [];
@@ -168,14 +180,13 @@ export function bound({ policy = allows, identity, tools, ...changes }: Bound = 
     gate: createGate({
       tools: tools ?? ({} as GateParts['tools']),
       policy,
-      identity:
-        identity ??
-        (() => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' })),
+      identity,
       audit: { add: async () => {}, last: async () => ({ done: [], refused: [] }) },
       newRef: () => '7f3c1d',
       now: () => 0,
       log,
     }),
+    identity,
     homeOpened: async () => {},
     heard: async () => {},
     responseUrlOf: async () => 'https://hooks.example/1',

@@ -192,6 +192,14 @@ test('an error that is no refusal is not taken for a reaction that is there', as
   expect(await failure(api.unreact(said, 'eyes'))).toBe('unclear http_503');
 });
 
+test('a workspace that moves into an Enterprise organization may have taken the call: it passes by itself', async () => {
+  const { slack, api } = await setting();
+  const said = await slack.person('ana').says('#docs', 'hello');
+  const body = { ok: false, error: 'team_added_to_org' };
+  slack.wire.order('reactions.add', { kind: 'answer', status: 200, body });
+  expect(await failure(api.react(said, 'eyes'))).toBe('unclear team_added_to_org');
+});
+
 test('a whisper is read by one person, in the channel or in a thread', async () => {
   const { slack, api } = await setting();
   const [ana, ben] = [slack.person('ana'), slack.person('ben')];
