@@ -115,7 +115,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
 
     const pacer = postPace(target.channel, timing);
-    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs: now() });
+    const turn = { of: key, rank: rankOf(wanted), sinceMs: now(), by: wanted.by };
+    const waitMs = await pace.take(pacer, turn);
     if (waitMs > 0) return again(waitMs);
     const postedAtMs = record.postedAtMs ?? (await slack.timeMs());
     const markedAtMs = now();
@@ -149,7 +150,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const pacer = editPace(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
-    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs });
+    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs, by: wanted.by });
     if (waitMs > 0) return again(waitMs);
     const markedAtMs = now();
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };

@@ -8,6 +8,8 @@ export interface Shown {
   place: Place;
   kind: WantedMessage['kind'];
   message: Message;
+  /** Whom it is for: where many wait, people go in turn. */
+  by?: string;
   /** Somebody has clicked and waits to see it. */
   clicked?: true;
   /** What it says is not worth a new post where somebody deleted it. */

@@ -27,6 +27,8 @@ export const wantedMessage = z.object({
   place,
   /** What it is to people: decides which edits go first. */
   kind: z.enum(['progress', 'state', 'ending']),
+  /** Whom it is for: where many wait, people go in turn. */
+  by: z.string().optional(),
   /** Somebody has clicked and waits to see it: only endings go first. */
   clicked: z.literal(true).optional(),
   /** Whether it is posted again where somebody deleted it; by default, all but progress is. */

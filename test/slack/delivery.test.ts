@@ -73,7 +73,7 @@ async function want(
   key: string,
   kind: WantedMessage['kind'],
   text = key,
-  more: Pick<WantedMessage, 'clicked' | 'repost'> = {},
+  more: Pick<WantedMessage, 'by' | 'clicked' | 'repost'> = {},
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
@@ -102,6 +102,14 @@ async function afterTurns(bucket: string, count: number, names: string[]) {
   return told;
 }
 const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME', count, names);
+
+test('what one person waits for holds up nobody else: the posts of a channel go in turn by person', async () => {
+  const mine = Array.from({ length: 150 }, (_, index) => `ana${index}`);
+  for (const key of mine) await want(key, 'state', key, { by: 'U0ANA' });
+  for (const key of ['ben0', 'ben1']) await want(key, 'state', key, { by: 'U0BEN' });
+  const told = await afterTurns('post:C0DOCS', 5, [...mine, 'ben0', 'ben1']);
+  expect(told.map((line) => line.slice(0, 3))).toEqual(['ana', 'ben', 'ana', 'ben', 'ana']);
+});
 
 test('edits that wait go in order: endings, changes of state, progress', async () => {
   for (const key of ['progress', 'state', 'ending'] as const) {

@@ -50,7 +50,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
 
-  await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1');
+  await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
   const saved = await runs.save(run);
   await runs.resume(saved ?? run, deadlineMs, 60_000);
   await messages.want('m1', aMessage(), 1, 1000);
@@ -61,7 +61,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
   // The third has to wait in line.
   for (const of of ['a', 'b', 'c'])
-    await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, { of, rank: 0, sinceMs: 1000 });
+    await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, { of, rank: 0, sinceMs: 1000, by: 'U1' });
   await pace.hold({ bucket: 'edit:T1', perMinute: 60, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
   await createHealthStore(client).tell('docs', { answered: true, atMs: 1000 });
@@ -106,8 +106,8 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.undelivered(),
       keys.link('l1'),
       keys.pace('post:C1'),
-      keys.pace('post:C1:line'),
-      keys.pace('post:C1:gone'),
+      ...['order', 'until', 'mine', 'places', 'rounds'].map((part) => keys.pace(`post:C1:${part}`)),
+      keys.quota('exports'),
       keys.pace('edit:T1:hold'),
       keys.jobErrors('export:1'),
       keys.health('docs'),

@@ -32,7 +32,7 @@ async function setBack(bucket: string, ms: number) {
   await passes(bucket, -ms);
   const hold = keys.pace(`${bucket}:hold`);
   if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'since', ms);
-  const gone = keys.pace(`${bucket}:gone`);
+  const gone = keys.pace(`${bucket}:until`);
   for (const of of await redis.client.zrange(gone, '0', '-1')) await redis.client.zincrby(gone, ms, of);
 }
 
@@ -141,7 +141,7 @@ describe('those who wait', () => {
   test('are told to come one after the other', async () => {
     const quick: Pace = { bucket: 'q', perMinute: 30, burst: 1 };
     for (const of of ['first', 'a', 'b']) await take(quick, { of, sinceMs: 1 });
-    const [a = 0, b = 0] = (await redis.client.zmscore(keys.pace('q:gone'), 'a', 'b')).map(Number);
+    const [a = 0, b = 0] = (await redis.client.zmscore(keys.pace('q:until'), 'a', 'b')).map(Number);
     expect(Math.abs(b - a - 2000)).toBeLessThanOrEqual(1);
   });
 
@@ -197,16 +197,60 @@ describe('those who wait', () => {
     await served([dead, alive]);
     await turns(1);
     expect(await served([alive])).toEqual([]);
-    const keptMs = Number(await redis.client.zscore(keys.pace('h:gone'), 'dead')) - (await time());
+    const keptMs = Number(await redis.client.zscore(keys.pace('h:until'), 'dead')) - (await time());
     expect(keptMs).toBeLessThanOrEqual(LONGEST + 1000);
-    await redis.client.zincrby(keys.pace('h:gone'), -LONGEST - 1000, 'dead');
+    await redis.client.zincrby(keys.pace('h:until'), -LONGEST - 1000, 'dead');
     expect(await served([alive])).toEqual(['alive']);
+  });
+
+  test('go in turn by person, however many one of them has', async () => {
+    const mine = Array.from({ length: 150 }, (_, index) =>
+      somebody({ of: `ana ${index}`, sinceMs: index, by: 'U0ANA' }),
+    );
+    await served(mine);
+    const others = ['U0BEN', 'U0CLEO'].flatMap((by, who) =>
+      [0, 1].map((index) => somebody({ of: `${by} ${index}`, sinceMs: 1000 + who + 10 * index, by })),
+    );
+    await served(others.toReversed());
+    const order: string[] = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      await turns(1);
+      const [next = ''] = await served([...others, ...mine].filter(({ of }) => !order.includes(of)));
+      order.push(next);
+    }
+    expect(order).toEqual(['ana 0', 'U0BEN 0', 'U0CLEO 0', 'ana 1', 'U0BEN 1', 'U0CLEO 1', 'ana 2', 'ana 3']);
+  });
+
+  test('have each person’s go by the time since when they wait, whichever asked first', async () => {
+    const [early, late] = [1, 2].map((sinceMs) => somebody({ of: `ana ${sinceMs}`, sinceMs, by: 'U0ANA' }));
+    if (!early || !late) throw new Error('two');
+    await served([late, early]);
+    await turns(1);
+    expect(await served([late, early])).toEqual(['ana 1']);
+  });
+
+  test('are not held up by somebody who has had many turns just now, nor hold them up for it', async () => {
+    const ana = (index: number) => somebody({ of: `ana ${index}`, sinceMs: index, by: 'U0ANA' });
+    const ben = (index: number) => somebody({ of: `ben ${index}`, sinceMs: 100 + index, by: 'U0BEN' });
+    await served([0, 1, 2, 3, 4, 5, 6, 7].map(ana));
+    for (let index = 0; index < 4; index += 1) {
+      await turns(1);
+      expect(await served([4, 5, 6, 7, index].map(ana))).toEqual([`ana ${index}`]);
+    }
+    await served([0, 1, 2, 3].map(ben));
+    const order: string[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      await turns(1);
+      const rest = [...[4, 5, 6, 7].map(ana), ...[0, 1, 2, 3].map(ben)];
+      order.push(...(await served(rest.filter(({ of }) => !order.includes(of)))));
+    }
+    expect(order).toEqual(['ben 0', 'ana 4', 'ben 1', 'ana 5', 'ben 2', 'ana 6']);
   });
 
   test('leave nothing behind, whether they come back or not', async () => {
     const [a, b] = [somebody(), somebody()];
     await served([a, b]);
-    for (const name of ['h:line', 'h:gone']) {
+    for (const name of ['h:order', 'h:until', 'h:places', 'h:rounds']) {
       const livesMs = await redis.client.pttl(keys.pace(name));
       expect(livesMs).toBeGreaterThan(0);
       expect(livesMs).toBeLessThanOrEqual(LONGEST + 1000);
@@ -215,8 +259,9 @@ describe('those who wait', () => {
     await served([a]);
     await turns(1);
     await served([b]);
-    expect(await redis.client.keys('*:line')).toEqual([]);
-    expect(await redis.client.keys('*:gone')).toEqual([]);
+    for (const name of ['order', 'until', 'places', 'mine'])
+      expect(await redis.client.keys(`*:${name}`)).toEqual([]);
+    expect(await redis.client.pttl(keys.pace('h:rounds'))).toBeGreaterThan(0);
   });
 });
 
@@ -314,8 +359,8 @@ describe('how much is in use', () => {
     expect([free, waiting]).toEqual([0, 2]);
     expect(nextMs).toBeGreaterThan(HOUR - 60_000);
     expect(nextMs).toBeLessThanOrEqual(HOUR);
-    for (const gone of await redis.client.zrange(keys.pace('b:gone'), '0', '0'))
-      await redis.client.zadd(keys.pace('b:gone'), 1, gone);
+    for (const gone of await redis.client.zrange(keys.pace('b:until'), '0', '0'))
+      await redis.client.zadd(keys.pace('b:until'), 1, gone);
     expect(await pace.use(slow)).toMatchObject({ waiting: 1 });
   });
 

@@ -43,7 +43,9 @@ export async function tell(
 /** Shows everything as it should look now. */
 export async function show(run: ThreadRun, { outbox, reactions }: AgentContext): Promise<void> {
   const { teamId, id: runId, place } = run;
-  const shown = threadMessages(untold(run)).map((message) => outbox.show(teamId, message, run.rev));
+  const shown = threadMessages(untold(run)).map((message) =>
+    outbox.show(teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
+  );
   const reacted =
     place && reactions.show({ teamId, runId, channel: place.channel }, reactionsOf(run), run.rev);
   await Promise.all([...shown, reacted]);

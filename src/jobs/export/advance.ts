@@ -34,7 +34,8 @@ export async function advance(
 }
 
 export async function show(run: ExportRun, { outbox }: ExportContext) {
-  for (const shown of exportMessages(run)) await outbox.show(run.teamId, shown, run.rev);
+  for (const shown of exportMessages(run))
+    await outbox.show(run.teamId, { by: run.requester.id, ...shown }, run.rev);
 }
 
 /** The trouble of a run after one more failed call. It ends when the platform says, or after ever longer pauses. */

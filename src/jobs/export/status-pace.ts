@@ -19,16 +19,17 @@ const lookPace = ({ key, perSecond }: LookShare): Pace => ({
 
 /**
  * Takes the run's turn to look at the platform and answers 0, or answers in how many milliseconds to ask again. Runs
- * near their end and looks that a person waits for go first; among equals, whoever is due since the longest time.
+ * near their end and looks that a person waits for go first; among equals people go in turn, then whoever is due since
+ * the longest time.
  */
 export function takeLook(
-  { id, looks, lookWanted, nextLookAtMs }: ExportRun,
+  { id, requester, looks, lookWanted, nextLookAtMs }: ExportRun,
   share: LookShare,
   pace: PaceStore,
   nowMs: number,
 ): Promise<number> {
   const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
-  return pace.take(lookPace(share), { of: id, rank, sinceMs: nextLookAtMs });
+  return pace.take(lookPace(share), { of: id, rank, sinceMs: nextLookAtMs, by: requester.id });
 }
 
 /** The platform's limit is reached: no run looks with this key before `waitMs` have passed. */

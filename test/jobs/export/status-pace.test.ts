@@ -82,6 +82,12 @@ test('among equals, whoever is due since the longest time goes first', async () 
   expect(await order(far('a', 0.2), far('b', 0.4), far('c', 0))).toEqual(['c', 'a', 'b']);
 });
 
+test('among equals people go in turn, however many exports one of them has', async () => {
+  const mine = ['a', 'b', 'c', 'd'].map((id) => far(id, 0));
+  const other = { ...far('ben’s', 0.5), requester: { id: 'U0BEN', name: 'ben' } };
+  expect((await order(...mine, other)).indexOf('ben’s')).toBe(1);
+});
+
 test('each key has its own looks, however many projects share it', async () => {
   for (const id of ['a', 'b']) await ask(far(id));
   expect(await ask({ ...far('c'), project: 'other' })).toBeGreaterThan(0);
