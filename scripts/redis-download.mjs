@@ -36,7 +36,10 @@ export async function downloadRedis(target) {
     if (!server) return `The package ${family}-tools holds no server.`;
     if (!(await addLibraries(debs, server)))
       return `Libraries of the fetched one are missing:\n${[...debs.problems].join('\n')}`;
-    writeWrapper(work, server, debs.root);
+    mkdirSync(join(work, 'bin'));
+    writeWrapper(work, server, debs.root, 'redis-server');
+    // What Docket tells people to run when its data is damaged.
+    writeWrapper(work, join(dirname(server), `${family}-check-aof`), debs.root, 'redis-check-aof');
 
     const { output } = await capture(join(work, 'bin', 'redis-server'), ['--version']);
     if (!serverIsUsable(output))
@@ -100,18 +103,17 @@ function libraryFolders(folder) {
 }
 
 /** Paths are relative to the wrapper, so that the checkout can be moved. */
-function writeWrapper(work, server, root) {
+function writeWrapper(work, program, root, name) {
   const bin = join(work, 'bin');
   const fromBin = (path) => `$here/${relative(bin, path)}`;
-  mkdirSync(bin);
   const lines = [
     '#!/bin/sh',
     "# Written by Docket's setup. It replaces itself, so that a signal to this process reaches the server.",
     `here=\${0%/*}`,
     `export LD_LIBRARY_PATH="${libraryFolders(root).map(fromBin).join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`,
-    `exec "${fromBin(server)}" "$@"`,
+    `exec "${fromBin(program)}" "$@"`,
     '',
   ];
-  writeFileSync(join(bin, 'redis-server'), lines.join('\n'));
-  chmodSync(join(bin, 'redis-server'), 0o755);
+  writeFileSync(join(bin, name), lines.join('\n'));
+  chmodSync(join(bin, name), 0o755);
 }

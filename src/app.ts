@@ -14,10 +14,11 @@ import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
 import { createNames } from './slack/names.ts';
 import type { RedisAddress } from './store/connections.ts';
+import { DataDirUnusable } from './store/data-dir.ts';
 import { DataDirInUse } from './store/data-dir-lock.ts';
-import { RedisStartFailed, startEmbeddedRedis } from './store/embedded-redis.ts';
+import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { outside } from './store/health.ts';
-import { RedisMissing } from './store/redis-server.ts';
+import { RedisMissing, RedisStartFailed } from './store/redis-server.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { startReceiving } from './web-role.ts';
 import { within } from './within.ts';
@@ -149,6 +150,7 @@ const operatorErrors = [
   PortError,
   RedisMissing,
   DataDirInUse,
+  DataDirUnusable,
   RedisStartFailed,
 ];
 

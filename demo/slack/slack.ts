@@ -109,7 +109,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
     bot: `xoxb-stand-in-${randomUUID()}`,
-    signingSecret: 'stand-in-signing-secret',
+    signingSecret: '57a4d1459191459ec4e757a4d1459191',
     app: 'xapp-stand-in-app-token',
     verification: 'stand-in-verification-token',
   };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DataDirUnusable } from './data-dir.ts';
 
 /** Another Docket keeps its data in this folder. */
 export class DataDirInUse extends Error {
@@ -19,6 +20,7 @@ const TAKEN = [5, 6];
 /**
  * Makes this process the only one that works on `folder`, or throws `DataDirInUse`. Two that start at the same
  * instant may each see the other, so a refusal is final only after `patienceMs`. Returns what releases the lock.
+ * Throws `DataDirUnusable` where there can be no lock.
  *
  * SQLite's lock is the operating system's own lock on an open file: the kernel drops it with the process, also
  * after kill -9, keeps it while the process is frozen, and knows neither process numbers nor left-over files.
@@ -34,15 +36,18 @@ export async function lockDataDir(folder: string, dataDir: string, patienceMs: n
 }
 
 function tryLock(file: string): (() => void) | undefined {
-  const database = new DatabaseSync(file, { timeout: 0 });
+  const database = new DatabaseSync(file, { timeout: 0, open: false });
   try {
+    database.open();
     // Nothing is ever written: the open transaction is the lock.
     database.exec('BEGIN EXCLUSIVE');
     return () => database.close();
   } catch (error) {
-    database.close();
-    if (error instanceof Error && 'errcode' in error && TAKEN.includes(Number(error.errcode)))
-      return undefined;
-    throw error;
+    if (database.isOpen) database.close();
+    if (!(error instanceof Error && 'errcode' in error)) throw error;
+    if (TAKEN.includes(Number(error.errcode))) return undefined;
+    throw new DataDirUnusable(
+      `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
+    );
   }
 }

@@ -1,30 +1,20 @@
-import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { damageOf, readyData } from './append-only-file.ts';
+import { freeBytes, prepareDataDir, watchRoom } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import {
   ask,
   connectionEnd,
+  endsWithin,
   findServer,
   isOurServer,
   leftoverPid,
   logTail,
+  RedisStartFailed,
+  type ServerLog,
   type ServerPlace,
   spawnServer,
 } from './redis-server.ts';
-
-/** Redis did not come up; the message holds what it said last. */
-export class RedisStartFailed extends Error {
-  override name = 'RedisStartFailed';
-}
-
-interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 /** The durations of the embedded Redis, in milliseconds. */
 interface EmbeddedRedisTiming {
@@ -57,10 +47,12 @@ const defaultTiming: EmbeddedRedisTiming = {
 
 interface EmbeddedRedisOptions {
   dataDir: string;
-  log: Log;
+  log: ServerLog;
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
   timing?: Partial<EmbeddedRedisTiming>;
+  /** How much may still be written to the disk of a folder. */
+  free?: (folder: string) => number;
 }
 
 export interface EmbeddedRedis {
@@ -80,20 +72,19 @@ interface Server {
   ended: Promise<string>;
 }
 
-/** A socket's address holds 108 bytes with its end mark, on macOS 104. */
-const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
-
 /**
  * Starts Docket's own Redis on a data folder and keeps it running, or takes over one that a killed Docket left
- * running there. Resolves when it answers. One Docket per data folder: a second one gets `DataDirInUse`.
+ * running there. Resolves when it answers. One Docket per data folder: a second one gets `DataDirInUse`. Rejects with
+ * `DataDirUnusable` or `RedisStartFailed` when an operator has to act.
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const timing = { ...defaultTiming, ...options.timing };
   const program = findServer(options.searchPath);
-  const place = prepare(options.dataDir);
+  const free = options.free ?? freeBytes;
+  const place = prepareDataDir(options.dataDir, free);
   const release = await lockDataDir(place.folder, options.dataDir, timing.lockPatienceMs);
   try {
-    const keeper = new Keeper(place, program, timing, options.log, release);
+    const keeper = new Keeper({ place, program, timing, log: options.log, release, free });
     await keeper.start();
     return keeper;
   } catch (error) {
@@ -102,33 +93,38 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   }
 }
 
+interface KeeperParts {
+  place: ServerPlace;
+  program: string;
+  timing: EmbeddedRedisTiming;
+  log: ServerLog;
+  release: () => void;
+  free: (folder: string) => number;
+}
+
 /** Holds the lock of the data folder and brings Redis up again whenever it ends. */
 class Keeper implements EmbeddedRedis {
   readonly socketPath: string;
   readonly #place: ServerPlace;
   readonly #program: string;
   readonly #timing: EmbeddedRedisTiming;
-  readonly #log: Log;
+  readonly #log: ServerLog;
   readonly #release: () => void;
+  readonly #hasRoom: () => boolean;
   readonly #stopping = new AbortController();
   readonly #listeners: ((reason: string) => void)[] = [];
   #server: Server | undefined;
   #watch: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
-  constructor(
-    place: ServerPlace,
-    program: string,
-    timing: EmbeddedRedisTiming,
-    log: Log,
-    release: () => void,
-  ) {
-    this.socketPath = place.socketPath;
-    this.#place = place;
-    this.#program = program;
-    this.#timing = timing;
-    this.#log = log;
-    this.#release = release;
+  constructor(parts: KeeperParts) {
+    this.socketPath = parts.place.socketPath;
+    this.#place = parts.place;
+    this.#program = parts.program;
+    this.#timing = parts.timing;
+    this.#log = parts.log;
+    this.#release = parts.release;
+    this.#hasRoom = watchRoom(parts.place.folder, parts.free, parts.log);
   }
 
   async start(): Promise<void> {
@@ -162,7 +158,8 @@ class Keeper implements EmbeddedRedis {
       const upSince = performance.now();
       const reason = await server.ended;
       if (this.#stopping.signal.aborted) return;
-      this.#log.warn({ pid: server.pid, reason }, 'Redis ended by itself and is started again');
+      const said = logTail(this.#place);
+      this.#log.warn({ pid: server.pid, reason, said }, 'Redis ended by itself and is started again');
       this.#tell(reason);
       if (performance.now() - upSince >= this.#timing.stableMs) pauseMs = this.#timing.restartMinMs;
 
@@ -171,6 +168,7 @@ class Keeper implements EmbeddedRedis {
         await this.#pause(pauseMs);
         if (this.#stopping.signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, this.#timing.restartMaxMs);
+        if (!this.#hasRoom()) continue;
         next = await this.#bringUp().catch((error: unknown) => {
           if (this.#stopping.signal.aborted) return undefined;
           this.#log.error({ err: error }, 'Redis could not be started again');
@@ -214,6 +212,7 @@ class Keeper implements EmbeddedRedis {
 
   async #spawn(): Promise<Server> {
     const startedAt = performance.now();
+    const confirmed = readyData(this.#place, this.#log);
     const child = spawnServer(this.#program, this.#place);
     let reason: string | undefined;
     const ended = new Promise<string>((resolve) => {
@@ -230,13 +229,18 @@ class Keeper implements EmbeddedRedis {
     if (state === 'ready') {
       const ms = Math.round(performance.now() - startedAt);
       this.#log.info({ pid: child.pid, socketPath: this.socketPath, ms }, 'Started Redis');
+      confirmed();
       return server;
     }
     if (state === 'silent') child.kill('SIGKILL');
     const end = await ended;
-    const problem = state === 'silent' ? 'did not answer in time' : `ended at once (${end})`;
+    const problem =
+      state === 'silent'
+        ? `Redis (${this.#program}) did not answer in time.`
+        : ((await damageOf(this.#program, this.#place.folder)) ??
+          `Redis (${this.#program}) ended at once (${end}).`);
     throw new RedisStartFailed(
-      `Redis (${this.#program}) ${problem}. It said last, in ${this.#place.logFile}:\n${logTail(this.#place)}`,
+      `${problem}\nIt said last, in ${this.#place.logFile}:\n${logTail(this.#place)}`,
     );
   }
 
@@ -293,42 +297,4 @@ class Keeper implements EmbeddedRedis {
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { ref: false, signal: this.#stopping.signal }).catch(() => {});
   }
-}
-
-async function endsWithin(server: Server, limitMs: number): Promise<boolean> {
-  const enough = new AbortController();
-  const timeUp = sleep(limitMs, false, { signal: enough.signal }).catch(() => false);
-  const ended = await Promise.race([server.ended.then(() => true), timeUp]);
-  enough.abort();
-  return ended;
-}
-
-/** Makes the folder, closed to other people, and finds a socket path that is short enough. */
-function prepare(dataDir: string): ServerPlace {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // A folder of its own, since DATA_DIR may be one whose permissions are not ours to change.
-  const folder = join(realpathSync(dataDir), 'redis');
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o700);
-  return {
-    folder,
-    socketPath: socketPathFor(folder),
-    pidFile: join(folder, 'redis.pid'),
-    logFile: join(folder, 'redis.log'),
-  };
-}
-
-function socketPathFor(folder: string): string {
-  const inside = join(folder, 'redis.sock');
-  if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
-  const outside = join(tmpdir(), `docket-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
-  mkdirSync(outside, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(outside);
-  if (uid !== process.getuid?.() || (mode & 0o777) !== 0o700) {
-    throw new RedisStartFailed(
-      `The path of ${folder} is too long for a socket, and ${outside}, used instead, is open to others. ` +
-        'Remove that folder, or set DATA_DIR to a shorter path.',
-    );
-  }
-  return join(outside, 'redis.sock');
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** No Redis or Valkey program was found on this machine. */
 export class RedisMissing extends Error {
@@ -23,6 +24,18 @@ export class RedisMissing extends Error {
         'dnf install valkey (Fedora), apk add valkey (Alpine), brew install redis (macOS).',
     );
   }
+}
+
+/** Redis did not come up; the message holds what it said last. */
+export class RedisStartFailed extends Error {
+  override name = 'RedisStartFailed';
+}
+
+/** What is said to whoever runs Docket. */
+export interface ServerLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
 }
 
 /** Where one server keeps its things. */
@@ -158,9 +171,29 @@ export function isOurServer(pid: number, place: ServerPlace): boolean {
   return SERVER.test(stdout ?? '') && /unixsocket:/.test(stdout);
 }
 
+/** Whether a process ends within the limit. */
+export async function endsWithin(server: { ended: Promise<string> }, limitMs: number): Promise<boolean> {
+  const enough = new AbortController();
+  const timeUp = sleep(limitMs, false, { signal: enough.signal }).catch(() => false);
+  const ended = await Promise.race([server.ended.then(() => true), timeUp]);
+  enough.abort();
+  return ended;
+}
+
 /** The last lines of the server's log, for messages to people. */
 export function logTail(place: ServerPlace): string {
   return readIfThere(place.logFile).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+}
+
+/** Where the server's log ends now. */
+export function logEnd(place: ServerPlace): number {
+  return sizeOf(place.logFile);
+}
+
+/** What the server wrote since the log ended at `from`; all of it where the log was put aside meanwhile. */
+export function logSince(place: ServerPlace, from: number): string {
+  const bytes = Buffer.from(readIfThere(place.logFile));
+  return bytes.subarray(from <= bytes.length && from <= MAX_LOG_BYTES ? from : 0).toString();
 }
 
 function sizeOf(file: string): number {

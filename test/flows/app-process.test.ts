@@ -37,6 +37,13 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async
   expect(output()).toContain(`"signal":"${signal}","msg":"stopping"`);
 });
 
+test('a DATA_DIR that cannot be used ends it with 1 and a sentence', async () => {
+  const file = new URL('../../package.json', import.meta.url).pathname;
+  const { ended, output } = start({ PORT: '0', DATA_DIR: file });
+  expect(await ended).toBe(1);
+  expect(output()).toBe(`DATA_DIR ${file} is a file, or lies below one. Set it to a folder.\n`);
+});
+
 test('a port that is taken ends it with 1 and a sentence', async () => {
   const server = createServer().listen(0);
   onTestFinished(() => void server.close());

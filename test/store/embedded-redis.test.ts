@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DataDirInUse } from '../../src/store/data-dir-lock.ts';
-import { type EmbeddedRedis, RedisStartFailed, startEmbeddedRedis } from '../../src/store/embedded-redis.ts';
-import { RedisMissing } from '../../src/store/redis-server.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/store/embedded-redis.ts';
+import { RedisMissing, RedisStartFailed } from '../../src/store/redis-server.ts';
 
 const searchPath = process.env.PATH ?? '';
 const log = { info() {}, warn() {}, error() {} };

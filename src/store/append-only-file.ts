@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { shellWord } from './data-dir.ts';
+import { logEnd, logSince, RedisStartFailed, type ServerLog, type ServerPlace } from './redis-server.ts';
+
+/** Redis 7 keeps its data in files of this folder, which a manifest names; Redis 6.2 in one file beside it. */
+const FILES = 'appendonlydir';
+const MANIFEST = 'appendonly.aof.manifest';
+const SINGLE = 'appendonly.aof';
+
+/** Made once Redis has run: from then on, no data means lost data. */
+const MARKER = 'has-data';
+
+/** What a rewrite that was killed leaves behind; Redis itself never looks at it again. */
+const LEFT_OVER = /^temp-(?:rewriteaof(?:-bg)?-\d+\.aof|\d+\.rdb|appendonly\.aof\.manifest)$/;
+
+/** What a file holds is checked at some 100 MB a second. */
+const CHECK_LIMIT_MS = 120_000;
+
+/**
+ * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, and removes what
+ * killed rewrites left behind. Returns what to call once the server answers: it logs what Redis cut off.
+ */
+export function readyData(place: ServerPlace, log: ServerLog): () => void {
+  const { folder } = place;
+  const loss = lossOf(folder);
+  if (loss !== undefined) throw new RedisStartFailed(loss);
+  const leftOvers = removeLeftOvers(folder);
+  if (leftOvers.length > 0) log.info({ leftOvers }, 'removed what killed rewrites of Redis left behind');
+  const sizes = sizesOf(folder);
+  const logFrom = logEnd(place);
+  return () => {
+    const cut = cutIn(logSince(place, logFrom));
+    if (cut !== undefined) {
+      const cutBytes = (sizes.get(cut.file) ?? cut.offset) - cut.offset;
+      log.warn(
+        { file: join(folder, cut.file), keptBytes: cut.offset, cutBytes },
+        'Redis cut an unfinished end off its file. After a crash that is one write, never confirmed; if much is cut, the disk lost more',
+      );
+    }
+    markData(folder);
+  };
+}
+
+function markData(folder: string): void {
+  const marker = join(folder, MARKER);
+  if (existsSync(marker)) return;
+  try {
+    writeFileSync(
+      marker,
+      "Docket's Redis has run here. Without its files it is not started, rather than empty.\n",
+    );
+  } catch {
+    // No reason to stop a Redis that runs; the next start tries it again.
+  }
+}
+
+/** Returns the names of what it removed. */
+function removeLeftOvers(folder: string): string[] {
+  return [folder, join(folder, FILES)].flatMap((place) => {
+    const names = namesIn(place).filter((name) => LEFT_OVER.test(name));
+    for (const name of names) rmSync(join(place, name), { force: true });
+    return names;
+  });
+}
+
+/** Returns what to tell the operator when files are gone that held data: Redis would start empty, without a word. */
+function lossOf(folder: string): string | undefined {
+  const start = startOf(folder);
+  const gone =
+    start === undefined
+      ? heldData(folder) && join(folder, FILES, MANIFEST)
+      : namedIn(start).find((file) => !existsSync(file));
+  if (!gone) return undefined;
+  return (
+    `Redis kept data in ${folder}, and ${gone} is gone. Nothing was changed or started.\n` +
+    'Put the files back from a copy, then start again. ' +
+    `Or give up what was accepted, and start empty: mv ${shellWord(folder)} ${shellWord(`${folder}.lost`)}`
+  );
+}
+
+/**
+ * Returns what to tell the operator when the files are damaged, which the server's own checking tool decides. Nothing
+ * when they are sound, or when there is no such tool.
+ */
+export async function damageOf(program: string, folder: string): Promise<string | undefined> {
+  const start = startOf(folder);
+  if (start === undefined) return undefined;
+  const checker = checkerOf(program);
+  const { status, output } = await run(checker, [start]);
+  if (status !== 1) return undefined;
+  const [damage] = [...output.matchAll(ANALYZED)]
+    .map(([, name = '', size, from, dropped]) => ({
+      file: join(dirname(start), basename(name)),
+      ...{ size: Number(size), from: Number(from), dropped: Number(dropped) },
+    }))
+    .filter(({ dropped }) => dropped > 0);
+  const copy = `${folder}.damaged`;
+  const copying = `Copy the folder:  cp -a ${shellWord(folder)} ${shellWord(copy)}`;
+  // Only the end of the last file can be cut off.
+  if (damage === undefined || damage.file !== namedIn(start).at(-1)) {
+    return [
+      `What Redis kept in ${folder} is damaged in ${damage?.file ?? start}, and cannot be repaired. Nothing was changed.`,
+      `  1. ${copying}`,
+      '  2. Put the folder back from an earlier copy, then start again.',
+      `     Or give up what was accepted, and start empty:  rm -r ${shellWord(folder)}`,
+    ].join('\n');
+  }
+  const { file, size, from, dropped } = damage;
+  const copied = join(copy, file.slice(folder.length));
+  return [
+    `What Redis kept in ${folder} is damaged: ${file}, at byte ${from} of ${size}. Nothing was changed.`,
+    `  1. ${copying}`,
+    `  2. Read what a repair drops, ${dropped} bytes, all from there to the end, what is sound among it too:`,
+    `     tail -c ${dropped} ${shellWord(copied)} | less`,
+    `  3. Repair, then start again:  ${shellWord(checker)} --fix ${shellWord(start)}`,
+    '     What was accepted after that place is forgotten. With an earlier copy of the folder, compare first.',
+  ].join('\n');
+}
+
+/** One line of redis-check-aof for each file. */
+const ANALYZED = /^AOF analyzed: filename=(.+), size=(\d+), ok_up_to=(\d+), ok_up_to_line=\d+, diff=(\d+)$/gm;
+
+/** What Redis cut off by itself while it loaded, from its log since it was started. */
+function cutIn(log: string): { file: string; offset: number } | undefined {
+  const [, name, offset] = /Truncating the AOF (?:(\S+) )?at offset (\d+)/.exec(log) ?? [];
+  if (offset === undefined) return undefined;
+  return { file: name === undefined ? SINGLE : join(FILES, basename(name)), offset: Number(offset) };
+}
+
+/** Sizes of the files that a start reads, by path below the folder. */
+function sizesOf(folder: string): Map<string, number> {
+  const start = startOf(folder);
+  const files = start === undefined ? [] : namedIn(start).filter((file) => existsSync(file));
+  return new Map(files.map((file) => [file.slice(folder.length + 1), statSync(file).size]));
+}
+
+/** The file at which Redis begins to read. */
+function startOf(folder: string): string | undefined {
+  return [join(folder, FILES, MANIFEST), join(folder, SINGLE)].find((file) => existsSync(file));
+}
+
+/** The files with data, the last one last. */
+function namedIn(start: string): string[] {
+  if (basename(start) === SINGLE) return [start];
+  const lines = readFileSync(start, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]$/gm);
+  return [...lines].map(([, name = '']) => join(dirname(start), basename(name)));
+}
+
+function heldData(folder: string): boolean {
+  if (existsSync(join(folder, MARKER))) return true;
+  const written = namesIn(join(folder, FILES)).filter((name) => name.endsWith('.incr.aof'));
+  return written.some((name) => statSync(join(folder, FILES, name)).size > 0);
+}
+
+/** The checking tool of the server in use, with its whole path where it lies beside it. */
+function checkerOf(program: string): string {
+  const name = basename(program).replace('server', 'check-aof');
+  const beside = join(dirname(program), name);
+  try {
+    accessSync(beside, constants.X_OK);
+    return beside;
+  } catch {
+    return name;
+  }
+}
+
+function run(program: string, args: string[]): Promise<{ status: unknown; output: string }> {
+  return new Promise((resolve) => {
+    const options = { timeout: CHECK_LIMIT_MS, maxBuffer: 10_000_000, encoding: 'utf8' } as const;
+    execFile(program, args, options, (error, stdout) =>
+      resolve({ status: error?.code ?? 0, output: stdout }),
+    );
+  });
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { ServerLog, ServerPlace } from './redis-server.ts';
+
+/** Nothing can be kept in the data folder; the message says what the operator has to do. */
+export class DataDirUnusable extends Error {
+  override name = 'DataDirUnusable';
+}
+
+/** With less room than this a disk counts as full: Redis ends when it cannot write. */
+const ROOM_BYTES = 1_000_000;
+
+/** A socket's address holds 108 bytes with its end mark, on macOS 104. */
+const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
+
+/** How many bytes we may still write to the disk of a folder; what cannot be asked counts as enough. */
+export function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * Makes the folder, closed to other people, and finds a socket path that is short enough. Throws `DataDirUnusable`
+ * when the folder is not ours to use, or its disk has no room.
+ */
+export function prepareDataDir(dataDir: string, free: (folder: string) => number): ServerPlace {
+  const given = resolve(dataDir);
+  const folder = usable(given, () => {
+    mkdirSync(given, { recursive: true, mode: 0o700 });
+    // A folder of its own, since DATA_DIR may be one whose permissions are not ours to change.
+    const own = join(realpathSync(given), 'redis');
+    mkdirSync(own, { recursive: true });
+    checkAccess(own);
+    if ((statSync(own).mode & 0o777) !== 0o700) chmodSync(own, 0o700);
+    return own;
+  });
+  const room = free(folder);
+  if (room < ROOM_BYTES)
+    throw new DataDirUnusable(
+      `The disk of DATA_DIR ${given} is full: ${Math.floor(room / 1000)} kB are free. Make room, then start again.`,
+    );
+  return {
+    folder,
+    socketPath: socketPathFor(folder),
+    pidFile: join(folder, 'redis.pid'),
+    logFile: join(folder, 'redis.log'),
+  };
+}
+
+/**
+ * Returns what tells whether Redis could write if it were started: on a full disk it would end at each write. That
+ * the disk is full is logged once, and once that it is not any more.
+ */
+export function watchRoom(folder: string, free: (folder: string) => number, log: ServerLog): () => boolean {
+  let wasFull = false;
+  return () => {
+    const facts = { folder, freeBytes: free(folder) };
+    const isFull = facts.freeBytes < ROOM_BYTES;
+    if (isFull && !wasFull)
+      log.error(
+        facts,
+        'the disk of DATA_DIR is full, so nothing can be kept. Make room: Redis goes on by itself then',
+      );
+    if (!isFull && wasFull) log.info(facts, 'the disk of DATA_DIR has room again');
+    wasFull = isFull;
+    return !isFull;
+  };
+}
+
+/** A path as a shell takes it. */
+export function shellWord(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** Every file that Redis or the lock opens: what another user once left there is found before Redis stumbles over it. */
+function checkAccess(folder: string): void {
+  accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) checkAccess(path);
+    else if (entry.isFile()) accessSync(path, constants.R_OK | constants.W_OK);
+  }
+}
+
+function usable<T>(dataDir: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw new DataDirUnusable(problemOf(dataDir, codeOf(error), pathOf(error) ?? dataDir), { cause: error });
+  }
+}
+
+/** Making a folder where nothing can be made fails with ENOENT; what is above it tells why. */
+function codeOf(error: unknown): string | undefined {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' || path === undefined) return code;
+  try {
+    accessSync(ownerOf(path).path, constants.W_OK);
+    return code;
+  } catch (refused) {
+    return (refused as NodeJS.ErrnoException).code;
+  }
+}
+
+const pathOf = (error: unknown) => (error as NodeJS.ErrnoException).path;
+
+function problemOf(dataDir: string, code: string | undefined, path: string): string {
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return notOurs(dataDir, path);
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `DATA_DIR ${dataDir} is a file, or lies below one. Set it to a folder.`;
+    case 'EROFS':
+      return `DATA_DIR ${dataDir} is on a disk that can only be read. Mount it for writing (with docker: without :ro), or set DATA_DIR to another folder.`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return `The disk of DATA_DIR ${dataDir} is full (${code}). Make room, then start again.`;
+    default:
+      return `DATA_DIR ${dataDir} cannot be used (${code}). Set it to a folder that Docket may write to.`;
+  }
+}
+
+/** Names whose the folder is, or the file in it, or the folder in which it cannot be made. */
+function notOurs(dataDir: string, refused: string): string {
+  const us = process.getuid?.();
+  const { path, uid } = ownerOf(refused);
+  const owner = uid === 0 ? 'root' : `uid ${uid}`;
+  const target = shellWord(dataDir);
+  if (uid === us)
+    return `DATA_DIR ${dataDir} may not be written to: ${path} forbids it. Run: chmod -R u+rwX ${shellWord(path)}`;
+  const runs = `and Docket runs as uid ${us}`;
+  if (path === dataDir)
+    return `DATA_DIR ${dataDir} belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;
+  if (path.startsWith(`${dataDir}/`))
+    return `DATA_DIR ${dataDir} holds ${path}, which belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;
+  return `DATA_DIR ${dataDir} cannot be made: ${path} belongs to ${owner}, ${runs}. Run: mkdir -p ${target} && chown -R ${us} ${target}`;
+}
+
+/** The nearest that exists of a path and the folders above it. */
+function ownerOf(path: string): { path: string; uid: number | undefined } {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined) return { path, uid: stats.uid };
+  } catch {
+    // A folder above forbids to look.
+  }
+  return path === dirname(path) ? { path, uid: undefined } : ownerOf(dirname(path));
+}
+
+function socketPathFor(folder: string): string {
+  const inside = join(folder, 'redis.sock');
+  if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
+  const outside = join(tmpdir(), `docket-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
+  mkdirSync(outside, { recursive: true, mode: 0o700 });
+  const { uid, mode } = lstatSync(outside);
+  if (uid !== process.getuid?.() || (mode & 0o777) !== 0o700) {
+    throw new DataDirUnusable(
+      `The path of ${folder} is too long for a socket, and ${outside}, used instead, is open to others. ` +
+        'Remove that folder, or set DATA_DIR to a shorter path.',
+    );
+  }
+  return join(outside, 'redis.sock');
+}
