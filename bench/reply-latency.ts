@@ -39,7 +39,7 @@ const platform = createStandInPlatform({ followUpsPerHour: 10_000, agentPlan: { 
 const redis = await startTestRedis();
 const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
 const config = join(folder, 'docket.yml');
-writeFileSync(config, 'limits: { followUpsPerHour: 10000 }\n');
+writeFileSync(config, 'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n');
 const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
 const lifted = 60_000;
 const bot = await startBot(

@@ -62,7 +62,7 @@ export async function createChaosWorld(logLevel: 'debug' | 'info'): Promise<Chao
     world.startBot({
       timing,
       env: { DOCKET_ROLE: role, LOG_LEVEL: logLevel },
-      config: 'limits: { followUpsPerHour: 10000 }\n',
+      config: 'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n',
     });
   const fleet: Member[] = [];
   for (const role of ['all', 'web', 'worker'] as const) fleet.push({ role, bot: await start(role) });

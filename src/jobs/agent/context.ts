@@ -9,6 +9,7 @@ import type { Reactions } from '../../slack/reactions.ts';
 import type { AnswerPrivately } from '../../slack/response-url.ts';
 import type { AuditStore } from '../../store/audit.ts';
 import type { BudgetStore } from '../../store/budget.ts';
+import type { PaceStore } from '../../store/pace.ts';
 import type { RunBase, RunStore } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
 import type { Timing } from '../../timing.ts';
@@ -38,7 +39,15 @@ export interface AgentContext {
   audit: AuditStore;
   /** Tells the admins that a project's key is rejected. Answers whether there are any. */
   tellAdmins: (teamId: string, project: string) => Promise<boolean>;
-  limits: { followUpsPerHour: number; instructionCharacters: number; instructionsWaiting: number };
+  /** The rates that all processes share. */
+  pace: PaceStore;
+  limits: {
+    /** How often jobs are polled with one API key. */
+    exportStatusPerSecond: number;
+    followUpsPerHour: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
+  };
   /** Sees to it that a run is looked at at once. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Aborted when the process is to stop: reads end early, sends never. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { AgentJob } from '../../docs-api/schemas.ts';
+import type { Pace } from '../../store/pace.ts';
 import { backoffMs } from '../../timing.ts';
 import { nextLookMs } from '../export/polling.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 import { lookAtRun } from '../look-at-run.ts';
 import type { AgentContext } from './context.ts';
+import { agentPollRate } from './poll-rate.ts';
 import { type WatchRun, watchRun } from './watch.ts';
 import { gaveUp, lost, news, observed } from './watch-rules.ts';
 
@@ -88,11 +90,16 @@ async function watch(run: WatchRun, context: AgentContext): Promise<Step> {
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
   if (docs === undefined || projectId === undefined) return trouble(run, 'project', OPERATOR_MS, context);
+  const rate = agentPollRate(docs.keyId, context.limits.exportStatusPerSecond);
+  // Where somebody waits for the answer, it comes first.
+  const rank = run.lookWanted ? 0 : 1;
+  const turnInMs = await context.pace.take(rate, { of: run.id, rank, sinceMs: run.nextLookAtMs });
+  if (turnInMs > 0) return lookAgainIn(turnInMs);
   let job: AgentJob;
   try {
     job = await docs.getAgentJob({ projectId, jobId: run.agentJobId }, { signal: context.stopping });
   } catch (error) {
-    return noLook(run, error, context);
+    return noLook(run, error, rate, context);
   }
   const seen = observed(run, job, lookedAtMs, timing.graceMs);
   const bounds = { minMs: timing.lookMinMs, maxMs: timing.lookMaxMs };
@@ -101,7 +108,7 @@ async function watch(run: WatchRun, context: AgentContext): Promise<Step> {
   return save({ ...seen, nextLookAtMs: now() + inMs }, context);
 }
 
-async function noLook(run: WatchRun, error: unknown, context: AgentContext): Promise<Step> {
+async function noLook(run: WatchRun, error: unknown, rate: Pace, context: AgentContext): Promise<Step> {
   if (!(error instanceof DocsApiError)) throw error;
   const { kind, retryAfterMs = 0 } = error;
   const { random, timing, now } = context;
@@ -116,8 +123,12 @@ async function noLook(run: WatchRun, error: unknown, context: AgentContext): Pro
     case 'forbidden':
     case 'bad_request':
       return trouble(run, 'forbidden', OPERATOR_MS, context);
-    case 'rate_limited':
-      return trouble(run, 'limit', pauseMs(inARowOf(run, 'limit')), context);
+    case 'rate_limited': {
+      // The limit is that of the key: no other job is polled with it meanwhile.
+      const waitMs = pauseMs(inARowOf(run, 'limit'));
+      await context.pace.hold(rate, waitMs);
+      return trouble(run, 'limit', waitMs, context);
+    }
     case 'not_found': {
       const inARow = inARowOf(run, 'lost');
       // A job that was there is not gone because the platform forgets it for a moment.

@@ -10,6 +10,7 @@ import { createOnce } from '../../../src/jobs/once.ts';
 import { createOutbox } from '../../../src/slack/outbox.ts';
 import { createBudgetStore } from '../../../src/store/budget.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
+import { createPaceStore } from '../../../src/store/pace.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createStepStore } from '../../../src/store/steps.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
@@ -42,6 +43,7 @@ export function agentWorld(redis: TestRedis) {
   };
   const outbox = createOutbox({ messages, wake: async () => {}, now });
   const docs = {
+    keyId: 'k1',
     getAgentJob: async () => ({ id: 'aj', status: 'completed', rawStatus: 'completed' }),
     sendFollowUp: async ({ prompt }) => {
       prompts.push(prompt);
@@ -89,7 +91,14 @@ export function agentWorld(redis: TestRedis) {
       last: async () => ({ done: [], refused: [] }),
     },
     tellAdmins: async () => true,
-    limits: { followUpsPerHour: 100, instructionCharacters: 8000, instructionsWaiting: 100 },
+    pace: createPaceStore(client),
+    // The rate goes by the clock of Redis; here it must hold up nothing.
+    limits: {
+      exportStatusPerSecond: 1_000_000,
+      followUpsPerHour: 100,
+      instructionCharacters: 8000,
+      instructionsWaiting: 100,
+    },
     wake: async () => {},
     stopping: new AbortController().signal,
     newToken,
