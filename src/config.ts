@@ -156,7 +156,8 @@ function crossProblems(set: Variables): string[] {
     );
   }
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
-  if (key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
+  const sound = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
+  if (sound && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
     problems.push(
       'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
     );

@@ -173,6 +173,11 @@ describe('a value as docker keeps it', () => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
   });
 
+  test('a key with quotes is not called one of another platform as well', () => {
+    const env = { ...sound, DOCS_API_KEY: '"adm_1"', DOCS_API_KEY_PREFIX: 'adm_' };
+    expect(problemsOf(env)).toEqual([`DOCS_API_KEY ${quotes}`]);
+  });
+
   test('a key that a project names is refused like that, too', () => {
     const path = fileWith('projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }', 'quoted.yml');
     expect(problemsOf({ ...sound, DOCKET_CONFIG: path, ACME_DOCS_API_KEY: '"adm_1"' })).toEqual([

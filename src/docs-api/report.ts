@@ -78,6 +78,6 @@ function notThePlatform({ path, status }: DocsApiRequest): Advice {
 
 function away(why: string | number | undefined): Advice {
   return passing(
-    `the docs platform does not answer at DOCS_API_URL (${why}). Docket goes on trying; if it stays so, check the address.`,
+    `the docs platform does not answer at DOCS_API_URL (${why}). If it stays so, check the address.`,
   );
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -26,14 +26,16 @@ const LEFT_OVER = /^temp-(?:rewriteaof(?:-bg)?-\d+\.aof|\d+\.rdb|appendonly\.aof
 
 /** What a file holds is checked at some 100 MB a second. */
 const CHECK_LIMIT_MS = 120_000;
+const VERSION_LIMIT_MS = 5_000;
 
 /**
- * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, and removes what
+ * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, or the
+ * server would not see them, and removes what
  * killed rewrites left behind. Returns what to call once the server answers: it logs what Redis cut off.
  */
-export function readyData(place: ServerPlace, log: ServerLog): () => void {
+export function readyData(program: string, place: ServerPlace, log: ServerLog): () => void {
   const { folder } = place;
-  const loss = lossOf(folder);
+  const loss = lossOf(folder) ?? ageProblemOf(program, folder);
   if (loss !== undefined) throw new RedisStartFailed(loss);
   const leftOvers = removeLeftOvers(folder);
   if (leftOvers.length > 0) log.info({ leftOvers }, 'removed what killed rewrites of Redis left behind');
@@ -84,8 +86,22 @@ function lossOf(folder: string): string | undefined {
   if (!gone) return undefined;
   return (
     `Redis kept data in ${folder}, and ${gone} is gone. Nothing was changed or started.\n` +
-    'Put the files back from a copy, then start again. ' +
-    `Or give up what was accepted, and start empty: mv ${shellWord(folder)} ${shellWord(`${folder}.lost`)}`
+    `Put the files back from a copy, then start again. Or ${startingEmpty(folder)}`
+  );
+}
+
+const startingEmpty = (folder: string) =>
+  `give up what was accepted, and start empty: mv ${shellWord(folder)} ${shellWord(`${folder}.lost`)}`;
+
+/** Returns what to tell the operator when the server is older than the one that wrote the files: it would not see them. */
+function ageProblemOf(program: string, folder: string): string | undefined {
+  if (startOf(folder) !== join(folder, FILES, MANIFEST)) return undefined;
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_LIMIT_MS });
+  const [, version, major] = /\bv=((\d+)[\d.]*)/.exec(stdout ?? '') ?? [];
+  if (major === undefined || Number(major) >= 7) return undefined;
+  return (
+    `${program} is version ${version}, and Redis 7 or newer kept the data in ${folder}, which it would not see. ` +
+    'Nothing was changed or started. Install Redis or Valkey 7 or newer, then start again.'
   );
 }
 
@@ -110,10 +126,10 @@ export async function damageOf(program: string, folder: string): Promise<string 
   // Only the end of the last file can be cut off.
   if (damage === undefined || damage.file !== namedIn(start).at(-1)) {
     return [
-      `What Redis kept in ${folder} is damaged in ${damage?.file ?? start}, and cannot be repaired. Nothing was changed.`,
+      `What Redis kept in ${folder} cannot be read: ${damage?.file ?? start} is damaged, or a newer Redis wrote it. Nothing was changed.`,
       `  1. ${copying}`,
-      '  2. Put the folder back from an earlier copy, then start again.',
-      `     Or give up what was accepted, and start empty:  rm -r ${shellWord(folder)}`,
+      '  2. Start Docket with the Redis that wrote it, or put the folder back from an earlier copy.',
+      `     Or ${startingEmpty(folder)}`,
     ].join('\n');
   }
   const { file, size, from, dropped } = damage;
@@ -122,7 +138,7 @@ export async function damageOf(program: string, folder: string): Promise<string 
     `What Redis kept in ${folder} is damaged: ${file}, at byte ${from} of ${size}. Nothing was changed.`,
     `  1. ${copying}`,
     `  2. Read what a repair drops, ${dropped} bytes, all from there to the end, what is sound among it too:`,
-    `     tail -c ${dropped} ${shellWord(copied)} | less`,
+    `     tail -c ${dropped} ${shellWord(copied)} | more`,
     `  3. Repair, then start again:  ${shellWord(checker)} --fix ${shellWord(start)}`,
     '     What was accepted after that place is forgotten. With an earlier copy of the folder, compare first.',
   ].join('\n');

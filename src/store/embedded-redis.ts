@@ -212,7 +212,7 @@ class Keeper implements EmbeddedRedis {
 
   async #spawn(): Promise<Server> {
     const startedAt = performance.now();
-    const confirmed = readyData(this.#place, this.#log);
+    const confirmed = readyData(this.#program, this.#place, this.#log);
     const child = spawnServer(this.#program, this.#place);
     let reason: string | undefined;
     const ended = new Promise<string>((resolve) => {

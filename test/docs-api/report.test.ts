@@ -53,7 +53,7 @@ describe('what a failed request says of the settings', () => {
     await closed.close();
     expect(await saidOf(closed.url, start)).toEqual({
       level: 'warn',
-      text: 'the docs platform does not answer at DOCS_API_URL (ECONNREFUSED). Docket goes on trying; if it stays so, check the address.',
+      text: 'the docs platform does not answer at DOCS_API_URL (ECONNREFUSED). If it stays so, check the address.',
     });
     const nameless: DocsApiRequest = {
       ...{ operation: 'startExport', method: 'POST', path: '/v1/static-export/jobs', attempt: 1 },

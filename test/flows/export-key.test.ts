@@ -58,6 +58,8 @@ overBoth('a key that is rejected while watching, with admins', (transport) => {
       '— Not started',
     ]);
     await until([ALERT], '@ben', 'ben');
+    const written = scene.world.bots.map((bot) => bot.output()).join('');
+    expect(written).toContain('the docs platform rejects DOCS_API_KEY of project default (401)');
   });
 });
 

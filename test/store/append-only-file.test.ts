@@ -38,7 +38,7 @@ describe('a damaged append-only file', () => {
 
     const command = (pattern: RegExp) => (pattern.exec(said)?.[0] ?? '').replaceAll('…', world.base);
     const copy = command(/cp -a .*/);
-    const read = command(/tail -c .*(?= \| less)/);
+    const read = command(/tail -c .*(?= \| more)/);
     const repair = command(/\S*redis-check-aof --fix .*/);
     expect(repair).toMatch(/^\//);
     execFileSync('sh', ['-c', copy]);
@@ -57,9 +57,11 @@ describe('a damaged append-only file', () => {
     await written();
     damage();
     const said = await world.refusal();
-    expect(said).toContain(`is damaged in …/data/redis/${FILES}/${file}, and cannot be repaired.`);
+    expect(said).toContain(
+      `…/data/redis/${FILES}/${file} is damaged, or a newer Redis wrote it. Nothing was changed.`,
+    );
     expect(said).toContain('cp -a …/data/redis …/data/redis.damaged');
-    expect(said).toContain('rm -r …/data/redis');
+    expect(said).toContain('mv …/data/redis …/data/redis.lost');
   });
 });
 
@@ -134,6 +136,20 @@ describe('where there was data and its files are gone', () => {
     writeFileSync(world.file(FILES, LAST), '');
     expect(await (await world.start()).dbsize()).toBe(0);
   });
+});
+
+test('a Redis that is too old to see the files is not started: it would be empty', async () => {
+  await written();
+  const bin = join(world.base, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0"\n', {
+    mode: 0o755,
+  });
+  const said = await world.refusal({ searchPath: bin });
+  expect(said).toContain(
+    '…/bin/redis-server is version 6.2.14, and Redis 7 or newer kept the data in …/data/redis',
+  );
+  expect(await (await world.start()).get('key49')).toBe('value of 49');
 });
 
 test('what killed rewrites left behind is removed, and nothing else', async () => {
