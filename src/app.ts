@@ -10,6 +10,7 @@ import { calmly, createLog, type Log } from './log.ts';
 import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
 import { createSlackApi } from './slack/client.ts';
+import { lacksScope } from './slack/errors.ts';
 import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
 import { createNames } from './slack/names.ts';
@@ -74,6 +75,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     person: slack.person,
     groupMembers: slack.groupMembers,
     groups: slack.groups,
+    lacksScope,
     allow: settings.allow,
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,

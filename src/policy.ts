@@ -8,6 +8,8 @@ export interface Person {
   name: string;
   /** A full member of this workspace: active, no guest, nobody from another organization. */
   fullMember: boolean;
+  /** The same of the Enterprise Grid that this workspace belongs to, as Slack says of this very person. */
+  gridMember?: boolean;
   /** Neither a bot nor deactivated. Whoever is not may nothing, not even when named. */
   active: boolean;
 }
@@ -17,22 +19,30 @@ const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
 /** What a person may be allowed to do. `status`, to see how things are: full members, and who may anything else. */
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Who may what: `everyone` (all full members), user ids (`U…`, `W…`) and user group ids (`S…`). */
+/** Who may what: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`) and user group ids (`S…`). */
 export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
 export type Verdict =
   | { kind: 'allowed'; person: Person }
-  /** `ask`: up to three names of people and user groups who may, as far as they became known in time. */
-  | { kind: 'refused'; person: Person; ask: string[] }
-  /** Slack did not tell in time who this is; nothing is allowed to somebody unknown. */
-  | { kind: 'unknown' };
+  /**
+   * `ask`: up to three names of people and user groups who may, as far as they became known in time. `outsider`: not
+   * from here as far as is known, and not named.
+   */
+  | { kind: 'refused'; person: Person; ask: string[]; outsider?: true }
+  /**
+   * Slack did not tell in time who this is; nothing is allowed to somebody unknown. `missingScope`: it will not, until
+   * an operator acts.
+   */
+  | { kind: 'unknown'; missingScope?: true };
 
 export interface Policy {
-  check(userId: string, permission: Permission): Promise<Verdict>;
+  /**
+   * Whether this person may. With `external` the request is not proven to come from this workspace: then it has to be
+   * somebody of our Grid, or to be named by their own id.
+   */
+  check(userId: string, permission: Permission, from?: { external: boolean }): Promise<Verdict>;
   /** Everything that this person may; nothing when Slack did not tell in time. */
   mayList(userId: string): Promise<Permission[] | undefined>;
-  /** Whether the list names this very id, as it must for people of other organizations. */
-  named(userId: string, permission: Permission): boolean;
   /** Whether every full member may. */
   open(permission: Permission): boolean;
 }
@@ -42,6 +52,8 @@ export interface PolicyParts {
   /** User ids; nothing when there is no such group. */
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
   groups: () => Promise<readonly { id: string; handle: string }[]>;
+  /** Whether a look-up failed since the app has not been given the right to it. */
+  lacksScope: (error: unknown) => boolean;
   allow: Allow;
   /** For everything that one question needs of Slack. */
   timeoutMs: number;
@@ -91,7 +103,8 @@ export function createPolicy(parts: PolicyParts): Policy {
     inGroup.catch(() => {});
     const who = await person(userId);
     if (!who.active) return { who, allowed: false };
-    const byItself = list.includes(userId) || (who.fullMember && list.includes('everyone'));
+    const isMember = who.fullMember || who.gridMember === true;
+    const byItself = list.includes(userId) || (isMember && list.includes('everyone'));
     return { who, allowed: byItself || (await inGroup) };
   }
 
@@ -110,7 +123,7 @@ export function createPolicy(parts: PolicyParts): Policy {
   }
 
   return {
-    async check(userId, permission) {
+    async check(userId, permission, { external } = { external: false }) {
       const list = lists[permission];
       const found: { verdict: Verdict; names: Map<string, string> } = {
         verdict: { kind: 'unknown' },
@@ -118,16 +131,19 @@ export function createPolicy(parts: PolicyParts): Policy {
       };
       const look = async () => {
         const { who, allowed } = await may(userId, list);
-        found.verdict = allowed
-          ? { kind: 'allowed', person: who }
-          : { kind: 'refused', person: who, ask: [] };
-        if (!allowed) await findNames(others, found.names);
+        const outsider = external && !who.gridMember && !list.includes(userId);
+        found.verdict =
+          allowed && !outsider
+            ? { kind: 'allowed', person: who }
+            : { kind: 'refused', person: who, ask: [], ...(outsider && { outsider }) };
+        if (found.verdict.kind === 'refused') await findNames(others, found.names);
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, TRIED);
       // What is known when the time is over counts: a refusal needs no names.
       await within(timeoutMs, look()).catch((error: unknown) => {
-        if (found.verdict.kind === 'unknown')
-          log.warn({ err: error, user: userId }, 'Slack does not tell who this is');
+        if (found.verdict.kind !== 'unknown') return;
+        if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
+        log.warn({ err: error, user: userId }, 'Slack does not tell who this is');
       });
       const { verdict, names } = found;
       if (verdict.kind !== 'refused') return verdict;
@@ -140,7 +156,6 @@ export function createPolicy(parts: PolicyParts): Policy {
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
-    named: (userId, permission) => lists[permission].includes(userId),
     open: (permission) => lists[permission].includes('everyone'),
   };
 }

@@ -47,6 +47,7 @@ function aPolicy(allow: Partial<Allow>, slack: Partial<PolicyParts> = {}) {
           { id: 'S0EMPTY', handle: 'empty' },
         ]),
     ),
+    lacksScope: slack.lacksScope ?? (() => false),
     allow: { ...NOBODY, ...allow },
     timeoutMs: slack.timeoutMs ?? 1000,
     cacheMs: CACHE_MS,
@@ -105,12 +106,42 @@ describe('who may', () => {
     expect(await aPolicy({ admin: ['U0ANA'] }).kind('U0GUS', 'status')).toBe('refused');
   });
 
-  test('only an id that stands in the list is named', () => {
-    const { policy } = aPolicy({ export: ['everyone', 'S0DOCS', 'U0EVE'] });
-    expect(policy.named('U0EVE', 'export')).toBe(true);
-    expect(policy.named('U0EVE', 'status')).toBe(true);
-    expect(policy.named('U0EVE', 'agent')).toBe(false);
-    expect(policy.named('U0BEN', 'export')).toBe(false);
+  test('whose request comes from elsewhere has to be named by their own id', async () => {
+    const { policy } = aPolicy({ export: ['everyone', 'S0DOCS', 'U0EVE'], agent: ['everyone'] });
+    const from = async (id: string, permission: 'export' | 'status' | 'agent' = 'export') =>
+      policy.check(id, permission, { external: true });
+    expect(await from('U0EVE')).toMatchObject({ kind: 'allowed' });
+    expect(await from('U0EVE', 'status')).toMatchObject({ kind: 'allowed' });
+    expect(await from('U0EVE', 'agent')).toMatchObject({ kind: 'refused', outsider: true });
+    expect(await from('U0BEN')).toMatchObject({
+      kind: 'refused',
+      outsider: true,
+      ask: ['docs-admins', 'eve'],
+    });
+    expect(await policy.check('U0BEN', 'export')).toMatchObject({ kind: 'allowed' });
+    expect(await from('U0DEE')).toMatchObject({ kind: 'refused' });
+  });
+
+  test('everyone is also who is of our Grid, wherever their request comes from; a guest of it is not', async () => {
+    const person = async (id: string): Promise<Person> => ({
+      ...guest(id),
+      ...(id === 'U0SIS' && { gridMember: true }),
+    });
+    const { policy } = aPolicy({ agent: ['everyone'] }, { person });
+    const from = async (id: string, external: boolean) =>
+      (await policy.check(id, 'agent', { external })).kind;
+    expect(await from('U0SIS', true)).toBe('allowed');
+    expect(await from('U0SIS', false)).toBe('allowed');
+    expect(await from('U0GUS', true)).toBe('refused');
+    expect(await policy.mayList('U0SIS')).toContain('agent');
+  });
+
+  test('is not known where the app lacks the scope, and says so', async () => {
+    const { policy, warned } = aPolicy({ export: ['everyone'] }, { person: away, lacksScope: () => true });
+    expect(await policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown', missingScope: true });
+    expect(warned).toHaveLength(1);
+    const other = aPolicy({ export: ['everyone'] }, { person: away });
+    expect(await other.policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
   });
 
   test('is open to every full member only where the list says everyone', () => {

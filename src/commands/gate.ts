@@ -1,6 +1,7 @@
 import { askWhom } from '../jobs/ask-whom.ts';
+import { unseenText } from '../jobs/wording-view.ts';
 import type { Log } from '../log.ts';
-import type { Permission, Person, Policy } from '../policy.ts';
+import type { Permission, Person, Policy, Verdict } from '../policy.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
@@ -41,6 +42,7 @@ const AUDIT_MS = 200;
 const notKnown = message([
   ["Slack didn't tell me in time who you are, so nothing was started. Try again in a moment."],
 ]);
+const notShown = message([[unseenText]]);
 const slackAway = message([
   ["I can't reach Slack's API right now, so nothing was started. Try again in a minute."],
 ]);
@@ -97,18 +99,11 @@ export function createGate(parts: GateParts): Gate {
     teamId: string,
     subject = '',
   ): Promise<{ kind: 'admitted'; person: Person } | { kind: 'refused'; message: Message }> {
-    if (teamId !== stranger.teamId && !policy.named(stranger.user.id, may)) {
-      await noteRefusal(what, stranger, 'another workspace', subject);
-      return { kind: 'refused', message: otherWorkspace };
-    }
-    const verdict = await policy.check(stranger.user.id, may);
+    const verdict = await policy.check(stranger.user.id, may, { external: teamId !== stranger.teamId });
     if (verdict.kind === 'allowed') return { kind: 'admitted', person: verdict.person };
-    const known = verdict.kind === 'refused';
-    await noteRefusal(what, stranger, known ? 'not permitted' : 'not known in time', subject);
-    return {
-      kind: 'refused',
-      message: known ? notPermitted(may, askWhom(verdict.ask, policy.open(may))) : notKnown,
-    };
+    const { result, told } = refusalOf(verdict, may, policy);
+    await noteRefusal(what, stranger, result, subject);
+    return { kind: 'refused', message: told };
   }
 
   return {
@@ -151,6 +146,20 @@ const whatFor: Record<Permission, string> = {
   admin: 'see this',
   status: 'see this',
 };
+
+/** Why somebody is not let in, for the audit log and for them. */
+function refusalOf(
+  verdict: Exclude<Verdict, { kind: 'allowed' }>,
+  may: Permission,
+  policy: Policy,
+): { result: string; told: Message } {
+  if (verdict.kind === 'unknown')
+    return verdict.missingScope
+      ? { result: 'not known to Slack', told: notShown }
+      : { result: 'not known in time', told: notKnown };
+  if (verdict.outsider) return { result: 'another workspace', told: otherWorkspace };
+  return { result: 'not permitted', told: notPermitted(may, askWhom(verdict.ask, policy.open(may))) };
+}
 
 function notPermitted(may: Permission, whom: string): Message {
   return message([[`You can't ${whatFor[may]}. Ask ${whom}.`]]);

@@ -123,7 +123,7 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
   return async (event, envelope) => {
     const identity = parts.identity();
     if (identity === undefined) throw new Error('a message came before Slack told who the bot is');
-    const told = readReply(event, envelope, identity.botUserId);
+    const told = readReply(event, envelope, identity);
     if (told.kind === 'ignored') {
       log.debug({ why: told.why }, 'a message was ignored');
       return;

@@ -19,6 +19,10 @@ export function platformSaid(reason: string | undefined): string {
   return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
 }
 
+/** To somebody of whom Slack tells nothing, since the app was installed without the scope for it. */
+export const unseenText =
+  "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
+
 /** Who has to act on a rejected key. */
 export const keyRemedy = (adminsTold: boolean | undefined) =>
   adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';

@@ -7,12 +7,16 @@ import { within } from '../within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
 import { type DeliveryMark, type Marked, markedIn, metadataOf, type Page } from './marked.ts';
+import { personOf } from './person.ts';
+import { createScopeReport } from './scope-report.ts';
 import { createSlackClock } from './slack-clock.ts';
 import { createTokenGate } from './token-gate.ts';
 
 /** Who the bot is, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
   teamId: string;
+  /** The Enterprise Grid that the workspace belongs to; missing when it belongs to none. */
+  enterpriseId?: string;
   botUserId: string;
   botId: string;
   url: string;
@@ -125,7 +129,8 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     },
   });
 
-  let ownTeam: string | undefined;
+  let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
+  const reportScope = createScopeReport(logger);
 
   async function call<T>(
     method: keyof typeof methodScopes,
@@ -140,6 +145,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       } catch (thrown) {
         const error = slackApiError(method, thrown);
         onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
+        reportScope(error);
         throw error;
       }
     });
@@ -161,26 +167,20 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
 
     async identity() {
       const answer = await call('auth.test', () => web.auth.test());
-      const { team_id: teamId, user_id: botUserId, bot_id: botId, url } = answer;
+      const { team_id: teamId, enterprise_id: enterpriseId, user_id: botUserId, bot_id: botId, url } = answer;
       if (!teamId || !botUserId || !botId || !url)
         throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
-      ownTeam = teamId;
-      return { teamId, botUserId, botId, url };
+      own = { teamId, ...(enterpriseId && { enterpriseId }) };
+      return { ...own, botUserId, botId, url };
     },
 
     async person(userId) {
       // Without knowing our own workspace, everybody would count as a stranger.
-      if (ownTeam === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
+      if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
       const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(unlessForGood);
       if (user === 'nobody') return { id: userId, name: userId, fullMember: false, active: false };
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
-      const guest = user.is_restricted === true || user.is_ultra_restricted === true;
-      // Somebody of another organization in a shared channel is no stranger, but has another team.
-      const elsewhere = ![user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(ownTeam);
-      const outside = elsewhere || user.is_stranger === true;
-      const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
-      const active = user.is_bot !== true && user.deleted !== true;
-      return { id: userId, name, fullMember: active && !guest && !outside, active };
+      return personOf(userId, user, own);
     },
 
     async groupMembers(groupId) {

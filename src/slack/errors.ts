@@ -33,21 +33,28 @@ export class SlackApiError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Where in the blocks the trouble is, as JSON pointers, when Slack said so. */
   readonly pointers: string[];
+  /** The scopes that the app lacks, as Slack names them: any one of them is enough. */
+  readonly needed: string | undefined;
 
   constructor(
     kind: SlackErrorKind,
     method: string,
     code: string,
-    details: { retryAfterMs?: number; pointers?: string[] } = {},
+    details: { retryAfterMs?: number; pointers?: string[]; needed?: string } = {},
   ) {
-    super(`${method}: ${code}`);
+    super(`${method}: ${code}${details.needed === undefined ? '' : ` (needs ${details.needed})`}`);
     this.kind = kind;
     this.method = method;
     this.code = code;
     this.retryAfterMs = details.retryAfterMs;
     this.pointers = details.pointers ?? [];
+    this.needed = details.needed;
   }
 }
+
+/** Whether Slack refused a call since the app was installed without the scope for it. */
+export const lacksScope = (error: unknown) =>
+  error instanceof SlackApiError && error.code === 'missing_scope';
 
 // From the error tables of the methods in use, on Slack's method pages.
 const kindOfCode: Record<string, SlackErrorKind> = {
@@ -118,7 +125,11 @@ export function slackApiError(method: string, error: unknown): SlackApiError {
     // The client hands over an answer that is no JSON as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
-    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, { pointers });
+    const needed = scopesIn((error.data as { needed?: unknown }).needed);
+    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, {
+      pointers,
+      ...(needed !== undefined && { needed }),
+    });
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);
@@ -128,6 +139,10 @@ export function slackApiError(method: string, error: unknown): SlackApiError {
   }
   return new SlackApiError('unclear', method, error instanceof Error ? error.name : 'unknown');
 }
+
+/** Names of scopes, with commas between them; nothing when it is anything else. */
+const scopesIn = (value: unknown) =>
+  typeof value === 'string' && /^[a-z:._,-]{1,200}$/.test(value) ? value : undefined;
 
 /** The system's word for what broke, found below any wrapping errors. */
 function causeCode(error: unknown): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Identity } from './client.ts';
 import { type MessageText, mentionedIn, messageMarkdown } from './markdown/message.ts';
 
 /** What a person wrote in a channel or a thread. */
@@ -76,6 +77,7 @@ const messageEvent = messageFields.extend({
   deleted_ts: id,
 });
 
+// Teams and authorizations are those of the installation, and tell nothing of the author.
 const envelopeFields = z.object({
   team_id: id,
   context_team_id: id,
@@ -87,31 +89,34 @@ const envelopeFields = z.object({
 });
 type Envelope = z.infer<typeof envelopeFields>;
 
+type Own = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
+
 /** Subtypes of what a person wrote. A file alone, `/me`, and "also send to #channel" are among them. */
 const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /**
- * Reads a `message` or `app_mention` event; `envelope` is the request's body around it. Tolerates everything, and
- * ignores what no person wrote. Slack marks neither reliably: its own lines come from `USLACK` or `USLACKBOT` without a subtype, a
+ * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` says who the bot is.
+ * Tolerates everything, and ignores what no person wrote. Slack marks neither reliably: its own lines come from `USLACK` or `USLACKBOT` without a subtype, a
  * bot's posts have a `user`, and previews of links and edits of a bot are `message_changed` as well.
  */
-export function readReply(event: unknown, envelope: unknown, botUserId: string): Reply {
+export function readReply(event: unknown, envelope: unknown, own: Own): Reply {
   const read = messageEvent.safeParse(event);
   if (!read.success) return ignored('unreadable');
   const { data } = read;
   const around = envelopeFields.safeParse(envelope).data ?? {};
   if (data.type !== 'message' && data.type !== 'app_mention') return ignored('not a message');
-  if (data.subtype === 'message_changed') return readChange(data, around, botUserId);
-  if (data.subtype === 'message_deleted') return readDeletion(data, botUserId);
+  if (data.subtype === 'message_changed') return readChange(data, around, own);
+  if (data.subtype === 'message_deleted') return readDeletion(data, own.botUserId);
   if (data.hidden) return ignored('hidden');
-  return readMessage(data, data.channel, around, botUserId);
+  return readMessage(data, data.channel, around, own);
 }
 
 const ignored = (why: Ignored): Reply => ({ kind: 'ignored', why });
 
-function readMessage(message: MessageFields, channel: string, around: Envelope, botUserId: string): Reply {
+function readMessage(message: MessageFields, channel: string, around: Envelope, own: Own): Reply {
+  const { botUserId } = own;
   const { ts, user } = message;
-  const why = notByPerson(message, botUserId);
+  const why = notByPerson(message, own.botUserId);
   if (why) return ignored(why);
   if (!WRITTEN.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
@@ -126,7 +131,7 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
     ...threadOf(message),
     user,
     ...(team === undefined ? {} : { team }),
-    external: isExternal(message, around),
+    external: isExternal(message, around, own),
     mentionsBot: mentions.users.includes(botUserId),
     mentionsOthers: others.length > 0 || mentions.groups.length > 0 || mentions.everybody,
     content,
@@ -146,7 +151,8 @@ function notByPerson(
 
 type Event = z.infer<typeof messageEvent>;
 
-function readChange(event: Event, around: Envelope, botUserId: string): Reply {
+function readChange(event: Event, around: Envelope, own: Own): Reply {
+  const { botUserId } = own;
   const { channel, message, previous_message: previous } = event;
   if (!message) return ignored('unreadable');
   // A message with replies is not deleted but replaced by a line of Slack's.
@@ -154,7 +160,7 @@ function readChange(event: Event, around: Envelope, botUserId: string): Reply {
     return readDeletion({ ...event, previous_message: previous ?? message }, botUserId);
   }
   const editor = message.edited?.user;
-  const reply = readMessage(message, channel, around, botUserId);
+  const reply = readMessage(message, channel, around, own);
   if (reply.kind !== 'reply') return reply;
   if (!message.edited || editor === botUserId || editor?.startsWith('B')) {
     return ignored('not edited by a person');
@@ -204,11 +210,13 @@ export function installedIn(envelope: unknown): string | undefined {
   return authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
 }
 
-/** In a shared channel, whoever is not proven to be from the workspace of the app counts as from elsewhere. */
-function isExternal({ team, user_team, source_team }: MessageFields, around: Envelope): boolean {
+/**
+ * Whoever is not proven to be from the workspace of the app, or from its Enterprise Grid, counts as from elsewhere, but
+ * for channels that are shared with nobody.
+ */
+function isExternal({ team, user_team, source_team }: MessageFields, around: Envelope, own: Own): boolean {
   if (around.is_ext_shared_channel === false) return false;
-  const ours = installedIn(around);
   const theirs = [user_team, team, source_team].filter((one) => one !== undefined);
-  if (theirs.some((one) => one !== ours)) return true;
-  return around.is_ext_shared_channel === true && theirs.length === 0;
+  const isOurs = (id: string) => id === own.teamId || (id.startsWith('E') && id === own.enterpriseId);
+  return theirs.length === 0 || !theirs.every(isOurs);
 }

@@ -146,9 +146,11 @@ export const aDialog = (
   });
 
 const allows: GateParts['policy'] = {
-  check: async () => ({ kind: 'allowed', person: ana }),
+  check: async (_userId, _permission, from) =>
+    from?.external
+      ? { kind: 'refused', person: ana, ask: [], outsider: true }
+      : { kind: 'allowed', person: ana },
   mayList: async () => [],
-  named: () => false,
   open: () => true,
 };
 export const answersWith = (verdict: Verdict): GateParts['policy'] => ({

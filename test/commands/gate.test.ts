@@ -6,7 +6,7 @@ import { slashCommands } from '../../src/commands/index.ts';
 import { createIntake } from '../../src/commands/intake.ts';
 import { TellUser } from '../../src/commands/tell-user.ts';
 import { createLog } from '../../src/log.ts';
-import type { Person, Verdict } from '../../src/policy.ts';
+import { createPolicy, type Person, type Verdict } from '../../src/policy.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import type { RunStore } from '../../src/store/runs.ts';
@@ -25,11 +25,10 @@ beforeAll(async () => {
 beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
-/** A policy that gives one verdict, names whoever is in the list, and has exports open to every full member. */
-const policy = (verdict: Verdict, named: string[] = [], open = ['export']): GateParts['policy'] => ({
+/** A policy that gives one verdict, and has exports open to every full member. */
+const policy = (verdict: Verdict, open = ['export']): GateParts['policy'] => ({
   check: async () => verdict,
   mayList: async () => [],
-  named: (userId) => named.includes(userId),
   open: (permission) => open.includes(permission),
 });
 const allowed = policy({ kind: 'allowed', person: ana });
@@ -121,7 +120,7 @@ describe('who may not', () => {
     ],
     [
       'is told whom to ask where no name is known',
-      { policy: policy({ kind: 'refused', person: ana, ask: [] }, [], []) },
+      { policy: policy({ kind: 'refused', person: ana, ask: [] }, []) },
       "You can't start exports here, so nothing was started. Ask whoever runs Docket.",
       'refused: not permitted',
     ],
@@ -130,6 +129,12 @@ describe('who may not', () => {
       { policy: policy({ kind: 'unknown' }) },
       "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
       'refused: not known in time',
+    ],
+    [
+      'because Slack shows nobody to the app, is told who can mend it',
+      { policy: policy({ kind: 'unknown', missingScope: true }) },
+      "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
+      'refused: not known to Slack',
     ],
   ])('%s, does nothing, and leaves an audit line', async (_, parts, text, result) => {
     const { pass, ran } = gateWith(parts);
@@ -182,10 +187,21 @@ describe('who may not', () => {
 describe('somebody of another workspace', () => {
   const cleo = aCaller({ teamId: 'T0OTHER', user: { id: 'U0CLEO', name: 'cleo', fullMember: false } });
   const person: Person = { id: 'U0CLEO', name: 'Cleo', fullMember: false, active: true };
-  const verdict: Verdict = { kind: 'allowed', person };
+  const lists = (...names: string[]) =>
+    createPolicy({
+      person: async () => person,
+      groupMembers: async () => [],
+      groups: async () => [],
+      lacksScope: () => false,
+      allow: { export: ['everyone', ...names], agent: [], digest: [], admin: [] },
+      timeoutMs: 1000,
+      cacheMs: 1000,
+      now: () => NOW_MS,
+      log: createLog('silent', []),
+    });
 
   test('is refused although everyone may, with an audit line in the log of this workspace', async () => {
-    const { pass, ran } = gateWith({ policy: policy(verdict) });
+    const { pass, ran } = gateWith({ policy: lists() });
     expect(await textOf(pass(cleo) as never)).toBe(
       'This Docket belongs to another workspace. Nothing was started.',
     );
@@ -195,7 +211,7 @@ describe('somebody of another workspace', () => {
   });
 
   test('is let in when the list names them, and what they ask for belongs to this workspace', async () => {
-    const { gate } = gateWith({ policy: policy(verdict, ['U0CLEO']) });
+    const { gate } = gateWith({ policy: lists('U0CLEO') });
     const passed = await gate.pass('/docs-export', 'export', cleo, async ({ teamId, user }) => ({
       teamId,
       user,
@@ -208,7 +224,7 @@ describe('somebody of another workspace', () => {
 
   test('is refused when they are named but the policy says no', async () => {
     const { pass, ran } = gateWith({
-      policy: policy({ kind: 'refused', person, ask: [] }, ['U0CLEO']),
+      policy: policy({ kind: 'refused', person, ask: [] }),
     });
     await pass(cleo);
     expect(ran()).toBe(0);

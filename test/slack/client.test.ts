@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
-import { SlackApiError } from '../../src/slack/errors.ts';
+import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
 import { defaultTiming } from '../../src/timing.ts';
 import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
 
@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((item) => item.close()));
 });
 
-async function setting(options: StandInSlackOptions = {}) {
+async function setting(options: StandInSlackOptions = {}, logger = SILENT) {
   const slack = createStandInSlack({ manifest: widerManifest({ homeTab: true }), ...options });
   open.push(await slack.listen());
   const heard: boolean[] = [];
@@ -23,7 +23,7 @@ async function setting(options: StandInSlackOptions = {}) {
     token: slack.tokens.bot,
     apiUrl: slack.apiUrl,
     timing: { ...defaultTiming, slackCallMs: 5000 },
-    logger: SILENT,
+    logger,
     upMs: () => up.ms,
     onCall: (answered) => heard.push(answered),
   });
@@ -53,6 +53,48 @@ test.each([
   const user = slack.workspace.users.find((candidate) => candidate.name === name);
   Object.assign(user ?? {}, change);
   expect(await api.person(slack.person(name).id)).toEqual({ id: slack.person(name).id, name, ...expected });
+});
+
+test('a colleague of our Enterprise Grid is known by their own id of it', async () => {
+  const { slack, api } = await setting();
+  const answers = (method: string, body: object) =>
+    slack.wire.order(method, { kind: 'answer', status: 200, body: { ok: true, ...body } });
+  const isOne = async (change: object) => {
+    const user = { id: 'U0SIS', name: 'sis', team_id: 'T0SISTER', ...change };
+    answers('users.info', { user });
+    return api.person('U0SIS');
+  };
+  const ofGrid = (enterprise_id: string) => ({ enterprise_user: { enterprise_id, teams: ['T0SISTER'] } });
+  const outside = { id: 'U0SIS', name: 'sis', fullMember: false, active: true };
+  await api.identity();
+  expect(await isOne(ofGrid('E0ACME'))).toEqual(outside);
+  const own = { team_id: 'T0ACME', user_id: 'U0BOT', bot_id: 'B0BOT', url: 'https://acme.example/' };
+  answers('auth.test', { ...own, enterprise_id: 'E0ACME' });
+  expect(await api.identity()).toMatchObject({ teamId: 'T0ACME', enterpriseId: 'E0ACME' });
+  expect(await isOne(ofGrid('E0ACME'))).toEqual({ ...outside, gridMember: true });
+  expect(await isOne(ofGrid('E0OTHER'))).toEqual(outside);
+  expect(await isOne({ enterprise_id: 'E0ACME', is_stranger: false })).toEqual(outside);
+  expect(await isOne({ ...ofGrid('E0ACME'), is_restricted: true })).toEqual(outside);
+  expect(await isOne({ ...ofGrid('E0ACME'), is_stranger: true })).toEqual(outside);
+  answers('auth.test', { ...own, enterprise_id: null });
+  expect(await api.identity()).not.toHaveProperty('enterpriseId');
+  expect(await isOne({ enterprise_user: { enterprise_id: null } })).toEqual(outside);
+});
+
+test('a scope that the app lacks is named, in the error and once in the log', async () => {
+  const logged: string[] = [];
+  const manifest = widerManifest({});
+  const scopes = manifest.scopes.filter((scope) => scope !== 'users:read');
+  const logger = { ...SILENT, error: (...parts: unknown[]) => void logged.push(parts.join(' ')) };
+  const { api } = await setting({ manifest: { ...manifest, scopes } }, logger);
+  await api.identity();
+  for (let times = 0; times < 2; times += 1) {
+    const error = await api.person('U0ANA').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'token', needed: 'users:read' });
+    expect(String(error)).toBe('SlackApiError: users.info: missing_scope (needs users:read)');
+    expect(lacksScope(error)).toBe(true);
+  }
+  expect(logged).toEqual([expect.stringMatching(/users\.info.*needs users:read.*install it again/)]);
 });
 
 test('nobody is known before Slack told our own workspace: everybody would count as a stranger', async () => {

@@ -10,7 +10,8 @@ interface Body extends Fields {
 
 const sent = (name: string): Body =>
   JSON.parse(readFileSync(new URL(`../fixtures/slack-messages/${name}.json`, import.meta.url), 'utf8'));
-const read = (body: Body) => readReply(body.event, body, 'U0DOCKET');
+const own = { botUserId: 'U0DOCKET', teamId: 'T0ACME' };
+const read = (body: Body, ofGrid = own) => readReply(body.event, body, ofGrid);
 /** The same message with other fields in its event. */
 const changed = (name: string, event: Fields, envelope: Fields = {}) => {
   const body = sent(name);
@@ -93,16 +94,40 @@ describe('whether a person is from another organization', () => {
     expect(changed('formatted', { source_team: 'T0OTHER' }, envelope)).toMatchObject({ external: true });
   });
 
-  test('without any workspace it counts as so in a shared channel only', () => {
+  test('without any workspace it counts as so where the channel is shared, or may be', () => {
     expect(changed('formatted', { team: undefined }, envelope)).toMatchObject({ external: true });
     expect(changed('formatted', { team: undefined })).toMatchObject({ external: false });
+    const unsaid = { is_ext_shared_channel: undefined };
+    expect(changed('formatted', { team: undefined }, unsaid)).toMatchObject({ external: true });
   });
 
-  test('the workspace of the app is the one it is installed in', () => {
-    const authorizations = [{ team_id: 'T0ACME' }];
-    const elsewhere = { ...envelope, team_id: 'T0OTHER', context_team_id: 'T0OTHER', authorizations };
+  test('nothing around the message tells of its author', () => {
+    const ours = { team_id: 'T0ACME', enterprise_id: 'E0ACME', user_id: 'U0DOCKET', is_bot: true };
+    const grid = { ...own, enterpriseId: 'E0ACME' };
+    const around = {
+      ...envelope,
+      team_id: 'T0ACME',
+      context_team_id: 'T0ACME',
+      enterprise_id: 'E0ACME',
+      context_enterprise_id: 'E0ACME',
+      authorizations: [ours],
+    };
+    const stranger = sent('from-another-organization');
+    expect(read({ ...stranger, ...around }, grid)).toMatchObject({ external: true });
+    const { team: _, user_team: __, source_team: ___, ...nowhere } = stranger.event;
+    expect(read({ ...stranger, ...around, event: nowhere }, grid)).toMatchObject({ external: true });
+    const elsewhere = { ...around, team_id: 'T0OTHER', context_team_id: 'T0OTHER', authorizations: [] };
     expect(changed('formatted', {}, elsewhere)).toMatchObject({ external: false });
-    expect(changed('formatted', { team: 'T0OTHER' }, elsewhere)).toMatchObject({ external: true });
+  });
+
+  test('of the same Enterprise Grid is whoever has its id, where ours is known', () => {
+    const grid = { ...own, enterpriseId: 'E0ACME' };
+    const by = (team: string, ofGrid = grid) =>
+      read({ ...sent('formatted'), ...envelope, event: { ...sent('formatted').event, team } }, ofGrid);
+    expect(by('E0ACME')).toMatchObject({ external: false });
+    expect(by('E0OTHER')).toMatchObject({ external: true });
+    expect(by('T0SISTER')).toMatchObject({ external: true });
+    expect(by('E0ACME', own as typeof grid)).toMatchObject({ external: true });
   });
 
   test('nobody is so in a channel that is not shared, as in a Grid of several workspaces', () => {
@@ -236,7 +261,7 @@ describe('any event', () => {
   test('is read without an error', () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), (event, envelope) => {
-        expect(readReply(event, envelope, 'U0DOCKET')).toEqual(ignored('unreadable'));
+        expect(readReply(event, envelope, own)).toEqual(ignored('unreadable'));
       }),
     );
   });
@@ -249,8 +274,8 @@ describe('any event', () => {
         const keys = Object.keys(target);
         target[keys[index % keys.length] ?? 'text'] = value;
         const whole = target === event ? event : { ...event, message: target };
-        expect(kinds).toContain(readReply(whole, sentBody, 'U0DOCKET').kind);
-        expect(kinds).toContain(readReply(sentBody.event, value, 'U0DOCKET').kind);
+        expect(kinds).toContain(readReply(whole, sentBody, own).kind);
+        expect(kinds).toContain(readReply(sentBody.event, value, own).kind);
       }),
     );
   });

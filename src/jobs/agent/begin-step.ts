@@ -17,19 +17,18 @@ export async function admit(run: ThreadRun, context: AgentContext): Promise<Step
     await noteThread(run, 'accepted', context);
     return save({ ...run, state: 'carding', sinceMs: now() }, 0, context);
   }
-  const verdict = await policy.check(run.owner.id, 'agent');
+  const external = run.asked.external === true;
+  const verdict = await policy.check(run.owner.id, 'agent', { external });
   if (verdict.kind === 'unknown') return lookAgainIn(backoffMs(timing, 3, context.random()));
   const { id, name } = verdict.person;
   const known = { ...run, checked: true, owner: { id, name } };
-  // Where it is not certain that somebody is from here, only their own name in the settings counts.
-  const stranger = run.asked.external === true && !policy.named(id, 'agent');
-  if (verdict.kind === 'allowed' && !stranger) {
+  if (verdict.kind === 'allowed') {
     const open = await isPublic(run, context);
     if (open.kind === 'wait') return lookAgainIn(open.inMs);
     return save({ ...known, asked: { ...run.asked, isPublic: open.isPublic } }, 0, context);
   }
   await noteThread(run, 'refused: not permitted', context);
-  const about = askWhom(verdict.kind === 'refused' ? verdict.ask : [], policy.open('agent'));
+  const about = askWhom(verdict.ask, policy.open('agent'));
   const note = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
   return save({ ...ending(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
 }

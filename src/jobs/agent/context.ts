@@ -26,7 +26,7 @@ export interface AgentContext {
   docs: (project: string) => DocsApi | undefined;
   /** The platform's id of a project, when the settings have one. */
   projectId: (project: string) => string | undefined;
-  policy: Pick<Policy, 'check' | 'named' | 'open'>;
+  policy: Pick<Policy, 'check' | 'open'>;
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;

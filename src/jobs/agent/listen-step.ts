@@ -75,13 +75,11 @@ async function acquaint(thread: ThreadRun, what: Heard, context: AgentContext): 
   if (what.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
   // Who clicks or submits a dialog passed the gate.
   if (what.kind !== 'reply' && what.kind !== 'edited') return { ...known, author: { ...what.by, may: true } };
-  const verdict = await context.policy.check(what.user, 'agent');
+  const verdict = await context.policy.check(what.user, 'agent', what);
   if (verdict.kind === 'unknown') return undefined;
   const { id, name } = verdict.person;
   const ask = verdict.kind === 'refused' ? askWhom(verdict.ask, context.policy.open('agent')) : '';
-  // Where it is not certain that somebody is from here, only their own name in the settings counts.
-  const stranger = what.external && !context.policy.named(id, 'agent');
-  const author = { id, name, may: verdict.kind === 'allowed' && !stranger };
+  const author = { id, name, may: verdict.kind === 'allowed' };
   if (!author.may) return { ...known, ask, author };
   try {
     return { ...known, author, names: await context.names(mentionedIn(what.content)) };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
+import { type Message, message } from '../../slack/blocks.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import { type Mentions, mentionedIn, messageMarkdown } from '../../slack/markdown/message.ts';
@@ -15,6 +16,7 @@ import { askWhom } from '../ask-whom.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 import { lookAtRun } from '../look-at-run.ts';
 import type { Once } from '../once.ts';
+import { unseenText } from '../wording-view.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './mention.ts';
 import { mentionMessage } from './mention-view.ts';
 import { excerptOf, readThreadWords } from './words.ts';
@@ -22,7 +24,7 @@ import { excerptOf, readThreadWords } from './words.ts';
 export interface MentionContext {
   runs: RunStore;
   threads: Pick<ThreadStore, 'tell'>;
-  policy: Pick<Policy, 'check' | 'named' | 'open'>;
+  policy: Pick<Policy, 'check' | 'open'>;
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
   slack: Pick<SlackApi, 'whisper'>;
@@ -55,7 +57,7 @@ export const mentionJob = defineJob<{ runId: string }, MentionContext>({
       runId,
       () => context.runs.load(runId, mentionRun),
       context,
-      (run) => (run.answer === undefined ? find(run, context) : tell(run, run.answer, context)),
+      (run) => (run.answer === undefined ? find(run, context) : answered(run, run.answer, context)),
     ),
 
   async giveUp({ runId }, context) {
@@ -76,14 +78,15 @@ async function find(run: MentionRun, context: MentionContext): Promise<Outcome> 
   if (earlyMs > 0) return lookAgainIn(earlyMs);
   if (run.early && (await isFollowed(run, context))) return settle(run, context);
   const { user, external } = run.reply;
-  const verdict = await policy.check(user, 'agent');
-  if (verdict.kind === 'unknown') return later(run, 'Slack does not tell who it is', context);
+  const verdict = await policy.check(user, 'agent', { external });
+  if (verdict.kind === 'unknown')
+    return verdict.missingScope
+      ? tell(run, message([[unseenText]]), context)
+      : later(run, 'Slack does not tell who it is', context);
   const { name } = verdict.person;
-  const stranger = external && !policy.named(user, 'agent');
   let answer: MentionAnswer;
-  if (verdict.kind === 'refused' || stranger) {
-    const ask = verdict.kind === 'refused' ? verdict.ask : [];
-    answer = { kind: 'refused', ask: askWhom(ask, policy.open('agent')) };
+  if (verdict.kind === 'refused') {
+    answer = { kind: 'refused', ask: askWhom(verdict.ask, policy.open('agent')) };
     await noteRefusal(run, name, context);
   } else {
     const text = await textOf(run, context);
@@ -91,7 +94,7 @@ async function find(run: MentionRun, context: MentionContext): Promise<Outcome> 
     answer = answerTo(run, text, context.limits.instructionCharacters);
   }
   const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
-  if (saved !== undefined) return tell(saved, answer, context);
+  if (saved !== undefined) return answered(saved, answer, context);
   log.info({ run: run.id }, 'the run was changed meanwhile');
   return lookAgainIn(0);
 }
@@ -149,13 +152,17 @@ async function noteRefusal(run: MentionRun, name: string, { audit, now, log }: M
   });
 }
 
-async function tell(run: MentionRun, answer: MentionAnswer, context: MentionContext): Promise<Outcome> {
+const answered = (run: MentionRun, answer: MentionAnswer, context: MentionContext) =>
+  tell(run, mentionMessage(run.id, answer), context);
+
+/** Says it once, to whoever wrote the mention. */
+async function tell(run: MentionRun, what: Message, context: MentionContext): Promise<Outcome> {
   const { slack, onceInSlack, log } = context;
   const { threadTs } = run;
   const { channel, user } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
   const told = await onceInSlack(run.id, 'whisper', async () => {
-    await slack.whisper(to, mentionMessage(run.id, answer));
+    await slack.whisper(to, what);
     return true;
   });
   if (told.kind === 'inFlight') return lookAgainIn(told.forMs);

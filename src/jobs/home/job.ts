@@ -142,14 +142,14 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
     .filter(({ state }) => state === 'ended')
     .toSorted((one, other) => other.sinceMs - one.sinceMs);
   const lines = (some: HomeRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
-  const mayNot = may !== undefined && !may.includes('export');
-  const refused = mayNot ? await policy.check(userId, 'export') : undefined;
+  const verdict = may?.includes('export') ? undefined : await policy.check(userId, 'export');
   return homeView({
     running: await lines(running.slice(0, RUNNING)),
     more: Math.max(0, running.length - RUNNING),
     ended: await lines(ended.slice(0, ENDED)),
     may,
-    ask: askWhom(refused?.kind === 'refused' ? refused.ask : [], policy.open('export')),
+    unseen: verdict?.kind === 'unknown' && verdict.missingScope === true,
+    ask: askWhom(verdict?.kind === 'refused' ? verdict.ask : [], policy.open('export')),
     limits: limitLines({
       exportStatusPerSecond: limits.exportStatusPerSecond,
       editsPerMinute: edits.perMinute,

@@ -2,6 +2,7 @@ import type { HomeView, KnownBlock } from '@slack/types';
 import type { Permission } from '../../policy.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { count } from '../../slack/text.ts';
+import { unseenText } from '../wording-view.ts';
 
 /** What somebody's Home says. Lines are made by the features that they are about. */
 export interface HomeParts {
@@ -11,20 +12,22 @@ export interface HomeParts {
   ended: Part[][];
   /** Nothing while Slack does not tell who this is. */
   may: readonly Permission[] | undefined;
+  /** It does not, until an operator acts. */
+  unseen: boolean;
   /** Whom somebody asks who may do nothing. */
   ask: string;
   limits: readonly string[];
 }
 
 /** The Home tab of one person. It shows what runs for this person and nothing else; no link to a bundle. */
-export function homeView({ running, more, ended, may, ask, limits }: HomeParts): HomeView {
+export function homeView({ running, more, ended, may, unseen, ask, limits }: HomeParts): HomeView {
   const rest: Part[][] = more > 0 ? [[`and ${count(more)} more`]] : [];
   const own = [...running, ...rest, ...ended];
   return {
     type: 'home',
     blocks: [
       ...section('What you run and follow', own.length > 0 ? own : [['Nothing yet.']]),
-      ...section('What you may do', mayLines(may, ask)),
+      ...section('What you may do', unseen ? [[unseenText]] : mayLines(may, ask)),
       ...section(
         'Limits',
         limits.map((limit) => [limit]),

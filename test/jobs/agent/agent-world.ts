@@ -59,7 +59,6 @@ export function agentWorld(redis: TestRedis) {
     projectId: () => 'prj_1',
     policy: {
       check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
-      named: () => false,
       open: () => true,
     },
     names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),

@@ -3,7 +3,7 @@ import { type MentionRun, mentionRun } from '../../../src/jobs/agent/mention.ts'
 import { type MentionContext, mentionJob } from '../../../src/jobs/agent/mention-job.ts';
 import { createOnce } from '../../../src/jobs/once.ts';
 import { createLog } from '../../../src/log.ts';
-import type { Verdict } from '../../../src/policy.ts';
+import { createPolicy, type Verdict } from '../../../src/policy.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { NamesUnknown } from '../../../src/slack/names.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
@@ -28,6 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
+const UNSEEN = "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const allowed: Verdict = { kind: 'allowed', person: ana };
 const notHappened = new Set(['limited', 'unreachable', 'place']);
@@ -36,7 +37,7 @@ function contextWith(changes: Partial<MentionContext> = {}, verdict: Verdict = a
   return {
     runs: createRunStore(redis.client),
     threads: createThreadStore(redis.client),
-    policy: { check: async () => verdict, named: () => false, open: () => false },
+    policy: { check: async () => verdict, open: () => false },
     names: async () => ({
       users: new Map([['U0BEN', 'ben']]),
       channels: new Map(),
@@ -155,13 +156,32 @@ describe('who may not instruct the agent', () => {
 
   test('is somebody of another organization, unless named', async () => {
     const reply = { ...aMentioning('Go'), external: true };
-    await look(await given({ id: 'm1', reply }));
-    const named = { check: async () => allowed, named: () => true, open: () => false };
-    await look(await given({ id: 'm2', reply }), contextWith({ policy: named }));
+    const policyOf = (agent: string[]) =>
+      createPolicy({
+        person: async () => ana,
+        groupMembers: async () => [],
+        groups: async () => [],
+        lacksScope: () => false,
+        allow: { export: [], agent, digest: [], admin: [] },
+        timeoutMs: 1000,
+        cacheMs: 1000,
+        now: () => nowMs,
+        log: createLog('silent', []),
+      });
+    await look(await given({ id: 'm1', reply }), contextWith({ policy: policyOf(['everyone']) }));
+    await look(await given({ id: 'm2', reply }), contextWith({ policy: policyOf(['U0ANA']) }));
     expect(said).toMatchObject([
       { text: expect.stringMatching(/^You can't instruct/) },
       { text: expect.stringMatching(/^No agent job/) },
     ]);
+  });
+
+  test('since Slack shows nobody to the app, is told who can mend it', async () => {
+    const run = await given();
+    expect(await look(run, contextWith({}, { kind: 'unknown', missingScope: true }))).toEqual({
+      kind: 'done',
+    });
+    expect(said).toMatchObject([{ text: UNSEEN }]);
   });
 });
 

@@ -34,7 +34,6 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
     policy: {
       mayList: async (): Promise<Permission[]> => ['export'],
       check: async () => ({ kind: 'unknown' }),
-      named: () => false,
       open: () => true,
       ...policy,
     },

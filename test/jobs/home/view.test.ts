@@ -15,6 +15,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   more: 0,
   ended: [],
   may: ['export', 'status'],
+  unseen: false,
   ask: 'whoever runs Docket',
   limits: ['up to 5'],
   ...changes,
@@ -69,6 +70,11 @@ describe('what a person may do', () => {
   test('is not known', () => {
     expect(may({ may: undefined })).toEqual([
       "Slack didn't tell me in time who you are. Open this page again in a moment.",
+    ]);
+  });
+  test('is not shown to the app', () => {
+    expect(may({ may: undefined, unseen: true })).toEqual([
+      "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
     ]);
   });
 });
