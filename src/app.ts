@@ -14,6 +14,7 @@ import { lacksScope } from './slack/errors.ts';
 import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
 import { createNames } from './slack/names.ts';
+import { createPublicChannels } from './slack/public-channels.ts';
 import type { RedisAddress } from './store/connections.ts';
 import { DataDirUnusable } from './store/data-dir.ts';
 import { DataDirInUse } from './store/data-dir-lock.ts';
@@ -27,6 +28,9 @@ import { startWorking } from './worker-role.ts';
 
 /** How long the start waits for Slack to say who the bot is. */
 const READY_MS = 2000;
+
+/** How long an answer may wait for Slack to say whether channels are public. */
+const PUBLIC_MS = 500;
 
 /** What a test replaces; everything else comes from the settings. */
 export interface AppParts {
@@ -92,6 +96,14 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     now,
   });
 
+  const isPublic = createPublicChannels({
+    channel: slack.channel,
+    timeoutMs: PUBLIC_MS,
+    cacheMs: timing.permissionCacheMs,
+    now,
+    log,
+  });
+
   async function findRedis(): Promise<RedisAddress> {
     if (settings.redisUrl !== undefined) return { url: settings.redisUrl, ca: settings.redisCa };
     const redis = await startEmbeddedRedis({ dataDir: settings.dataDir, log, searchPath });
@@ -115,6 +127,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       server,
       policy,
       names,
+      isPublic,
       timing,
       now,
       random,

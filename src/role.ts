@@ -23,6 +23,8 @@ export interface RoleParts {
   policy: Policy;
   /** Names for what a message mentions. Rejects with `NamesUnknown`. */
   names: (mentions: Mentions) => Promise<Names>;
+  /** Whether every full member may read a conversation now; not, when Slack does not tell. */
+  isPublic: (channelId: string) => Promise<boolean>;
   timing: Timing;
   now: () => number;
   random: () => number;

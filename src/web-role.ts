@@ -91,6 +91,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
       replies: settings.replies,
       limits: settings.limits,
       names,
+      isPublic: parts.isPublic,
       link: (name) => within(LINK_MS, links.get(name)),
       auditLines: audit.last,
       system: createSystemLook({

@@ -142,7 +142,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
     slack: { ...slack, channel: createChannels({ slack, pace, teamId, timing, now }) },
-    ...{ audit, workspaceUrl: () => identity.current()?.url },
+    ...{ audit, isPublic: parts.isPublic, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping },
   };
 

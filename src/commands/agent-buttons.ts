@@ -9,10 +9,10 @@ import {
   threadButton,
   threadRun,
 } from '../jobs/agent/thread.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { person } from '../jobs/wording-view.ts';
 import { message } from '../slack/blocks.ts';
 import { inPlace, type PrivateAnswer } from '../slack/response-url.ts';
-import { maySee } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { defineButton } from './command.ts';
 
@@ -36,7 +36,7 @@ async function click(
 ): Promise<PrivateAnswer | undefined> {
   const thread = await tools.intake.load(button.run, threadRun, caller);
   if (thread === undefined) return gone;
-  if (!maySee(thread, caller)) return notHere;
+  if (!(await maySee(thread, caller, tools.isPublic))) return notHere;
   const { about, attempt } = button;
   const by: Person = { id: caller.user.id, name: caller.user.name };
   const entry: ThreadClick = { kind: 'clicked', action, by, about, attempt };

@@ -1,4 +1,5 @@
 import { threadLine } from '../jobs/agent/list-view.ts';
+import type { ThreadRun } from '../jobs/agent/thread.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { addressOf, threadsFor } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
@@ -12,8 +13,8 @@ export async function listThreads(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const seen = await threadsFor(caller, tools);
-  const threads = seen.filter((thread) => project === undefined || thread.project === project);
+  const wanted = (thread: ThreadRun) => project === undefined || thread.project === project;
+  const threads = await threadsFor(caller, tools, wanted);
   if (threads.length === 0)
     return message([
       ['No agent job that you can see here is followed. Follow one with '],

@@ -4,13 +4,14 @@ import type { Heard } from '../jobs/agent/heard.ts';
 import { stateWord } from '../jobs/agent/list-view.ts';
 import { jobName, tooLongWords, tooManyWords, waitingIn } from '../jobs/agent/phrases.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { person } from '../jobs/wording-view.ts';
 import { message, type Part } from '../slack/blocks.ts';
 import { choiceField, formView, textField } from '../slack/dialogs.ts';
 import { clean } from '../slack/markdown/spans.ts';
 import { cut, lengthOf } from '../slack/text.ts';
 import { idOf } from '../store/ids.ts';
-import { addressOf, maySee } from './agent-threads.ts';
+import { addressOf } from './agent-threads.ts';
 import type { Caller, CommandTools, Submitted } from './command.ts';
 import { defineDialog } from './command.ts';
 
@@ -90,7 +91,8 @@ export const sendDialog = defineDialog({
     const chosen = entered.thread;
     if (chosen === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
     const thread = await tools.intake.load(chosen, threadRun, caller);
-    if (thread === undefined || thread.state === 'ended' || !maySee(thread, caller)) return notFollowed;
+    if (thread === undefined || thread.state === 'ended') return notFollowed;
+    if (!(await maySee(thread, caller, tools.isPublic))) return notFollowed;
     const problem = whyNot(thread, text, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;

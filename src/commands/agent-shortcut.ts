@@ -15,8 +15,7 @@ export const sendShortcut: MessageShortcut = {
   may: 'agent',
 
   async run(chosen, caller, tools) {
-    const [seen, text] = await Promise.all([threadsFor(caller, tools), textOf(chosen, tools)]);
-    const threads = seen.filter(takesMore);
+    const [threads, text] = await Promise.all([threadsFor(caller, tools, takesMore), textOf(chosen, tools)]);
     if (threads.length === 0) return noneFollowed;
     const rootTs = chosen.threadTs ?? chosen.ts;
     const here = threads.find(({ place }) => place?.channel === caller.channel.id && place.rootTs === rootTs);

@@ -1,8 +1,9 @@
 import { threadLine } from '../jobs/agent/list-view.ts';
 import { jobName, threadButtonOf } from '../jobs/agent/phrases.ts';
 import { agentActions, type ThreadRun } from '../jobs/agent/thread.ts';
+import { isIn } from '../jobs/may-see.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import { addressOf, isIn, threadsFor } from './agent-threads.ts';
+import { addressOf, threadsFor } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
 
 /** Lines with a button of their own: a message has 50 blocks at most. */
@@ -14,8 +15,9 @@ export async function stopFollowing(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const seen = await threadsFor(caller, tools);
-  const threads = seen.filter(
+  const threads = await threadsFor(
+    caller,
+    tools,
     (thread) =>
       (project === undefined || thread.project === project) &&
       (jobId === undefined ? isIn(thread, caller.channel.id) : thread.agentJobId === jobId),

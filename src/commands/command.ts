@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
+import type { IsPublic } from '../jobs/may-see.ts';
 import type { SystemState } from '../jobs/status-view.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
@@ -47,6 +48,8 @@ export interface CommandTools {
   replies: 'auto' | 'all' | 'mention';
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
+  /** Whether every full member may read a conversation now; not, when Slack does not tell. */
+  isPublic: IsPublic;
   /** A presigned link by its name; nothing once it has ended. A secret. */
   link: (name: string) => Promise<string | undefined>;
   /** Opens a dialog for whoever asked. Rejects with `TellUser`. */

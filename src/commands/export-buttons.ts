@@ -6,7 +6,6 @@ import {
   exportActions,
   exportRun,
   isMentioned,
-  maySee,
   runButton,
   startAnother,
   type TransitionName,
@@ -14,6 +13,7 @@ import {
   WATCHERS,
 } from '../jobs/export/run.ts';
 import { type LinkRun, linkRun } from '../jobs/link/run.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { person } from '../jobs/wording-view.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { idOf } from '../store/ids.ts';
@@ -62,7 +62,7 @@ export const ownLinkButton = defineButton({
   async run(button, caller, tools) {
     const run = await tools.intake.load(button.run, exportRun, caller);
     if (run === undefined) return revive({ ...button, privately: true }, caller, tools);
-    if (!maySee(run, caller)) return notHere;
+    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
     if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return answeredBefore(run, button.attempt, caller);
     const { linkEndsAtMs, over, privately, refusal } = run.ending;
@@ -111,7 +111,7 @@ async function moveOn(
     if (run === undefined)
       return revivable.includes(name) ? revive(button, caller, tools) : forgotten(button.domain);
     const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
-    if (!maySee(run, caller)) return notHere;
+    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
     const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return notMoved(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same, and is one more.

@@ -63,8 +63,12 @@ function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
   };
 }
 
-/** Where somebody asked for something. `joinable`: the app can be invited there. */
+/**
+ * Where somebody asked for something. `joinable`: the app can be invited there. Slack names public channels alone; one
+ * without a name counts as private.
+ */
 export function whereAsked({ id, name }: Caller['channel']) {
-  const isDirect = name === 'directmessage' || name.startsWith('mpdm-');
-  return { channel: id, joinable: !isDirect, isPublic: !isDirect && name !== 'privategroup' };
+  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D');
+  const isNamed = name !== '' && name !== 'privategroup';
+  return { channel: id, joinable: !isDirect, isPublic: !isDirect && isNamed };
 }

@@ -2,14 +2,8 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
 import { LINK_END } from '../jobs/bundle-link-view.ts';
 import { site } from '../jobs/export/phrases.ts';
-import {
-  type DoneEnding,
-  type ExportRun,
-  exportActions,
-  exportRun,
-  maySee,
-  runButton,
-} from '../jobs/export/run.ts';
+import { type DoneEnding, type ExportRun, exportActions, exportRun, runButton } from '../jobs/export/run.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { message } from '../slack/blocks.ts';
 import { preformatted, reportView } from '../slack/dialogs.ts';
 import { defineButton } from './command.ts';
@@ -37,7 +31,7 @@ export const settingsButton = defineButton({
     const run = await tools.intake.load(runId, exportRun, caller);
     const done = run && linkOf(run);
     if (run === undefined || done === undefined) return noLink;
-    if (!maySee(run, caller)) return notHere;
+    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
     const url = await tools.link(done.link).catch(() => {

@@ -1,5 +1,6 @@
-import { exportRun, maySee } from '../jobs/export/run.ts';
+import { exportRun } from '../jobs/export/run.ts';
 import { runningMessage } from '../jobs/export/view.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { startWithin } from './export-limits.ts';
@@ -31,5 +32,10 @@ export async function running(
       [`${domain === '' ? 'This export' : `An export of ${domain}`} is just ending. Try again in a moment.`],
     ]);
   const thread = await threadOf(other, caller, tools);
-  return runningMessage(other, tools.now(), { thread, mayFollow: maySee(other, caller) }, caller.requestId);
+  return runningMessage(
+    other,
+    tools.now(),
+    { thread, mayFollow: await maySee(other, caller, tools.isPublic) },
+    caller.requestId,
+  );
 }

@@ -1,5 +1,6 @@
-import { type ExportRun, exportRun, maySee } from '../jobs/export/run.ts';
+import { type ExportRun, exportRun } from '../jobs/export/run.ts';
 import { exportLine } from '../jobs/export/view.ts';
+import { visibleTo } from '../jobs/may-see.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import type { Caller, CommandTools } from './command.ts';
 import { threadOf } from './export-thread.ts';
@@ -24,7 +25,8 @@ export async function runningExports(
   most: number,
 ): Promise<{ lines: Part[][]; rest: number }> {
   const active = await tools.intake.active(exportRun, 'export', caller);
-  const seen = active.filter((run) => run.state !== 'ended' && maySee(run, caller));
+  const open = active.filter((run) => run.state !== 'ended');
+  const seen = await visibleTo(open, caller, tools.isPublic);
   const lines = await Promise.all(
     seen.slice(0, most).map(async (run: ExportRun) => exportLine(run, await threadOf(run, caller, tools))),
   );

@@ -1,5 +1,6 @@
-import { type ExportRun, maySee } from '../jobs/export/run.ts';
+import type { ExportRun } from '../jobs/export/run.ts';
 import { cardKey } from '../jobs/export/view.ts';
+import { maySee } from '../jobs/may-see.ts';
 import { messageAddress } from '../slack/text.ts';
 import type { Caller, CommandTools } from './command.ts';
 
@@ -7,9 +8,9 @@ import type { Caller, CommandTools } from './command.ts';
 export async function threadOf(
   run: ExportRun,
   caller: Pick<Caller, 'user' | 'channel'>,
-  { delivery, workspaceUrl }: Pick<CommandTools, 'delivery' | 'workspaceUrl'>,
+  { delivery, isPublic, workspaceUrl }: Pick<CommandTools, 'delivery' | 'isPublic' | 'workspaceUrl'>,
 ): Promise<string | undefined> {
-  if (!maySee(run, caller)) return undefined;
+  if (!(await maySee(run, caller, isPublic))) return undefined;
   const card = await delivery(cardKey(run)).catch(() => undefined);
   if (card?.kind !== 'shown') return undefined;
   return messageAddress(workspaceUrl, card);

@@ -52,6 +52,11 @@ export class SlackApiError extends Error {
   }
 }
 
+const forGood = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
+
+/** Whether Slack will say the same the next time. */
+export const isForGood = (error: unknown) => error instanceof SlackApiError && forGood.has(error.kind);
+
 /** Whether Slack refused a call since the app was installed without the scope for it. */
 export const lacksScope = (error: unknown) =>
   error instanceof SlackApiError && error.code === 'missing_scope';

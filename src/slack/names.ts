@@ -1,7 +1,7 @@
 import type { Person } from '../policy.ts';
 import { type RememberParts, remember } from '../remember.ts';
 import { within } from '../within.ts';
-import { SlackApiError, type SlackErrorKind } from './errors.ts';
+import { isForGood } from './errors.ts';
 import type { Mentions } from './markdown/message.ts';
 import type { Names } from './markdown/names.ts';
 
@@ -16,11 +16,8 @@ export interface NamesParts extends RememberParts {
   groups: () => Promise<readonly { id: string; handle: string }[]>;
 }
 
-/** Slack will say the same the next time. */
-const forGood = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
-
 const nothingForGood = (error: unknown) => {
-  if (error instanceof SlackApiError && forGood.has(error.kind)) return undefined;
+  if (isForGood(error)) return undefined;
   throw error;
 };
 

@@ -56,6 +56,14 @@ test('whoever cannot read the thread may click nothing', async () => {
   expect(await click('stop', thread.id, aCaller({ user: gus, requestId: '1.2.c' }))).toBeUndefined();
 });
 
+test('nor may somebody elsewhere once its channel has become private', async () => {
+  const thread = await world.followed(aThread());
+  const caller = aCaller({ user: ben, channel: { id: 'C0ELSE', name: 'else' } });
+  world.tools.isPublic = async () => false;
+  expect(text(await click('stop', thread.id, caller))).toMatch(/^This thread is somebody else's/);
+  expect(await clicksOf(thread)).toEqual([]);
+});
+
 describe('what may be wanted again', () => {
   test.each<[Name, string | undefined]>([
     ['stop', undefined],

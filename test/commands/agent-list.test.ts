@@ -48,6 +48,13 @@ test.each<[string, Partial<ThreadRun>, typeof ben, { id: string; name: string },
   expect((await listed(aCaller({ user, channel }))).includes('acme/docs')).toBe(shown);
 });
 
+test('a channel that has become private since is not shown from elsewhere', async () => {
+  await world.followed(aThread(inPublic));
+  const tools = { ...world.tools, isPublic: async () => false };
+  const { text } = await listThreads(undefined, aCaller({ user: ben, channel: elsewhere }), tools);
+  expect(text).toMatch(/^No agent job that you can see here/);
+});
+
 test('counts what is too much for one message', async () => {
   for (let n = 10; n < 27; n += 1)
     await world.followed(aThread({ id: `run${n}`, place: { channel: 'C0DOCS', rootTs: `1.${n}` } }));
@@ -58,7 +65,7 @@ test('counts what is too much for one message', async () => {
 
 test('leaves out what it cannot read', async () => {
   const thread = await world.followed(aThread());
-  await redis.client.hset(keys.run(thread.id), 'json', JSON.stringify({ ...thread, v: 2 }));
+  await redis.client.hset(keys.run(thread.id), 'json', JSON.stringify({ ...thread, v: thread.v + 1 }));
   expect(await listed()).toMatch(/^No agent job/);
 });
 

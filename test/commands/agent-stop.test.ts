@@ -61,6 +61,15 @@ test('says so when there is none', async () => {
   expect((await stop('aj_other', caller)).text).toMatch(/^No thread that you can see follows this job\./);
 });
 
+test('does not stop the one in a channel that has become private since', async () => {
+  const there = await world.followed(aThread(other));
+  const what = { jobId: 'aj_other', project: undefined };
+  const tools = { ...world.tools, isPublic: async () => false };
+  const told = await stopFollowing(what, aCaller({ user: ben }), tools);
+  expect(told.text).toMatch(/^No thread that you can see follows this job\./);
+  expect(await world.heard(there)).toEqual([]);
+});
+
 test('told twice by Slack stops once', async () => {
   const here = await world.followed(aThread());
   await stop();

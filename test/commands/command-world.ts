@@ -68,6 +68,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     replies: 'auto',
     limits: withoutFile.limits,
     names: async () => noNames,
+    isPublic: async () => true,
     link: links.get,
     openDialog: async (_caller, view) => void opened.push(view),
     note: async (line) => void notes.push(line),

@@ -100,6 +100,7 @@ describe('a new run', () => {
   test.each([
     ['docs', { joinable: true, isPublic: true }],
     ['privategroup', { joinable: true, isPublic: false }],
+    ['', { joinable: true, isPublic: false }],
     ['directmessage', { joinable: false, isPublic: false }],
     ['mpdm-ana--ben-1', { joinable: false, isPublic: false }],
   ])('knows what kind of place it was asked for in: %s', (name, place) => {

@@ -16,8 +16,8 @@ const inPublic = { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: 0 };
 const inPrivate = { ...inPublic, channel: 'C0PRIVATE', isPublic: false };
 
 /** The exports that are listed, by their names. */
-async function listed(user: Caller['user'], channel = 'C0OTHER'): Promise<string[]> {
-  const { text } = await exportStatus(aCaller({ user, channel: { id: channel, name: 'x' } }), world.tools);
+async function listed(user: Caller['user'], channel = 'C0OTHER', tools = world.tools): Promise<string[]> {
+  const { text } = await exportStatus(aCaller({ user, channel: { id: channel, name: 'x' } }), tools);
   return [...text.matchAll(/(\w+)\.acme\.com/g)].map(([, name = '']) => name).sort();
 }
 
@@ -36,6 +36,14 @@ test('guests see what runs in a public channel only from there, and their own fr
   await given('own', { asked: inPublic, requester: { id: gus.id, name: gus.name } });
   expect(await listed(gus)).toEqual(['own']);
   expect(await listed(gus, 'C0DOCS')).toEqual(['own', 'public']);
+});
+
+test('what runs in a channel that has become private since is seen from there, and by whoever asked', async () => {
+  await given('public', { asked: inPublic });
+  const tools = { ...world.tools, isPublic: async () => false };
+  expect(await listed(ben, 'C0OTHER', tools)).toEqual([]);
+  expect(await listed(ben, 'C0DOCS', tools)).toEqual(['public']);
+  expect(await listed(aCaller().user, 'C0OTHER', tools)).toEqual(['public']);
 });
 
 test('where nothing can be seen, how to start one is told', async () => {

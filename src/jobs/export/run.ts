@@ -241,19 +241,6 @@ export const WATCHERS = 20;
 /** A look this young answers a click on [Refresh] as well. */
 const JUST_NOW_MS = 2000;
 
-/** Somebody who looks at runs from a conversation; on Home from none. */
-export interface Viewer {
-  user: { id: string; fullMember: boolean };
-  channel: { id: string };
-}
-
-/** Whether the messages of a run are where this person can read them. Only full members can enter public channels. */
-export function maySee(run: ExportRun, { user, channel }: Viewer): boolean {
-  if (run.requester.id === user.id) return true;
-  if (run.inDirectMessage) return false;
-  return run.asked.channel === channel.id || (run.asked.isPublic && user.fullMember);
-}
-
 /** Whether the ending mentions this person. */
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);

@@ -16,10 +16,11 @@ import type { Timing } from '../../timing.ts';
 import { threadLine } from '../agent/list-view.ts';
 import { type ThreadRun, threadRun } from '../agent/thread.ts';
 import { askWhom } from '../ask-whom.ts';
-import { type ExportRun, exportRun, maySee } from '../export/run.ts';
+import { type ExportRun, exportRun } from '../export/run.ts';
 import { cardKey, exportLine } from '../export/view.ts';
 import { followUpUses } from '../follow-up-use.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import { type IsPublic, maySee } from '../may-see.ts';
 import { limitLines } from '../status-view.ts';
 import { homeView } from './view.ts';
 
@@ -33,6 +34,7 @@ export interface HomeContext {
   limits: { exportStatusPerSecond: number; followUpsPerHour: number };
   projects: readonly Project[];
   budgets: Pick<BudgetStore, 'use'>;
+  isPublic: IsPublic;
   /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
   workspaceUrl: () => string | undefined;
   now: () => number;
@@ -169,7 +171,11 @@ async function runOf(id: string, { runs }: HomeContext): Promise<HomeRun | undef
   }
 }
 
-async function lineOf(run: HomeRun, userId: string, { outbox, workspaceUrl }: HomeContext): Promise<Part[]> {
+async function lineOf(
+  run: HomeRun,
+  userId: string,
+  { outbox, isPublic, workspaceUrl }: HomeContext,
+): Promise<Part[]> {
   const url = workspaceUrl();
   if (run.job === 'agent-thread') {
     const { place } = run;
@@ -178,7 +184,7 @@ async function lineOf(run: HomeRun, userId: string, { outbox, workspaceUrl }: Ho
   }
   // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
   const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-  if (url === undefined || !maySee(run, viewer)) return exportLine(run, undefined);
+  if (url === undefined || !(await maySee(run, viewer, isPublic))) return exportLine(run, undefined);
   const card = await outbox.state(cardKey(run));
   return exportLine(run, card.kind === 'shown' ? messageAddress(url, card) : undefined);
 }

@@ -49,6 +49,7 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ projectId: 'prj_1' })],
     budgets: createBudgetStore(redis.client),
+    isPublic: async () => true,
     workspaceUrl: () => 'https://acme.example/',
     now: () => clock.ms,
     random: () => 0.5,
@@ -151,6 +152,14 @@ describe('what it shows', () => {
     await homeJob.run(data, context);
     expect(views[1]?.match(/archives\//g)).toHaveLength(1);
   });
+});
+
+test('no way into a channel that has become private since', async () => {
+  const { views, context, keep } = setting();
+  await keep({ id: 'one', requester: { id: 'U0BEN', name: 'ben' } });
+  await homeJob.run(data, context);
+  await homeJob.run(data, { ...context, isPublic: async () => false });
+  expect(views.map((view) => view.includes('archives/'))).toEqual([true, false]);
 });
 
 describe('whom to ask, for somebody who may do nothing', () => {

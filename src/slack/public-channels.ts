@@ -1,0 +1,33 @@
+import type { Log } from '../log.ts';
+import { type RememberParts, remember } from '../remember.ts';
+import { within } from '../within.ts';
+import type { SlackApi } from './client.ts';
+import { isForGood } from './errors.ts';
+
+export interface PublicChannelsParts extends RememberParts {
+  channel: SlackApi['channel'];
+  log: Pick<Log, 'info'>;
+}
+
+/**
+ * Whether every full member may read a conversation, as Slack says now or said a moment ago. Never rejects: what Slack
+ * does not say within `timeoutMs` counts as private.
+ */
+export function createPublicChannels(parts: PublicChannelsParts): (channelId: string) => Promise<boolean> {
+  const isPublic = remember(parts, async (id) => {
+    try {
+      return (await parts.channel(id)).isPublic;
+    } catch (error) {
+      if (isForGood(error)) return false;
+      throw error;
+    }
+  });
+  return async (channelId) => {
+    try {
+      return await within(parts.timeoutMs, isPublic(channelId));
+    } catch (error) {
+      parts.log.info({ err: error, channel: channelId }, 'Slack does not tell whether a channel is public');
+      return false;
+    }
+  };
+}
