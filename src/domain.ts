@@ -10,7 +10,10 @@ export type TypedDomain =
 const slackLink = /^<(?:https?:\/\/)?([^|>]+)(?:\|([^>]+))?>$/i;
 
 /** Straight and curly quotes and backticks around the word. */
-const quotes = /^["'`“”‘’«»„]+|["'`“”‘’«»„]+$/gu;
+const quotes = /^["'`“”‘’«»„]+|(?<!["'`“”‘’«»„])["'`“”‘’«»„]+$/gu;
+
+/** More than any address that people mean; turning a name into punycode takes the square of its length. */
+const LONGEST = 2000;
 
 /**
  * Reads a domain: a host name of at least two labels, in any script (answered as punycode), without scheme, port or
@@ -18,6 +21,7 @@ const quotes = /^["'`“”‘’«»„]+|["'`“”‘’«»„]+$/gu;
  */
 export function readDomain(typed: string): TypedDomain {
   const bare = typed.trim().replace(quotes, '');
+  if (bare.length > LONGEST) return { kind: 'unclear', typed: bare, suggested: undefined };
   const link = slackLink.exec(bare);
   const word = link ? (link[2] ?? link[1]?.replace(/\/$/, '') ?? '') : bare;
   const domain = hostName(word);
@@ -40,6 +44,6 @@ function hostName(word: string): string | undefined {
 /** The host inside an address such as `https://user@docs.acme.com:8080/v2`. */
 function hostInside(word: string): string | undefined {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : `https://${word}`;
-  if (word.length > 2000 || !URL.canParse(address)) return undefined;
+  if (!URL.canParse(address)) return undefined;
   return hostName(new URL(address).hostname);
 }

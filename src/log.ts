@@ -5,33 +5,71 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Anything that looks like a Slack token, an authorization header, or an address that goes beyond its host. */
+/** What follows a scheme. Up to the last `@` all may be a password: some hold a slash, though they should not. */
+const address = /:\/\/[^\s"'\\]*/g;
+const withoutUser = (found: string) => `://${found.slice(Math.max(found.lastIndexOf('@') + 1, 3))}`;
+
+/**
+ * Anything that looks like a Slack token, an authorization header, an address that goes beyond its host, or the text
+ * that Redis quotes of a command that it does not know. None takes longer than the line is long.
+ */
 const secretShapes: [RegExp, string][] = [
   // No word boundaries: in a line of JSON, a `\n` stands right before what began a line.
   [/x(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
   [/(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s"'\\/]*@/gi, '$1'],
   // Presigned links and response addresses carry their secret in path and query.
   [/((?:https?|rediss?|wss?):\/\/)([^\s"'\\/?#<>|)]+)[/?#][^\s"\\]*/gi, '$1$2/…'],
   [/(https?|wss?)%3A%2F%2F[\w.~%-]+/gi, '$1%3A%2F%2F…'],
   [/([?&](?:X-[A-Za-z]+-)?(?:Signature|Credential|sig|token|ticket)=)[^&\s"\\]+/gi, '$1…'],
+  [/(with args beginning with:)(?:[^"\\]|\\[^n])*/g, '$1 …'],
 ];
 
 /** Removes what must not be read in a log: shapes of secrets, and the very values in `secrets`. */
 export function scrub(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) clean = clean.replaceAll(secret, '…');
+  clean = clean.replace(address, withoutUser);
   for (const [shape, instead] of secretShapes) clean = clean.replace(shape, instead);
   return clean;
 }
 
-/** A JSON log whose every line is scrubbed before it is written, whatever a library put into it. */
+/** Characters of a line, and of one text in a line that is longer. */
+const LONGEST_LINE = 32_000;
+const LONGEST_TEXT = 4000;
+
+/** A long text up to a space: what is cut through may be a secret that nothing recognizes any more. */
+function cutText(text: string): string {
+  if (text.length <= LONGEST_TEXT) return text;
+  return `${text.slice(0, Math.max(0, text.lastIndexOf(' ', LONGEST_TEXT)))}…`;
+}
+
+/**
+ * A line of JSON without what errors of Redis say of their command: its arguments hold what people wrote. Long texts
+ * are cut, and where that is not enough, all is left out that is not always there.
+ */
+export function shortened(line: string): string {
+  if (line.length <= LONGEST_LINE && !line.includes('"args"')) return line;
+  const short = `${JSON.stringify(JSON.parse(line, keptOf))}\n`;
+  if (short.length <= LONGEST_LINE) return short;
+  const { level, time, msg } = JSON.parse(short);
+  return `${JSON.stringify({ level, time, msg, cut: true })}\n`;
+}
+
+function keptOf(key: string, value: unknown): unknown {
+  if (key === 'args') return undefined;
+  return typeof value === 'string' ? cutText(value) : value;
+}
+
+/** A JSON log whose every line is cut and scrubbed before it is written, whatever a library put into it. */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
-  const worthHiding = secrets.filter((secret) => secret.length >= 6);
+  // The longest first: one may begin with another.
+  const worthHiding = secrets
+    .filter(({ length }) => length >= 6)
+    .sort((one, other) => other.length - one.length);
   const options = {
     level,
     base: null,
-    hooks: { streamWrite: (line: string) => scrub(line, worthHiding) },
+    hooks: { streamWrite: (line: string) => scrub(shortened(line), worthHiding) },
   };
   return destination ? pino(options, destination) : pino(options);
 }

@@ -35,7 +35,12 @@ export function readAgentWords(typed: string): AgentWords {
     return found?.[1];
   };
   const takeProjects = (pattern: RegExp) => {
-    for (let name = take(pattern); name !== undefined; name = take(pattern)) projects.push(unquoted(name));
+    // Two are too many already; each of thousands would read the text again.
+    while (projects.length < 2) {
+      const name = take(pattern);
+      if (name === undefined) return;
+      projects.push(unquoted(name));
+    }
   };
   const takeWord = () => {
     takeProjects(projectFirst);

@@ -17,7 +17,7 @@ export type SlashText =
 /** Members of one line open and close each other: keyboards and pasting mix them. */
 const quoteFamilies = ['"“”„‟«»″＂〝〞〟❝❞', "'‘’‚‛‹›`´′＇❛❜", '「」', '『』'];
 const quotes = quoteFamilies.join('');
-const quotesAround = new RegExp(`^[${quotes}]+|[${quotes}]+$`, 'gu');
+const quotesAround = new RegExp(`^[${quotes}]+|(?<![${quotes}])[${quotes}]+$`, 'gu');
 
 const quote = new RegExp(`[${quotes}]`, 'gu');
 /** Before the start of a word, or of a flag's value. */
@@ -66,7 +66,7 @@ export function slashWords(typed: string): SlashWord[] {
 export function visible(text: string): string {
   return text
     .replace(/[\u180E\u200B\u2060-\u2064\uFEFF]|\p{Bidi_Control}/gu, '')
-    .replace(/(?<!\S)[\u200C\u200D]+|[\u200C\u200D]+(?!\S)/gu, '');
+    .replace(/(?<!\S)[\u200C\u200D]+|(?<![\u200C\u200D])[\u200C\u200D]+(?!\S)/gu, '');
 }
 
 /** Text without quotes at its ends, balanced or not. */
@@ -106,8 +106,8 @@ function flagName(typed: string): string {
 export function readSlashText(text: string, flags: Record<string, Flag>): SlashText {
   const words: string[] = [];
   const values = new Map<string, string>();
-  const rest = slashWords(text);
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+  const rest = slashWords(text).reverse();
+  for (let word = rest.pop(); word !== undefined; word = rest.pop()) {
     if (word.kind === 'plain') {
       words.push(word.text);
       continue;
@@ -133,21 +133,31 @@ export function readSlashText(text: string, flags: Record<string, Flag>): SlashT
   return { kind: 'read', words, values };
 }
 
-/** Takes a flag's value from behind its `=`, or the next words. A list goes on around its commas. */
+/**
+ * Takes a flag's value from behind its `=`, or from the words that follow, of which the last one is the next. A list
+ * goes on around its commas.
+ */
 function flagValue(inline: string | undefined, rest: SlashWord[], isList: boolean): string {
-  const next = () => (rest[0]?.kind === 'plain' ? rest[0].text : undefined);
+  const next = () => {
+    const word = rest.at(-1);
+    return word?.kind === 'plain' ? word.text : undefined;
+  };
   const first = inline ?? next();
   if (first === undefined) return '';
-  if (inline === undefined) rest.shift();
-  let value = first;
-  while (isList && value.trim() !== '') {
+  if (inline === undefined) rest.pop();
+  const values = [first];
+  let goesOn = endsInComma(first);
+  while (isList && first.trim() !== '') {
     const more = next();
-    if (more === undefined || !(/[,،，、]\s*$/u.test(value) || /^\s*[,،，、]/u.test(more))) break;
-    value += ` ${more}`;
-    rest.shift();
+    if (more === undefined || !(goesOn || /^\s*[,،，、]/u.test(more))) break;
+    values.push(more);
+    if (more.trim() !== '') goesOn = endsInComma(more);
+    rest.pop();
   }
-  return value;
+  return values.join(' ');
 }
+
+const endsInComma = (text: string) => /[,،，、]$/u.test(text.trimEnd());
 
 function unknownFlag(name: string, known: string[]): Part[] {
   const typed = { code: `--${cut(oneLine(name), 40)}` };

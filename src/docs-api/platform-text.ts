@@ -18,7 +18,9 @@ export function cleanerFor(apiKey: string): Clean {
       .replaceAll(apiKey, '…')
       .slice(0, MAX_LENGTH * 20)
       .replace(/\b(https?:\/\/)[^\s/?#@]*@/giu, '$1')
-      .replace(/\b(https?:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/giu, '$1?…')
+      .replace(/\b(https?:\/\/[^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu, (_, link, query) =>
+        query ? `${link}?…` : link,
+      )
       .replace(/\bbearer\s+\S+/giu, 'Bearer …')
       .replaceAll(apiKey, '…')
       .trim();

@@ -68,6 +68,9 @@ export interface PageViews {
   hasMore: boolean;
 }
 
+/** Longer than any presigned link; reading a host name takes the square of its length. */
+const MAX_ADDRESS_LENGTH = 8000;
+
 /** One that cannot be asked about is none. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
 const word = z.string().refine((value) => value.trim() !== '');
@@ -209,6 +212,7 @@ function known<Status extends string>(raw: string, statuses: readonly Status[]):
 }
 
 function isWebAddress(value: string): boolean {
+  if (value.length > MAX_ADDRESS_LENGTH) return false;
   const url = URL.parse(value);
   return (url?.protocol === 'https:' || url?.protocol === 'http:') && !/[\s\p{C}]/u.test(value);
 }

@@ -15,7 +15,8 @@ export const lengthOf = (text: string) => Array.from(text).length;
 
 /** At most `max` code points, the last one an ellipsis when something was left out. Cut before escaping. */
 export function cut(text: string, max: number): string {
-  const points = Array.from(text);
+  if (text.length <= max) return text;
+  const points = Array.from(text.slice(0, 2 * max + 1));
   return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
 }
 

@@ -3,6 +3,9 @@ import { count, cut, oneLine } from '../../slack/text.ts';
 import { BUTTON_VALUE, person, shortId } from '../wording-view.ts';
 import { agentActions, type Person, type ThreadButton, type ThreadRun } from './thread.ts';
 
+/** Reading a host name takes the square of its length. */
+const LONGEST_ADDRESS = 8000;
+
 /** Slack's limit for the address of a button. */
 const BUTTON_URL = 3000;
 
@@ -64,7 +67,7 @@ export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'se
 function repositoryName(address: string): string {
   const clean = oneLine(address);
   const path = clean.replace(/^(?:[a-z][a-z+]*:\/\/[^/]*\/+|[^@:/\s]+@[^:/\s]+:)/i, '');
-  return cut(path.replace(/\/+$/, '').replace(/\.git$/, '') || clean, 100);
+  return cut(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
 /** What GitHub, GitLab and Bitbucket call the address of a pull request. */
@@ -93,7 +96,7 @@ export function pullRequestButton(label: string, prLink: string | undefined): Bu
 }
 
 function httpAddress(text: string | undefined): URL | undefined {
-  const url = text === undefined ? null : URL.parse(text);
+  const url = text === undefined || text.length > LONGEST_ADDRESS ? null : URL.parse(text);
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 

@@ -24,17 +24,23 @@ const COMMANDS = new Map<string, ThreadCommand>([
 
 const LONGEST_JOB_ID = 200;
 
+/** A reply that is longer is no command, and is not looked at any further. */
+const LONGEST_COMMAND = 1000;
+
+/** What an excerpt is made of; links in it may be long. */
+const EXCERPT_FROM = 5000;
+
 /** Among them the blanks and joiners that keyboards and pasting bring. */
 const unseen = /\p{Default_Ignorable_Code_Point}|(?!\s)\p{Cc}/gu;
 /** What is left of a mention, and marks of Markdown. */
 const beforeWords = /^[\s,:;\p{Pd}*_~]+/u;
 const aside = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 /** A command may be copied out of the help with its quotes or code ticks. */
-const aroundCommand = /^[\p{P}`´\s]+|[\p{P}`´~\s]+$/gu;
+const aroundCommand = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
 const follow = /^follow(?:\s+(\S+))?$/iu;
 const projectLast = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
-const aroundId = /^[\p{Pi}\p{Pf}"'`´<(*]+|[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
+const aroundId = /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 
 /**
  * Reads a reply in a followed thread: its Markdown, with the mention of Docket taken out. A command is the whole
@@ -43,7 +49,8 @@ const aroundId = /^[\p{Pi}\p{Pf}"'`´<(*]+|[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 export function readThreadWords(text: string): ThreadWords {
   const words = text.replace(unseen, '').replace(beforeWords, '').trim();
   if (words === '') return { kind: 'empty' };
-  if (aside.test(words.normalize('NFKC'))) return { kind: 'aside' };
+  if (aside.test(words.slice(0, 20).normalize('NFKC'))) return { kind: 'aside' };
+  if (words.length > LONGEST_COMMAND) return { kind: 'instruction' };
   const command = COMMANDS.get(
     words.normalize('NFKC').replace(aroundCommand, '').replace(/\s+/gu, ' ').toLowerCase(),
   );
@@ -65,7 +72,7 @@ function readFollow(words: string): ThreadWords | undefined {
 }
 
 /** A link of Markdown; what it is called is enough in a few words. */
-const link = /\[([^\]\n]+)\]\([^)\s]*\)/gu;
+const link = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
 /** The text in a few words, for messages: one line of at most 60 code points. */
-export const excerptOf = (text: string) => cut(oneLine(text.replace(link, '$1')), 60);
+export const excerptOf = (text: string) => cut(oneLine(text.slice(0, EXCERPT_FROM).replace(link, '$1')), 60);

@@ -4,9 +4,16 @@ import type { Reading } from './reading.ts';
 import { richTextLines } from './rich-text.ts';
 import { clean } from './spans.ts';
 
+/** Slack takes 20 columns. A short row is filled up, so that without a limit one long row would lengthen them all. */
+const COLUMNS = 100;
+
 /** A `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
 export function table(block: Fields, reading: Reading): string {
-  const rows = listOf(block.rows).map((row) => listOf(row).map((cell) => cellText(cell, reading)));
+  const rows = listOf(block.rows).map((row) =>
+    listOf(row)
+      .slice(0, COLUMNS)
+      .map((cell) => cellText(cell, reading)),
+  );
   const columns = Math.max(0, ...rows.map(({ length }) => length));
   const [head, ...body] = rows;
   if (!head || columns === 0) return clean(wordsIn(block).join('\n'));

@@ -1,0 +1,388 @@
+import { expect, test } from 'vitest';
+import { readAgentWords } from '../src/commands/agent-words.ts';
+import { readPaths, readVersion } from '../src/commands/export-options.ts';
+import { readExportWords } from '../src/commands/export-words.ts';
+import { slashWords, unquoted, visible } from '../src/commands/slash-text.ts';
+import { isSafeId } from '../src/docs-api/paths.ts';
+import { cleanerFor } from '../src/docs-api/platform-text.ts';
+import { progressFrom } from '../src/docs-api/progress.ts';
+import { retryAfterFrom } from '../src/docs-api/retry-after.ts';
+import { bundleAnswer, errorTextFrom } from '../src/docs-api/schemas.ts';
+import { baseFrom } from '../src/docs-api/settings.ts';
+import { timestampFrom } from '../src/docs-api/timestamp.ts';
+import { readDomain } from '../src/domain.ts';
+import { jobName, pullRequestButton, pullRequestName, quoted } from '../src/jobs/agent/phrases.ts';
+import { excerptOf, readThreadWords } from '../src/jobs/agent/words.ts';
+import { createLog, scrub, shortened } from '../src/log.ts';
+import { fillLinks, message } from '../src/slack/blocks.ts';
+import { dateText } from '../src/slack/markdown/date.ts';
+import { mentionedIn, messageMarkdown } from '../src/slack/markdown/message.ts';
+import { channelName, groupName, noNames, userName } from '../src/slack/markdown/names.ts';
+import { readReply } from '../src/slack/reply.ts';
+import { cut, cutBytes, escapeText, oneLine } from '../src/slack/text.ts';
+import { idOf } from '../src/store/ids.ts';
+
+/** Whoever writes can choose the text; how long it is must cost no more than its length. */
+type Reader = (text: string) => unknown;
+
+const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
+const markdown = (content: object) => messageMarkdown(content, noNames, { withoutMention: 'U0BOT' });
+const richText = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }] });
+const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
+const event = (changes: object) => ({ type: 'message', channel: 'C1', ts: '1.1', user: 'U1', ...changes });
+const styles = [
+  { bold: true },
+  { italic: true },
+  { strike: true },
+  { code: true },
+  { bold: true, italic: true },
+];
+/** The text in pieces of ten characters, each of another kind. */
+const pieces = (text: string) => text.match(/.{1,10}/gsu) ?? [];
+const elementsOf = (text: string) =>
+  pieces(text).map((piece, index) =>
+    index % 7 === 6
+      ? { type: 'user', user_id: index % 2 ? 'U0BOT' : 'U1' }
+      : { type: index % 5 ? 'text' : 'link', text: piece, url: piece, style: styles[index % styles.length] },
+  );
+const log = createLog('trace', ['adm_5ecretKey0123', 'adm_5ecret'], { write: () => {} });
+const clean = cleanerFor('adm_5ecretKey0123');
+
+const readers: Record<string, Reader> = {
+  readDomain,
+  slashWords,
+  visible,
+  unquoted,
+  readExportWords,
+  'readExportWords, paths': (text) => readExportWords(`docs.acme.com --paths ${text}`),
+  'readExportWords, watch': (text) => readExportWords(`watch ${text}`),
+  readPaths,
+  readVersion,
+  readAgentWords,
+  'readAgentWords, follow': (text) => readAgentWords(`follow job_1 ${text}`),
+  'readAgentWords, an id': (text) => readAgentWords(`stop <${text}>`),
+  readThreadWords,
+  'readThreadWords, follow': (text) => readThreadWords(`follow ${text}`),
+  excerptOf,
+  quoted,
+  'jobName, repository': (text) =>
+    jobName({ agentJobId: text, seen: { repository: text, ref: text } as never }),
+  pullRequestName: (text) => pullRequestName({ prLink: `https://git.example/${text}`, prText: text }),
+  'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
+  pullRequestButton: (text) => pullRequestButton('Open', `https://${text}`),
+  clean,
+  'progressFrom, text': (text) => progressFrom(text, false, clean),
+  'progressFrom, a key': (text) => progressFrom({ [text]: text, label: text }, false, clean),
+  errorTextFrom: (text) => errorTextFrom({ error: { message: text } }, clean),
+  bundleAnswer: (text) =>
+    bundleAnswer.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
+  baseFrom: (text) => baseFrom(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
+  timestampFrom,
+  'timestampFrom, digits': (text) => timestampFrom(`2026-01-01T00:00:${text}`),
+  retryAfterFrom: (text) => retryAfterFrom(text, 0),
+  isSafeId,
+  idOf,
+  oneLine,
+  'cut, short': (text) => cut(text, 60),
+  'cut, long': (text) => cut(text, text.length - 1),
+  cutBytes: (text) => cutBytes(escapeText(text), text.length - 1),
+  message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
+  'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
+  'labels of names': (text) => channelName(noNames, 'C1', text) + groupName(noNames, 'S1', text),
+  dateText: (text) => dateText('1789912800', text, text),
+  mrkdwn: (text) => markdown({ text }),
+  'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),
+  'mrkdwn, a token': (text) => markdown({ text: `<${text}|${text}>` }),
+  'mrkdwn, a date': (text) => markdown({ text: `<!date^1789912800^${text}|${text}>` }),
+  'blocks of sections': (text) => markdown({ blocks: [{ type: 'section', text: { type: 'mrkdwn', text } }] }),
+  'blocks of Markdown': (text) => markdown({ blocks: [{ type: 'markdown', text }] }),
+  'rich text': (text) => markdown(richText(section({ type: 'text', text }, { type: 'link', url: text }))),
+  'rich text, styled': (text) =>
+    markdown(
+      richText(
+        section(...styles.map((style) => ({ type: 'text', text: text.slice(0, text.length / 5), style }))),
+      ),
+    ),
+  mentionedIn: (text) => mentionedIn({ text }),
+  readReply: (text) =>
+    readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, 'U0BOT'),
+  scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
+  'shortened, a line': (text) => shortened(JSON.stringify({ level: 30, msg: text, args: [text] })),
+  'the log': (text) => log.info({ text, err: new Error(text) }, text),
+};
+
+/** Here the text is in many pieces or in many places, and their number counts more than what they are. */
+const structured: Record<string, Reader> = {
+  'readReply, an edit': (text) => {
+    const edited = { ...event({ text }), edited: { user: 'U1', ts: '2.2' } };
+    const change = {
+      subtype: 'message_changed',
+      message: edited,
+      previous_message: event({ text: `${text}.` }),
+    };
+    return readReply(event(change), {}, 'U0BOT');
+  },
+  'pasted attachments': (text) =>
+    markdown({ text: 'a', attachments: [{ pretext: text, title: text, text }] }),
+  'rich text in pieces': (text) => markdown(richText(section(...elementsOf(text)))),
+  'rich text in lists': (text) =>
+    markdown(
+      richText({
+        type: 'rich_text_list',
+        style: 'ordered',
+        elements: elementsOf(text).map((element) => section(element)),
+      }),
+    ),
+  'rich text, code': (text) =>
+    markdown(richText({ type: 'rich_text_preformatted', elements: elementsOf(text) })),
+  'a table': (text) => {
+    const cells = pieces(text).map((piece) => ({ type: 'raw_text', text: piece }));
+    return markdown({ blocks: [{ type: 'table', rows: [cells, ...cells.map((cell) => [cell])] }] });
+  },
+  'an unknown block': (text) =>
+    markdown({ blocks: [{ type: 'new', parts: pieces(text).map((one) => ({ text: one })) }] }),
+  'mentionedIn, rich text': (text) => mentionedIn(richText(section(...elementsOf(text)))),
+};
+
+const fill = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+
+const repeated = [...'a0Zü😀 \n\t.,:;!?…-–_*~`´\'"“”‘’«»/\\|#@&=%<>()[]{}^\u200D\u200B\uFE0F\u202E\u0000'];
+
+const alternating = [
+  ...[
+    'a ',
+    'a.',
+    'a,',
+    'a-',
+    'a/',
+    'a"',
+    ' "',
+    '" ',
+    '“a” ',
+    '<>',
+    '><',
+    '<a',
+    '`a',
+    '*a',
+    '*a ',
+    '_a_',
+    '~_*',
+    '[]',
+  ],
+  ...[
+    '](',
+    '[a](',
+    '[[a](',
+    'a=',
+    '--',
+    ' --a',
+    '--a=',
+    ' --a ',
+    '="',
+    '--a="',
+    ' -a',
+    ', ',
+    '/, ',
+    ' ,\t',
+    '\u200D ',
+    'a\u200D',
+  ],
+  ...[
+    '--project a ',
+    ' --project=',
+    '--project ',
+    '--project \t',
+    'follow ',
+    'follow a ',
+    'aside ',
+    '… ',
+    '...',
+    '- ',
+    '\n> ',
+  ],
+  ...[
+    '&amp;',
+    '&gt;',
+    '&lt;a&gt;',
+    '<@U1> ',
+    '<@U0BOT>',
+    '<@U0BOT> ,',
+    '<!here>',
+    '<#C1|a>',
+    '<!date^',
+    '<<@U1',
+    '```',
+    '```a',
+    '``` ',
+  ],
+  ...[
+    'http://',
+    'https://a',
+    '<http://a|',
+    '://',
+    '://a@',
+    '@a',
+    'a@b',
+    'https://a?',
+    '/pull/1',
+    '/-/pull/',
+    '/pull',
+    '.git/',
+    '%2f',
+    '%2e/',
+  ],
+  ...[
+    'xoxb-',
+    'xox',
+    'Bearer ',
+    'bearer',
+    '%3A%2F%2F',
+    'https%3A%2F%2F',
+    '?sig=',
+    '&X-a-sig',
+    'adm_5ecret',
+    'adm_5ecretKey012',
+    '1:',
+    '1.',
+    '12/',
+    'of ',
+  ],
+  ...[
+    'with args beginning with:',
+    '\\"',
+    'ü.',
+    '。',
+    'xn--',
+    '{date}',
+    '{a',
+    '• ',
+    '\r\n',
+    '1. ',
+    '😀 ',
+    'a\u0301',
+    '"a" \'b',
+    "a's ",
+  ],
+];
+
+const nested: [string, string][] = [
+  ['(', ')'],
+  ['[', ']'],
+  ['<', '>'],
+  ['“', '”'],
+  ['「', '」'],
+  ['"', '"'],
+  ['`', '`'],
+  ['*_', '_*'],
+  ['> ', 'a'],
+  ['--a="', '"'],
+];
+
+/** What stands at both ends, and what fills the space between them. */
+const almost: [string, string, string][] = [
+  ['', '"', 'a'],
+  ['a', '"', 'a'],
+  ['a', '/', 'a'],
+  ['a', '.', 'a'],
+  ['a', ' ', 'a'],
+  ['a', '!', 'a'],
+  ['a', '\u200D', 'a'],
+  ['--project', ' ', '='],
+  [' --project ', 'a', ' '],
+  [' -', '-', 'project'],
+  ['follow ', 'a', ' b'],
+  ['follow a --project', ' ', ''],
+  ['<', 'a', ''],
+  ['<https://', 'a', ''],
+  ['`', 'a', ''],
+  ['```', '`a', ''],
+  ['*', 'a', ' *'],
+  ['[', 'a', '](b'],
+  ['[a](', 'b', ' )'],
+  ['https://', 'ü', '.de'],
+  ['https://', 'a.', 'de'],
+  ['https://a/', '/pull/1', 'x'],
+  ['redis://:', 'a/', 'b'],
+  ['Bearer', ' ', ''],
+  ['?X-', 'a', ''],
+  ['{', 'a', ''],
+  ['1', '0', 'x'],
+  ['1.', '0', 'x'],
+];
+
+const shapes: [string, (length: number) => string][] = [
+  ...[...repeated, ...alternating].map((unit): [string, (length: number) => string] => [
+    JSON.stringify(unit),
+    (length) => fill(unit, length),
+  ]),
+  ...nested.map(([open, close]): [string, (length: number) => string] => [
+    `${open}nested${close}`,
+    (length) => fill(open, length / 2) + fill(close, length / 2),
+  ]),
+  ...almost.map(([before, between, after]): [string, (length: number) => string] => [
+    JSON.stringify([before, between, after]),
+    (length) => before + fill(between, length - before.length - after.length) + after,
+  ]),
+  // Runs of backticks, each longer than the one before.
+  [
+    'longer and longer',
+    (length) => Array.from({ length: Math.sqrt(2 * length) }, (_, i) => `a${'`'.repeat(i)}`).join(''),
+  ],
+];
+
+/** Time of the processor that one call took, in milliseconds: what others on the machine do does not count. */
+function cost(read: Reader, text: string, atLeastMs: number): number {
+  const before = process.threadCpuUsage();
+  for (let calls = 1; ; calls += 1) {
+    read(text);
+    const { user, system } = process.threadCpuUsage(before);
+    if (user + system >= atLeastMs * 1000) return (user + system) / 1000 / calls;
+  }
+}
+
+const medianOf = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+const SHORT = 10_000;
+const LONG = 40_000;
+
+/** Nobody has to wait for less, whatever the ratio; what takes the square of its length takes far more. */
+const NOTHING_MS = 50;
+
+/** The clock of the processor goes on in steps of up to 4 ms. */
+const MEASURED_MS = 40;
+
+/** Above what four times the text costs, with room for garbage that is collected and for caches that are full. */
+const RATIO = 8;
+
+/** On a busy machine, the clock on the wall alone says only what is quick. */
+function isQuick(read: Reader, text: string): boolean {
+  const from = performance.now();
+  read(text);
+  return performance.now() - from < NOTHING_MS || cost(read, text, 0) < NOTHING_MS;
+}
+
+/** How many times as much the long text costs as the short one, by the medians of five. */
+function ratioOf(read: Reader, short: string, long: string): number {
+  const five = (text: string) => medianOf(Array.from({ length: 5 }, () => cost(read, text, MEASURED_MS)));
+  return five(long) / five(short);
+}
+
+const all = [
+  ...Object.entries(readers).map(([name, read]) => ({ name, read, shapes })),
+  ...Object.entries(structured).map(([name, read]) => ({
+    name,
+    read,
+    shapes: shapes.filter((_, at) => at % 9 === 0),
+  })),
+];
+
+test.each(all)('$name takes no longer than its text is long', ({ read, shapes }) => {
+  const slow: string[] = [];
+  for (const [name, shape] of shapes) {
+    const long = shape(LONG);
+    if (isQuick(read, long)) continue;
+    const ratio = ratioOf(read, shape(SHORT), long);
+    if (ratio > RATIO) slow.push(`${name}: ${ratio.toFixed(1)} times`);
+  }
+  expect(slow).toEqual([]);
+});

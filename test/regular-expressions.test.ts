@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import { check } from 'recheck';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { bound } from './commands/bound.ts';
+
+const root = join(import.meta.dirname, '..');
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join('src', name));
+
+interface Pattern {
+  file: string;
+  source: string;
+  flags: string;
+}
+
+const isRegExp = (node: Expression) => node.type === 'Identifier' && node.name === 'RegExp';
+
+/** The regular expressions that a file writes out, and how often it builds one. */
+function writtenIn(file: string) {
+  const literals: Pattern[] = [];
+  let built = 0;
+  new Visitor({
+    Literal(node) {
+      if ('regex' in node) literals.push({ file, source: node.regex.pattern, flags: node.regex.flags });
+    },
+    NewExpression({ callee }) {
+      if (isRegExp(callee)) built += 1;
+    },
+    CallExpression({ callee }) {
+      if (isRegExp(callee)) built += 1;
+    },
+  }).visit(parseSync(file, readFileSync(join(root, file), 'utf8')).program);
+  return { literals, built };
+}
+
+/** Only counts of steps decide, and no time: a busy machine would make a fast pattern look slow. */
+const patient = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
+
+/** Why it takes longer than its text is long; nothing where it does not. */
+async function problemOf({ file, source, flags }: Pattern): Promise<string | undefined> {
+  const found = await check(source, flags, patient);
+  if (found.status === 'safe') return undefined;
+  return `${file}: /${source}/${flags} ${found.status === 'unknown' ? found.error.kind : found.complexity.summary}`;
+}
+
+const built: Pattern[] = [];
+
+beforeAll(async () => {
+  const note = (source: string | RegExp, flags = '') => {
+    const caller = new Error().stack?.split('\n')[3] ?? '';
+    const file = files.find((name) => caller.includes(join(root, name)));
+    if (file !== undefined) built.push({ file, source: String(source), flags });
+  };
+  const recording = new Proxy(RegExp, {
+    construct(target, parts: [string], newTarget) {
+      note(...parts);
+      return Reflect.construct(target, parts, newTarget);
+    },
+    apply(target, that, parts: [string]) {
+      note(...parts);
+      return Reflect.apply(target, that, parts);
+    },
+  });
+  vi.stubGlobal('RegExp', recording);
+  vi.resetModules();
+  for (const file of files) await import(join(root, file));
+  bound();
+});
+afterAll(() => vi.unstubAllGlobals());
+
+test('the check knows a slow pattern from a fast one', async () => {
+  const pattern = (source: string) => ({ file: 'here', source, flags: '' });
+  expect(await problemOf(pattern('a+$'))).toBe('here: /a+$/ 2nd degree polynomial');
+  expect(await problemOf(pattern('(?<!a)a+$'))).toBeUndefined();
+});
+
+test('no pattern in src takes longer than its text is long', async () => {
+  const literals = files.flatMap((file) => writtenIn(file).literals);
+  expect(literals.length).toBeGreaterThan(100);
+  const problems: string[] = [];
+  for (const pattern of [...literals, ...built]) problems.push((await problemOf(pattern)) ?? '');
+  expect(problems.filter((problem) => problem !== '')).toEqual([]);
+});
+
+test('every place that builds a pattern was seen building one', () => {
+  const building = files.filter((file) => writtenIn(file).built > 0);
+  expect(building.filter((file) => !built.some((pattern) => pattern.file === file))).toEqual([]);
+});
