@@ -1,6 +1,7 @@
 import { UnreadableRun } from '../../store/runs.ts';
 import { done, lookAgainIn, type Outcome } from '../job.ts';
 import type { AgentContext } from './context.ts';
+import { idling } from './idle.ts';
 import { sayNotes } from './notes-step.ts';
 import { reactionsOf } from './outcomes.ts';
 import type { ThreadRun } from './thread.ts';
@@ -34,7 +35,7 @@ export async function tell(
   const notes = await sayNotes(run, context);
   if (notes !== run.notes) return save({ ...run, notes }, 0, context);
   waits.push(...notes.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - context.now())));
-  const next = told(run);
+  const next = idling(told(run), context.now());
   if (next !== run) return save(next, 0, context);
   if (waits.length > 0) return lookAgainIn(Math.min(...waits));
   return (await context.runs.settle(run, run.state === 'ended', wakes)) ? done : 'next';
