@@ -61,7 +61,7 @@ export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): str
   if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
   if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
   return [
-    'SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack\'s are. If Slack\'s requests are refused, copy it again from "Basic Information", App Credentials.',
+    "SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack's are. If its requests are refused, copy it again from the App Credentials of your Slack app.",
   ];
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readSettings, SettingsError, secretsOf, warningsOf } from '../src/config.ts';
+import { createLog } from '../src/log.ts';
 
 const sound = {
   SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
@@ -195,6 +196,10 @@ describe('warnings', () => {
       const [warning, ...more] = of({ SLACK_SIGNING_SECRET: secret });
       expect(warning).toMatch(/^SLACK_SIGNING_SECRET is not 32 hexadecimal characters.*copy it again/);
       expect(warning).not.toContain(secret);
+      // In the log it can be read: nothing in it looks like a secret.
+      const lines: string[] = [];
+      createLog('warn', [], { write: (line) => void lines.push(line) }).warn(warning);
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: warning });
       expect(more).toEqual([]);
     },
   );

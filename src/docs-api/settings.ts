@@ -19,7 +19,7 @@ export function baseFrom(baseUrl: string): Base {
   if (url.username || url.password || url.search || url.hash) {
     throw new DocsApiSettingsError(
       'baseUrl',
-      'The address of the docs platform has a user, a query or a fragment.',
+      'DOCS_API_URL, the address of the docs platform, has a user, a query or a fragment.',
       'Use scheme, host and path only; the API key has a setting of its own.',
     );
   }
