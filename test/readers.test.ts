@@ -17,14 +17,16 @@ import { createLog, scrub, shortened } from '../src/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
 import { dateText } from '../src/slack/markdown/date.ts';
 import { mentionedIn, messageMarkdown } from '../src/slack/markdown/message.ts';
-import { channelName, groupName, noNames, userName } from '../src/slack/markdown/names.ts';
+import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, escapeText, oneLine } from '../src/slack/text.ts';
+import { visible as seen } from '../src/slack/visible.ts';
 import { idOf } from '../src/store/ids.ts';
 
 /** Whoever writes can choose the text; how long it is must cost no more than its length. */
 type Reader = (text: string) => unknown;
 
+const own = { botUserId: 'U0BOT', teamId: 'T1', enterpriseId: undefined };
 const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
 const markdown = (content: object) => messageMarkdown(content, noNames, { withoutMention: 'U0BOT' });
 const richText = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }] });
@@ -83,12 +85,13 @@ const readers: Record<string, Reader> = {
   isSafeId,
   idOf,
   oneLine,
+  'what is seen': seen,
   'cut, short': (text) => cut(text, 60),
   'cut, long': (text) => cut(text, text.length - 1),
   cutBytes: (text) => cutBytes(escapeText(text), text.length - 1),
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
-  'labels of names': (text) => channelName(noNames, 'C1', text) + groupName(noNames, 'S1', text),
+  'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),
   dateText: (text) => dateText('1789912800', text, text),
   mrkdwn: (text) => markdown({ text }),
   'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),
@@ -104,8 +107,7 @@ const readers: Record<string, Reader> = {
       ),
     ),
   mentionedIn: (text) => mentionedIn({ text }),
-  readReply: (text) =>
-    readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, 'U0BOT'),
+  readReply: (text) => readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, own),
   scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
   'shortened, a line': (text) => shortened(JSON.stringify({ level: 30, msg: text, args: [text] })),
   'the log': (text) => log.info({ text, err: new Error(text) }, text),
@@ -120,7 +122,7 @@ const structured: Record<string, Reader> = {
       message: edited,
       previous_message: event({ text: `${text}.` }),
     };
-    return readReply(event(change), {}, 'U0BOT');
+    return readReply(event(change), {}, own);
   },
   'pasted attachments': (text) =>
     markdown({ text: 'a', attachments: [{ pretext: text, title: text, text }] }),

@@ -39,9 +39,12 @@ function writtenIn(file: string) {
 /** Only counts of steps decide, and no time: a busy machine would make a fast pattern look slow. */
 const patient = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
 
+/** Scripts that are too new for recheck; another one takes as many steps. */
+const newScripts = /Script_Extensions=(?:Chrs|Ougr)/g;
+
 /** Why it takes longer than its text is long; nothing where it does not. */
 async function problemOf({ file, source, flags }: Pattern): Promise<string | undefined> {
-  const found = await check(source, flags, patient);
+  const found = await check(source.replace(newScripts, 'Script_Extensions=Arab'), flags, patient);
   if (found.status === 'safe') return undefined;
   return `${file}: /${source}/${flags} ${found.status === 'unknown' ? found.error.kind : found.complexity.summary}`;
 }
@@ -83,7 +86,7 @@ test('no pattern in src takes longer than its text is long', async () => {
   const problems: string[] = [];
   for (const pattern of [...literals, ...built]) problems.push((await problemOf(pattern)) ?? '');
   expect(problems.filter((problem) => problem !== '')).toEqual([]);
-});
+}, 600_000);
 
 test('every place that builds a pattern was seen building one', () => {
   const building = files.filter((file) => writtenIn(file).built > 0);
