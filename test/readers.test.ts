@@ -28,6 +28,7 @@ type Reader = (text: string) => unknown;
 
 const own = { botUserId: 'U0BOT', teamId: 'T1', enterpriseId: undefined };
 const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
+const own = { botUserId: 'U0BOT', teamId: 'T0ACME' };
 const markdown = (content: object) => messageMarkdown(content, noNames, { withoutMention: 'U0BOT' });
 const richText = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }] });
 const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
