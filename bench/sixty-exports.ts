@@ -69,7 +69,7 @@ const lengths = exports.map(({ durationMs }) => durationMs);
 console.log(
   `${count} exports of ${seconds(Math.min(...lengths))} to ${seconds(Math.max(...lengths))} in ${CHANNELS} channels, asked for within ${seconds(count * ASK_EVERY_MS)}.
 By design of the workload one completes every ${seconds(COMPLETE_EVERY_MS)}: a channel takes one post a second, so many endings
-of one instant could not all be told in 5 s. Three edits of each export are changes of state and go before progress.
+of one instant could not all be told in 5 s. Three edits of each export are changes of state and go before progress: the card twice, its progress at the end.
 `,
 );
 const beganAtMs = Date.now();
@@ -87,13 +87,19 @@ await bot.stop();
 const measured = exports.map(({ domain, durationMs }) => {
   const startedAtMs = platform.starts.find((start) => start.domain === domain)?.atMs ?? Number.NaN;
   const completedAtMs = startedAtMs + durationMs;
-  const { progressAtMs, endingAtMs = Number.NaN, cardDoneAtMs = Number.NaN } = toldOf(slack, domain);
+  const {
+    progressAtMs,
+    editsAtMs,
+    endingAtMs = Number.NaN,
+    cardDoneAtMs = Number.NaN,
+  } = toldOf(slack, domain);
   const whileRunning = progressAtMs.filter((atMs) => atMs < completedAtMs);
   const edits = Math.max(0, whileRunning.length - 1);
   return {
     endingLagMs: endingAtMs - completedAtMs,
     cardLagMs: cardDoneAtMs - completedAtMs,
     edits,
+    finalEdits: editsAtMs.filter((atMs) => atMs >= completedAtMs).length,
     editsPerMinute: (edits / durationMs) * 60_000,
     staleMs: longestPauseMs([startedAtMs, ...whileRunning, completedAtMs]),
   };
@@ -114,6 +120,7 @@ const done = measured.filter(({ cardLagMs }) => cardLagMs >= 0).length;
 const lags = of('endingLagMs');
 const looksPerSecond = (looks.length * 1000) / (Math.max(...looks) - Math.min(...looks));
 const [mostLooks, mostEdits] = [peak(looks, 1000), peak(edits, 60_000)];
+const besides = slack.wire.calls.length - of('edits').reduce((sum, one) => sum + one, 0);
 const progressEdits = of('edits').reduce((sum, one) => sum + one, 0);
 
 printTable([
@@ -130,6 +137,11 @@ printTable([
   { what: 'HTTP 429 from Slack (0)', figure: String(refused), held: refused === 0 },
   { what: 'posts', figure: String(posts.length) },
   { what: 'edits, of them progress', figure: `${edits.length}, ${progressEdits}` },
+  {
+    what: 'edits of an export at its end: min / median / max',
+    figure: spread(of('finalEdits'), String),
+  },
+  { what: 'calls to Slack for an export, beside progress', figure: (besides / count).toFixed(2) },
   { what: 'edits in any 60 s (≤ 50)', figure: String(mostEdits), held: mostEdits <= EDITS_PER_MINUTE },
   { what: 'looks at the platform', figure: `${looks.length}, ${looksPerSecond.toFixed(1)} a second` },
   {

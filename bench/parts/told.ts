@@ -8,6 +8,8 @@ export interface Told {
   endingAtMs: number | undefined;
   /** When the card said that the export is done. */
   cardDoneAtMs: number | undefined;
+  /** Each edit of the card and of its progress. */
+  editsAtMs: number[];
 }
 
 /** Reads it from the messages of the workspace. */
@@ -23,6 +25,7 @@ export function toldOf(slack: StandInSlack, domain: string): Told {
     progressAtMs: progress === undefined ? [] : [postedAtMs(progress), ...editedAtMs(progress)],
     endingAtMs: ending && postedAtMs(ending),
     cardDoneAtMs: done ? editedAtMs(card).at(-1) : undefined,
+    editsAtMs: [card, progress].flatMap((message) => (message === undefined ? [] : editedAtMs(message))),
   };
 }
 

@@ -30,7 +30,9 @@ export function exportMessages(run: ExportRun): Shown[] {
   shown.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
 
   const isKnown = run.startedAtMs !== undefined || (run.joined && run.looks.length > 0);
-  if (isKnown || troubleLine(run).length > 0) {
+  // While its first link is made it stays as it is: the next edit is the last.
+  const isEnding = run.state === 'bundling' && run.relinked === 0 && run.trouble === undefined;
+  if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
     const kind = isOver(run) ? 'state' : 'progress';
     shown.push({ key: `${run.id}.progress`, place: under, kind, message: progressMessage(run) });
   }

@@ -32,6 +32,19 @@ describe('which messages there are', () => {
       ],
     ],
     [
+      'completed, the link on its way: the card alone, so that the progress is edited once and not twice',
+      aRun({ state: 'bundling' }),
+      [['.card', 'state']],
+    ],
+    [
+      'completed, but the link takes long: card and progress',
+      aRun({ state: 'bundling', trouble: { kind: 'down', inARow: 1, nextMs: NOW_MS } }),
+      [
+        ['.card', 'state'],
+        ['.progress', 'progress'],
+      ],
+    ],
+    [
       'start unclear: card and question',
       aRun({ state: 'unknown', attempt: 2, ...before }),
       [
