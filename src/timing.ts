@@ -24,6 +24,8 @@ export interface Timing {
   editsPerMinute: number;
   reactionsPerMinute: number;
   reactionRemovalsPerMinute: number;
+  /** How long a message has to show what a reaction would say, before that is added. */
+  reactAfterMs: number;
   /** Calls per minute of each method that reads conversations. */
   readsPerMinute: number;
   /** Gap between two edits of one message; Slack advises 3 s. */
@@ -83,6 +85,7 @@ export const defaultTiming: Timing = {
   editsPerMinute: 40,
   reactionsPerMinute: 40,
   reactionRemovalsPerMinute: 16,
+  reactAfterMs: 4 * second,
   readsPerMinute: 40,
   editGapMs: 3 * second,
   redisRequestSocketMs: 3 * second,

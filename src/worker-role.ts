@@ -134,7 +134,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const teamId = () => identity.current()?.teamId ?? '';
   const context = {
     ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
-    ...{ reactions, reactionStore, onceInSlack, projectId, newToken: randomUUID },
+    ...{ reactions, reactionStore, isShown: messages.isShown, onceInSlack, projectId, newToken: randomUUID },
     ...untilStopping(stopping, { answerPrivately, names: parts.names, tellAdmins }),
     policy: untilStopping(stopping, parts.policy),
     ...{ threads: createThreadStore(redis), budgets: createBudgetStore(redis) },

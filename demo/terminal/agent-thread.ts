@@ -27,9 +27,8 @@ export async function tellAgentThread(
   const card = await until('the card of the agent job', () => written('· Idle'));
 
   screen.tells('types', 'Ana replies', [REPLY], true);
-  const reply = await ana.says('#docs', REPLY, { threadTs: card.ts });
-  await until('a sign that it was taken', () => reply.reactions.some(({ name }) => name === 'eyes'));
-  screen.adds('  👀 by Docket: it was taken');
+  await ana.says('#docs', REPLY, { threadTs: card.ts });
+  await until('the word that it was sent', () => written('· the agent is working'));
   await until('the pull request', () => written('opened a pull request'));
   await until('the word "Idle" in the card', () => written('· Idle') && written('· finished'));
 

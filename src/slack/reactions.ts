@@ -1,7 +1,10 @@
 import type { ReactionStore, ReactionSubject } from '../store/reactions.ts';
 
-/** A reaction of the bot's own, by Slack's name. */
-export type Reaction = 'eyes' | 'double_vertical_bar';
+/** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
+export interface Reaction {
+  name: 'eyes' | 'double_vertical_bar';
+  unlessShown?: string;
+}
 
 /** Which reactions messages should have now. The job `reactions` brings Slack up to date. */
 export interface Reactions {

@@ -96,6 +96,8 @@ export interface MessageStore {
   updateIf(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
   /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
   settle(messageKey: string, hash: string): Promise<boolean>;
+  /** Whether Slack shows it as it is wanted now. */
+  isShown(messageKey: string): Promise<boolean>;
   /** How far the message has got. */
   state(messageKey: string): Promise<DeliveryState>;
   /** A message without a record cannot be delivered any more. */
@@ -188,6 +190,11 @@ export function createMessageStore(redis: Redis): MessageStore {
       const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');
       if (channel && ts) return { kind: 'shown', channel, ts };
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
+    },
+    async isShown(messageKey) {
+      const fields = ['ts', 'hash', 'deliveredHash'];
+      const [ts, hash, deliveredHash] = await redis.hmget(keys.message(messageKey), ...fields);
+      return Boolean(ts) && hash === deliveredHash;
     },
     async forget(messageKey) {
       await redis.zrem(keys.undelivered(), messageKey);

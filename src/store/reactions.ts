@@ -3,14 +3,23 @@ import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 import { listed, type Span } from './listed.ts';
-import { luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
 
 /** Whose reactions these are: those of the messages in one conversation that concern a run. */
 const subject = z.object({ teamId: z.string(), runId: z.string(), channel: z.string() });
 export type ReactionSubject = z.infer<typeof subject>;
 
-/** Names of reactions by the `ts` of their messages; `undefined` is none. */
-export type WantedReactions = ReadonlyMap<string, string | undefined>;
+/**
+ * A reaction by its name. `unlessShown`: in a while, and not where the message of that key shows what it would say by
+ * then; no key where nothing does yet.
+ */
+export interface WantedReaction {
+  name: string;
+  unlessShown?: string;
+}
+
+/** Reactions by the `ts` of their messages; `undefined` is none. */
+export type WantedReactions = ReadonlyMap<string, WantedReaction | undefined>;
 
 /** A message whose reaction is not as it should be. */
 export interface ReactionChange {
@@ -18,6 +27,10 @@ export interface ReactionChange {
   wanted?: string;
   /** What Slack shows, or may show: a call about it whose outcome is not known counts as one. */
   shown?: string;
+  /** It may wait, and need not be there where the message of that key shows the same; see `WantedReaction`. */
+  may?: { unlessShown: string; waitedMs: number };
+  /** The fields as they were read, for `calling`. */
+  read: { wanted: string; shown: string };
 }
 
 export interface ReactionRecord {
@@ -33,10 +46,16 @@ export interface ReactionStore {
    */
   want(subject: ReactionSubject, wanted: WantedReactions, version: number, nowMs: number): Promise<boolean>;
   load(runId: string): Promise<ReactionRecord | undefined>;
-  /** Before a call: from here on nobody knows whether Slack shows this reaction. */
-  calling(runId: string, ts: string, name: string): Promise<void>;
-  /** What the message shows for certain, or counts as showing; ends a row of failures. */
-  shows(runId: string, ts: string, name: string | undefined): Promise<void>;
+  /**
+   * Before a call, while all is as it was read: from here on nobody knows whether Slack shows this reaction. Returns
+   * whether it was.
+   */
+  calling(runId: string, change: ReactionChange, name: string): Promise<boolean>;
+  /**
+   * What the message shows for certain, or counts as showing; ends a row of failures. After a call about `called`:
+   * where another was made meanwhile, nobody knows.
+   */
+  shows(runId: string, ts: string, name: string | undefined, called?: string): Promise<void>;
   /** Counts failures in a row; answers how many it were. */
   failed(runId: string): Promise<number>;
   /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
@@ -46,7 +65,7 @@ export interface ReactionStore {
 }
 
 // Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
-// nobody knows, so that it equals nothing that is wanted.
+// nobody knows, so that it equals nothing that is wanted. `unless:<ts>` and `since:<ts>`: the reaction may wait.
 const LUA_DIFFERS = `
 local function differs(fields)
   for field, value in pairs(fields) do
@@ -63,21 +82,30 @@ local function all(key)
 end
 `;
 
-const wantScript = luaScript(`${LUA_DIFFERS}
-local run, now, ttl, subject, version = unpack(ARGV, 1, 5)
-local wanted = {}
-for i = 6, #ARGV, 2 do wanted[ARGV[i]] = ARGV[i + 1] end
+const wantScript = luaScript(`${LUA_NOW}${LUA_DIFFERS}
+local run, atMs, ttl, subject, version = unpack(ARGV, 1, 5)
+local wanted, unless = {}, {}
+for i = 6, #ARGV, 3 do
+  wanted[ARGV[i]] = ARGV[i + 1]
+  if ARGV[i + 2] ~= '-' then unless[ARGV[i]] = ARGV[i + 2] end
+end
 local old = all(KEYS[1])
 if tonumber(old.version or 0) > tonumber(version) then return differs(old) and 1 or 0 end
 for ts, name in pairs(wanted) do
   if name ~= '' or old['wanted ' .. ts] or old['shown ' .. ts] then
     redis.call('HSET', KEYS[1], 'wanted ' .. ts, name)
   end
+  if unless[ts] and name ~= (old['shown ' .. ts] or '') then
+    redis.call('HSET', KEYS[1], 'unless:' .. ts, unless[ts])
+    redis.call('HSETNX', KEYS[1], 'since:' .. ts, now)
+  else
+    redis.call('HDEL', KEYS[1], 'unless:' .. ts, 'since:' .. ts)
+  end
 end
 for field in pairs(old) do
   local ts = string.match(field, '^%a+ (.+)$')
   if ts and not wanted[ts] and (old['wanted ' .. ts] or '') == (old['shown ' .. ts] or '') then
-    redis.call('HDEL', KEYS[1], 'wanted ' .. ts, 'shown ' .. ts)
+    redis.call('HDEL', KEYS[1], 'wanted ' .. ts, 'shown ' .. ts, 'unless:' .. ts, 'since:' .. ts)
   end
 end
 local new = all(KEYS[1])
@@ -92,17 +120,34 @@ if not differs(new) then
   redis.call('ZREM', KEYS[2], run)
   return 0
 end
-redis.call('ZADD', KEYS[2], 'NX', now, run)
+redis.call('ZADD', KEYS[2], 'NX', atMs, run)
 return 1
 `);
 
 // A record that has ended is not brought back.
 const showScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'shown ' .. ARGV[1], ARGV[2])
-if ARGV[3] == 'certain' then redis.call('HDEL', KEYS[1], 'failures') end
+local ts, name, called = unpack(ARGV)
+local before = redis.call('HGET', KEYS[1], 'shown ' .. ts) or ''
+if called ~= '' and before ~= called .. '?' then name = called .. '?' end
+redis.call('HSET', KEYS[1], 'shown ' .. ts, name)
+redis.call('HDEL', KEYS[1], 'failures')
+if name == (redis.call('HGET', KEYS[1], 'wanted ' .. ts) or '') then
+  redis.call('HDEL', KEYS[1], 'unless:' .. ts, 'since:' .. ts)
+end
 return 1
 `);
+
+const callingScript = luaScript(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local ts, name, wanted, shown = unpack(ARGV)
+if (redis.call('HGET', KEYS[1], 'wanted ' .. ts) or '') ~= wanted then return 0 end
+if (redis.call('HGET', KEYS[1], 'shown ' .. ts) or '') ~= shown then return 0 end
+redis.call('HSET', KEYS[1], 'shown ' .. ts, name .. '?')
+return 1
+`);
+
+const loadScript = luaScript(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
 
 const failScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
@@ -123,22 +168,23 @@ export function createReactionStore(redis: Redis): ReactionStore {
   return {
     async want(of, wanted, version, nowMs) {
       const { teamId, runId, channel } = of;
-      const pairs = [...wanted].flatMap(([ts, name]) => [ts, name ?? '']);
+      const all = [...wanted].flatMap(([ts, one]) => [ts, one?.name ?? '', one?.unlessShown ?? '-']);
       const about = JSON.stringify({ teamId, runId, channel });
-      return (
-        (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, version, ...pairs])) === 1
-      );
+      return (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, version, ...all])) === 1;
     },
     async load(runId) {
-      const fields = await redis.hgetall(keys.reactions(runId));
+      const [nowMs, flat] = (await loadScript(redis, [keys.reactions(runId)], [])) as [number, string[]];
+      const fields: Record<string, string> = {};
+      for (let i = 0; i < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
       if (fields.subject === undefined) return undefined;
-      return { subject: subject.parse(JSON.parse(fields.subject)), changes: changesIn(fields) };
+      return { subject: subject.parse(JSON.parse(fields.subject)), changes: changesIn(fields, nowMs) };
     },
-    async calling(runId, ts, name) {
-      await showScript(redis, [keys.reactions(runId)], [ts, `${name}?`, 'calling']);
+    async calling(runId, { ts, read }, name) {
+      const args = [ts, name, read.wanted, read.shown];
+      return (await callingScript(redis, [keys.reactions(runId)], args)) === 1;
     },
-    async shows(runId, ts, name) {
-      await showScript(redis, [keys.reactions(runId)], [ts, name ?? '', 'certain']);
+    async shows(runId, ts, name, called) {
+      await showScript(redis, [keys.reactions(runId)], [ts, name ?? '', called ?? '']);
     },
     failed: async (runId) => Number(await failScript(redis, [keys.reactions(runId)], [])),
     settle: async (runId) => (await settleScript(redis, both(runId), [runId])) === 1,
@@ -146,15 +192,23 @@ export function createReactionStore(redis: Redis): ReactionStore {
   };
 }
 
-function changesIn(fields: Record<string, string>): ReactionChange[] {
+function changesIn(fields: Record<string, string>, nowMs: number): ReactionChange[] {
   const names = Object.keys(fields).map((field) => /^(?:wanted|shown) (.+)$/.exec(field)?.[1] ?? '');
   const all = [...new Set(names)].filter((ts) => ts !== '');
   return all.toSorted().flatMap((ts) => {
     const wanted = fields[`wanted ${ts}`] ?? '';
     const shown = fields[`shown ${ts}`] ?? '';
     if (wanted === shown) return [];
+    const unlessShown = fields[`unless:${ts}`];
+    const waitedMs = nowMs - Number(fields[`since:${ts}`] ?? 0);
     return [
-      { ts, ...(wanted !== '' && { wanted }), ...(shown !== '' && { shown: shown.replace(/\?$/, '') }) },
+      {
+        ts,
+        ...(wanted !== '' && { wanted }),
+        ...(shown !== '' && { shown: shown.replace(/\?$/, '') }),
+        ...(unlessShown !== undefined && { may: { unlessShown, waitedMs } }),
+        read: { wanted, shown },
+      },
     ];
   });
 }

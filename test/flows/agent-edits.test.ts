@@ -12,6 +12,7 @@ overBoth('what people do with their replies', (transport) => {
     plan,
     replies,
     reacted,
+    takes,
     sent,
     instructions,
     note,
@@ -52,7 +53,7 @@ overBoth('what people do with their replies', (transport) => {
     await reacted(held, 'double_vertical_bar');
     await person('ben').edits(held, '@Docket use more examples');
     expect(await sent(1)).toEqual(['use more examples']);
-    await reacted(held, 'eyes');
+    await takes(held);
   });
 
   test('edited into an aside, or deleted, while it is held: withdrawn', async () => {
@@ -88,7 +89,7 @@ overBoth('what people do with their replies', (transport) => {
     const { card: root } = await follows();
     const reply = await replies(root, 'Put this diagram in', { files: ['diagram.png'] });
     expect(await sent(1)).toEqual(['Put this diagram in']);
-    await reacted(reply, 'eyes');
+    await takes(reply);
     expect(read(await note('ana', 'files'))).toBe("I take the text. I can't pass files on to the agent.");
   });
 
@@ -114,7 +115,7 @@ overBoth('what people do with their replies', (transport) => {
     const { card: root } = await follows();
     const reply = await replies(root, 'Everybody should see this', { alsoToChannel: true });
     expect(await sent(1)).toEqual(['Everybody should see this']);
-    await reacted(reply, 'eyes');
+    await takes(reply);
     await replies(root, 'And this is the last one');
     expect(await sent(2)).toHaveLength(2);
   });

@@ -8,7 +8,7 @@ const IDLE = `🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel doc
 overBoth('following a job', (transport) => {
   const scene = stage({ transport });
   const { asks, clicks, told, toldLast, sees, until, audit } = scene;
-  const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, reacted } =
+  const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
     agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
 
@@ -44,7 +44,7 @@ overBoth('following a job', (transport) => {
     plan(jobId);
     const reply = await replies(root, 'Shorten the introduction');
     expect(await sent(1)).toEqual(['Shorten the introduction']);
-    await reacted(reply, 'eyes');
+    await takes(reply);
     finish(jobId, 'no_pr');
     await untilBelow(root, '☑️ @ana Finished without a pull request');
   });

@@ -9,7 +9,7 @@ const BETA_KEY = `adm_${randomUUID()}`;
 overBoth('our own limit of instructions an hour', (transport) => {
   const scene = stage({ transport, bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
   const { clicks, until } = scene;
-  const { follows, plan, replies, reacted, sent, instructions, untilBelow, below } = agentsOn(scene);
+  const { follows, plan, replies, reacted, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
 
   /** The use of the budget was so long ago that it is over in `leftMs`. */
   async function usedLongAgo(leftMs: number) {
@@ -30,7 +30,7 @@ overBoth('our own limit of instructions an hour', (transport) => {
       root,
       '⏸ 1 instruction an hour is used up for this project. "The second one is kept" (@ana) is kept and goes out about TIME.\n[Discard]',
     );
-    await reacted(kept, 'eyes');
+    await takes(kept);
     await untilBelow(root, '1 instruction waiting');
     await until(['1 instruction waiting\nReply here']);
     expect(instructions()).toHaveLength(1);

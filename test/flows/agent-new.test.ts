@@ -10,7 +10,7 @@ overBoth('a new job', (transport) => {
     plan,
     finish,
     replies,
-    reacted,
+    takes,
     sent,
     instructions,
     note,
@@ -85,7 +85,7 @@ overBoth('a new job', (transport) => {
       '🤖 Docs agent · acme/docs · Working',
       '⏳ Sent "write a page about webhooks" (@ana)',
     );
-    await reacted(asked, 'eyes');
+    await takes(asked);
     await replies(asked, 'And one about retries');
     expect(await sent(2)).toEqual(['write a page about webhooks', 'And one about retries']);
     expect(scene.platform.agent.jobs.size).toBe(1);

@@ -97,7 +97,7 @@ overBoth('trouble with the platform', (transport) => {
     bot: { config: 'allow: { admin: [U0BEN] }\n', timing: { giveUpMs: 1200 } },
   });
   const { clicks } = scene;
-  const { follows, plan, replies, reacted, sent, untilBelow } = agentsOn(scene);
+  const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
   test('a rejected key: not sent, the admins are told, and it can be sent again', async () => {
     const { jobId, card: root } = await follows();
@@ -109,7 +109,7 @@ overBoth('trouble with the platform', (transport) => {
       '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send it again]',
     );
     await scene.until(['🔑 The docs platform rejects the API key of project default.'], '@ben', 'ben');
-    await reacted(reply, 'eyes');
+    await takes(reply);
     await clicks('ben', 'Not sent', 'Send it again');
     expect(await sent(1)).toEqual(['Mend the headings']);
     await untilBelow(root, 'Not sent: "Mend the headings". @ben chose to send it again.');
@@ -156,7 +156,7 @@ overBoth('a platform that is away', (transport) => {
     transport,
     bot: { env: { DOCS_API_URL: `http://127.0.0.1:${port}` }, timing: { giveUpMs: 1500 } },
   });
-  const { follows, plan, replies, reacted, sent, untilBelow } = agentsOn(scene);
+  const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
   test('is tried again, told, then "not sent", which can be sent again', async () => {
     const { close } = await scene.platform.listen(port);
@@ -173,7 +173,7 @@ overBoth('a platform that is away', (transport) => {
       '❌ @ana Not sent: "Mend the headings"\nThe docs platform isn\'t answering. Try again in a little while.\n[Send it again]',
       "The docs platform didn't answer for a while.",
     );
-    await reacted(reply, 'eyes');
+    await takes(reply);
     const back = await scene.platform.listen(port);
     await scene.clicks('ana', 'Not sent', 'Send it again');
     expect(await sent(1)).toEqual(['Mend the headings']);

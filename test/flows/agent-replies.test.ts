@@ -9,7 +9,7 @@ const BUTTONS = '[Send] [Not for the agent] [Always in this thread]';
 overBoth('which replies are instructions', (transport) => {
   const scene = stage({ transport });
   const { clicks, person } = scene;
-  const { follows, replies, reacted, sent, instructions, note, notes, clicksNote, card, read } =
+  const { follows, replies, reacted, takes, sent, instructions, note, notes, clicksNote, card, read } =
     agentsOn(scene);
 
   test('the owner alone: every reply counts, with names for mentions and links kept', async () => {
@@ -38,10 +38,10 @@ overBoth('which replies are instructions', (transport) => {
     );
     const clear = await replies(root, 'Rewrite the first part');
     expect(await sent(1)).toEqual(['Rewrite the first part']);
-    await reacted(clear, 'eyes');
+    await takes(clear);
     await clicksNote('ana', QUESTION, 'Send');
     expect((await sent(2))[1]).toBe('@ben what about the second part?');
-    await reacted(asked, 'eyes');
+    await takes(asked);
     await replies(root, 'And the third part, too');
     await sent(3);
   });
@@ -74,7 +74,7 @@ overBoth('which replies are instructions', (transport) => {
     await replies(root, 'Now shorten the table');
     expect((await sent(5)).slice(3)).toEqual(['I think so as well', 'Now shorten the table']);
     expect(talk.reactions).toEqual([]);
-    await reacted(owners, 'eyes');
+    await takes(owners);
   });
 
   test('[Not for the agent] drops what is held, and its author is not asked again', async () => {

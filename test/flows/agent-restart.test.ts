@@ -4,7 +4,7 @@ import { overBoth, stage } from './stage.ts';
 
 overBoth('a bot that is killed and started anew', (transport) => {
   const scene = stage({ transport });
-  const { follows, plan, finish, replies, reacted, sent, untilBelow, below, note, clicksNote, instructions } =
+  const { follows, plan, finish, replies, takes, sent, untilBelow, below, note, clicksNote, instructions } =
     agentsOn(scene);
 
   async function restarts() {
@@ -20,7 +20,7 @@ overBoth('a bot that is killed and started anew', (transport) => {
     const reply = await replies(root, 'You still know this thread');
     expect(await sent(1)).toEqual(['You still know this thread']);
     expect(scene.platform.agent.messages[0]?.jobId).toBe(jobId);
-    await reacted(reply, 'eyes');
+    await takes(reply);
     await untilBelow(root, '⏳');
     await restarts();
     finish(jobId, 'new_pr');
@@ -36,7 +36,7 @@ overBoth('a bot that is killed and started anew', (transport) => {
     await replies(root, 'that is, if you know it', { who: 'ben' });
     await clicksNote('ben', 'Is this for the agent?', 'Send');
     expect(await sent(2)).toEqual(['and what would you say?', 'that is, if you know it']);
-    await reacted(held, 'eyes');
+    await takes(held);
   });
 
   test('asks about an instruction that was on its way, and sends it no second time', async () => {

@@ -54,6 +54,8 @@ export function agentsOn(scene: Stage) {
       )
       .map(read);
 
+  const shownOn = ({ reactions }: SentMessage) => reactions.map(({ name }) => name).join() || 'none';
+
   return {
     instructions,
     card,
@@ -97,9 +99,18 @@ export function agentsOn(scene: Stage) {
         `${count} instructions, and not only ${instructions().length},`,
       ),
 
+    /** Waits until people see that a reply was taken: by the status in its thread, or by a reaction. */
+    async takes(message: SentMessage) {
+      const { channel, threadTs } = message;
+      const root = scene.slack.messages.find((one) => one.channel === channel && one.ts === threadTs);
+      const told = () => root && below(root).some((text) => text.includes('Sent '));
+      await scene.slack.until(() => told() || shownOn(message) === 'eyes', 20_000, `"${message.text}" taken`);
+      await scene.slack.until(() => ['eyes', 'none'].includes(shownOn(message)));
+    },
+
     /** Waits until the bot's reaction to a message is this one alone, or none. */
     async reacted(message: SentMessage, name: 'eyes' | 'double_vertical_bar' | 'none') {
-      const shown = () => message.reactions.map((reaction) => reaction.name).join() || 'none';
+      const shown = () => shownOn(message);
       await scene.slack.until(() => shown() === name, 20_000, `${name} on "${message.text}"`);
     },
 

@@ -11,6 +11,7 @@ overBoth('trouble with Slack', (transport) => {
     plan,
     finish,
     replies,
+    takes,
     reacted,
     sent,
     instructions,
@@ -38,16 +39,17 @@ overBoth('trouble with Slack', (transport) => {
     scene.slack.wire.order('users.info', down, 4);
     const reply = await replies(root, 'Explain the limits');
     expect(await sent(1)).toEqual(['Explain the limits']);
-    await reacted(reply, 'eyes');
+    await takes(reply);
   });
 
   test('that takes no reactions for a while: they come later, and hold up nothing', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     scene.slack.wire.order('reactions.add', down, 3);
-    const reply = await replies(root, 'Explain the limits');
+    const held = await replies(root, 'what would you say?', { who: 'ben' });
+    await replies(root, '@Docket Explain the limits');
     expect(await sent(1)).toEqual(['Explain the limits']);
-    await reacted(reply, 'eyes');
+    await reacted(held, 'double_vertical_bar');
   });
 
   test('that limits private answers: the question comes later, once', async () => {
@@ -78,7 +80,7 @@ overBoth('trouble with Slack', (transport) => {
 
 overBoth('trouble with Redis', (transport) => {
   const scene = stage({ transport, mayViolate: /event \w+: (answered 5|no answer in time)/ });
-  const { follows, plan, replies, reacted, sent, untilBelow } = agentsOn(scene);
+  const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
   test('a reply that could not be kept is not acknowledged; told again, it counts once', async () => {
     const { jobId, card: root } = await follows();
@@ -89,7 +91,7 @@ overBoth('trouble with Redis', (transport) => {
     expect(told?.accepted).toBe(false);
     scene.world.redis.thaw();
     for (const _ of [1, 2]) await scene.slack.sendEvent(told?.event ?? {}, { eventId: told?.eventId ?? '' });
-    await reacted(reply, 'eyes');
+    await takes(reply);
     await untilBelow(root, '⏳');
     await replies(root, 'And then the budgets');
     expect(await sent(2)).toEqual(['Explain the limits', 'And then the budgets']);

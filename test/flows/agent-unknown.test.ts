@@ -8,7 +8,7 @@ const asked = (words: string) =>
 overBoth('an instruction whose answer is lost', (transport) => {
   const scene = stage({ transport, bot: { timing: { docsCallMs: 700, unclearMs: 100 } } });
   const { clicks, audit } = scene;
-  const { follows, plan, finish, replies, reacted, sent, instructions, untilBelow, below } = agentsOn(scene);
+  const { follows, plan, finish, replies, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
   const lost = (when: 'before' | 'after') => scene.platform.wire.order(SEND, { kind: 'reset', when });
 
   test('becomes a question, holds what comes later, and is never sent again by itself', async () => {
@@ -18,8 +18,8 @@ overBoth('an instruction whose answer is lost', (transport) => {
     const first = await replies(root, 'Add a section about errors');
     await untilBelow(root, asked('Add a section about errors'));
     const later = await replies(root, 'And one about retries');
-    await reacted(later, 'eyes');
-    await reacted(first, 'eyes');
+    await takes(later);
+    await takes(first);
     await scene.until(['1 instruction waiting']);
     expect(instructions()).toEqual([]);
 

@@ -45,10 +45,16 @@ export function verdictOn(world: World, threads: readonly ChaosThread[]): Verdic
     verdict.outOfOrder.push(
       ...places.flatMap((place, at) => (place < (places[at - 1] ?? -1) ? [wanted[place] ?? ''] : [])),
     );
-    for (const { text, message } of replies) if (!shows(message, 'eyes')) verdict.withoutOutcome.push(text);
+    // The status of its round says that a reply was taken, or else a reaction.
+    const isTold = (message: SentMessage) =>
+      shows(message, 'eyes') ||
+      (message.reactions.length === 0 &&
+        slack.messages.some((one) => one.threadTs === message.threadTs && keyOf(one).includes('.round.')));
+    for (const { text, message } of replies) if (!isTold(message)) verdict.withoutOutcome.push(text);
     if (held === undefined) continue;
     const outcome =
-      held.deleted || shows(held.message, taken.includes(held.text) ? 'eyes' : 'double_vertical_bar');
+      held.deleted ||
+      (taken.includes(held.text) ? isTold(held.message) : shows(held.message, 'double_vertical_bar'));
     if (!outcome) verdict.withoutOutcome.push(held.text);
   }
 

@@ -4,7 +4,7 @@ import type { ReactionStore } from '../../src/store/reactions.ts';
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const wanted = new Map([
-  ['1.1', 'eyes' as const],
+  ['1.1', { name: 'eyes' as const }],
   ['1.2', undefined],
 ]);
 

@@ -14,9 +14,17 @@ beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
+const named = (wanted: Record<string, string | undefined>) =>
+  new Map(Object.entries(wanted).map(([ts, name]) => [ts, name === undefined ? undefined : { name }]));
 const want = (wanted: Record<string, string | undefined>, nowMs = 1000) =>
-  store.want(subject, new Map(Object.entries(wanted)), 1, nowMs);
-const changes = async () => (await store.load('run-1'))?.changes;
+  store.want(subject, named(wanted), 1, nowMs);
+const changes = async () => (await store.load('run-1'))?.changes.map(({ read: _, ...change }) => change);
+
+/** Before a call about a message, as whoever has read its record says it. */
+async function calling(ts: string, name: string) {
+  const change = (await store.load('run-1'))?.changes.find((one) => one.ts === ts);
+  return store.calling('run-1', change ?? { ts, read: { wanted: '', shown: '' } }, name);
+}
 
 /** Wants reactions and has them delivered. */
 async function shown(wanted: Record<string, string | undefined>) {
@@ -28,19 +36,17 @@ async function shown(wanted: Record<string, string | undefined>) {
 describe('what is wanted', () => {
   test('is kept with whose it is, in order of time, until it is shown', async () => {
     expect(await want({ '2.2': 'eyes', '1.1': 'double_vertical_bar' })).toBe(true);
-    expect(await store.load('run-1')).toEqual({
-      subject,
-      changes: [
-        { ts: '1.1', wanted: 'double_vertical_bar' },
-        { ts: '2.2', wanted: 'eyes' },
-      ],
-    });
+    expect((await store.load('run-1'))?.subject).toEqual(subject);
+    expect(await changes()).toEqual([
+      { ts: '1.1', wanted: 'double_vertical_bar' },
+      { ts: '2.2', wanted: 'eyes' },
+    ]);
     expect(await store.undelivered()).toEqual(['run-1']);
   });
 
   test('of an older state, told late, changes nothing', async () => {
-    await store.want(subject, new Map([['1.1', 'eyes']]), 5, 1000);
-    expect(await store.want(subject, new Map([['1.1', 'double_vertical_bar']]), 4, 1000)).toBe(true);
+    await store.want(subject, named({ '1.1': 'eyes' }), 5, 1000);
+    expect(await store.want(subject, named({ '1.1': 'double_vertical_bar' }), 4, 1000)).toBe(true);
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes' }]);
   });
 
@@ -86,7 +92,7 @@ describe('what is wanted', () => {
 
   test('lists those that were first wanted long ago first, whatever came after', async () => {
     const late = { ...subject, runId: 'late' };
-    await store.want(late, new Map([['1.1', 'eyes']]), 1, 2000);
+    await store.want(late, named({ '1.1': 'eyes' }), 1, 2000);
     await want({ '1.1': 'eyes' }, 1000);
     await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
     expect(await store.undelivered()).toEqual(['run-1', 'late']);
@@ -105,7 +111,7 @@ describe('what is wanted', () => {
 describe('a call on its way', () => {
   test('may have taken effect, so its reaction is taken away again', async () => {
     await want({ '1.1': 'eyes' });
-    await store.calling('run-1', '1.1', 'eyes');
+    await calling('1.1', 'eyes');
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
     expect(await want({ '1.1': undefined })).toBe(true);
     expect(await changes()).toEqual([{ ts: '1.1', shown: 'eyes' }]);
@@ -114,9 +120,59 @@ describe('a call on its way', () => {
   test('to take one away may have taken effect, so it is added again', async () => {
     await shown({ '1.1': 'eyes' });
     await want({ '1.1': undefined });
-    await store.calling('run-1', '1.1', 'eyes');
+    await calling('1.1', 'eyes');
     expect(await want({ '1.1': 'eyes' })).toBe(true);
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
+  });
+});
+
+describe('of two that deliver at once', () => {
+  test('whoever read the record before the other began to call does not call', async () => {
+    await want({ '1.1': 'eyes' });
+    const [read] = (await store.load('run-1'))?.changes ?? [];
+    if (read === undefined) throw new Error('nothing to deliver');
+    expect(await store.calling('run-1', read, 'eyes')).toBe(true);
+    expect(await store.calling('run-1', read, 'eyes')).toBe(false);
+    await want({ '1.1': 'double_vertical_bar' });
+    expect(await calling('1.1', 'eyes')).toBe(true);
+    expect(await store.calling('run-1', read, 'eyes')).toBe(false);
+  });
+
+  test('nobody knows what is shown where both called', async () => {
+    await want({ '1.1': 'eyes' });
+    await calling('1.1', 'eyes');
+    await store.shows('run-1', '1.1', undefined, 'double_vertical_bar');
+    await store.shows('run-1', '1.1', 'eyes', 'eyes');
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
+  });
+});
+
+describe('a reaction that may wait', () => {
+  const may = (unlessShown: string) =>
+    store.want(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
+
+  test('tells what may show the same, and how long it has waited since it was first wanted', async () => {
+    await may('');
+    await redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -5000);
+    await may('run-1.round.2');
+    const [change] = (await changes()) ?? [];
+    expect(change).toMatchObject({ ts: '1.1', wanted: 'eyes', may: { unlessShown: 'run-1.round.2' } });
+    expect(change?.may?.waitedMs).toBeGreaterThanOrEqual(5000);
+    expect(change?.may?.waitedMs).toBeLessThan(15_000);
+  });
+
+  test('may wait no more when it is wanted at once, or something else is', async () => {
+    await may('');
+    await want({ '1.1': 'double_vertical_bar' });
+    expect(await changes()).toEqual([{ ts: '1.1', wanted: 'double_vertical_bar' }]);
+    await store.shows('run-1', '1.1', 'double_vertical_bar');
+    await may('');
+    await store.shows('run-1', '1.1', undefined, 'double_vertical_bar');
+    expect((await changes())?.[0]?.may).toBeDefined();
+    await store.shows('run-1', '1.1', 'eyes');
+    expect(await store.settle('run-1')).toBe(true);
+    expect(await store.want(subject, new Map(), 1, 1000)).toBe(false);
+    expect(await redis.client.keys('*')).toEqual([]);
   });
 });
 
@@ -150,14 +206,14 @@ describe('settling', () => {
 test('failures are counted until something works', async () => {
   await want({ '1.1': 'eyes' });
   expect([await store.failed('run-1'), await store.failed('run-1')]).toEqual([1, 2]);
-  await store.calling('run-1', '1.1', 'eyes');
+  await calling('1.1', 'eyes');
   expect(await store.failed('run-1')).toBe(3);
   await store.shows('run-1', '1.1', 'eyes');
   expect(await store.failed('run-1')).toBe(1);
 });
 
 test('a record that is gone is not brought back without an end', async () => {
-  await store.calling('run-1', '1.1', 'eyes');
+  await calling('1.1', 'eyes');
   await store.shows('run-1', '1.1', 'eyes');
   expect(await store.failed('run-1')).toBe(1);
   expect(await redis.client.keys('*')).toEqual([]);

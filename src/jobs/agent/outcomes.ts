@@ -1,3 +1,5 @@
+import type { Reaction } from '../../slack/reactions.ts';
+import { roundKey } from './round-view.ts';
 import type { Instruction, ThreadRun } from './thread.ts';
 
 /** What became of instructions between two states of a thread, in the words of the audit log; each change once. */
@@ -42,15 +44,23 @@ function resultOf({ state, outcome }: Instruction): string | undefined {
   }
 }
 
-/** The reaction that each reply which was taken or held shows, by its `ts`; `undefined` where it shows none now. */
-export function reactionsOf({
-  instructions,
-}: Pick<ThreadRun, 'instructions'>): Map<string, 'eyes' | 'double_vertical_bar' | undefined> {
-  return new Map(instructions.filter(({ isReply }) => isReply).map((one) => [one.id, reactionOf(one)]));
+/**
+ * The reaction that each reply which was taken or held shows, by its `ts`; `undefined` where it shows none now. That a
+ * reply was taken is shown by the message about its round, as a rule, and needs no reaction then.
+ */
+export function reactionsOf(
+  thread: Pick<ThreadRun, 'id' | 'instructions'>,
+): Map<string, Reaction | undefined> {
+  const replies = thread.instructions.filter(({ isReply }) => isReply);
+  return new Map(replies.map((one) => [one.id, reactionOf(thread, one)]));
 }
 
-function reactionOf({ state, outcome }: Instruction): 'eyes' | 'double_vertical_bar' | undefined {
-  if (state === 'held') return 'double_vertical_bar';
+function reactionOf(
+  thread: Pick<ThreadRun, 'id'>,
+  { state, outcome, round }: Instruction,
+): Reaction | undefined {
+  if (state === 'held') return { name: 'double_vertical_bar' };
   const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
-  return state === 'over' && isDropped ? undefined : 'eyes';
+  if (state === 'over' && isDropped) return undefined;
+  return { name: 'eyes', unlessShown: round === undefined ? '' : roundKey(thread, round) };
 }

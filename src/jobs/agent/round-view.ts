@@ -13,13 +13,16 @@ import {
 } from './phrases.ts';
 import { agentActions, type RoundEnding, type ThreadRound, type ThreadRun } from './thread.ts';
 
+/** The key of the message that says how a round goes. */
+export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thread.id}.round.${round}`;
+
 /** What a thread says of one round: how it goes, where this thread instructed, and how it ended. */
 export function roundMessages(thread: ThreadRun, round: ThreadRound, place: Shown['place']): Shown[] {
   const shown: Shown[] = [];
   if (round.count > 0) {
     const kind = round.ending || thread.state === 'ended' ? 'state' : 'progress';
     shown.push({
-      key: `${thread.id}.round.${round.n}`,
+      key: roundKey(thread, round.n),
       place,
       kind,
       message: statusMessage(thread, round),

@@ -11,11 +11,16 @@ import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 export interface ReactionsContext {
   slack: Pick<SlackApi, 'react' | 'unreact' | 'refusedForMs'>;
   reactionStore: ReactionStore;
+  /** Whether Slack shows the message of this key as it is wanted. */
+  isShown: (messageKey: string) => Promise<boolean>;
   pace: PaceStore;
   timing: Timing;
   random: () => number;
   log: Log;
 }
+
+/** How often those that may wait are looked at. */
+const LOOK_MS = 1000;
 
 /** Brings the reactions on the messages of one run up to date, in the order in which those were written. */
 export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
@@ -29,16 +34,26 @@ export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
     const record = await reactionStore.load(runId);
     const refusedMs = slack.refusedForMs();
     if (record !== undefined && record.changes.length > 0 && refusedMs > 0) return lookAgainIn(refusedMs);
-    if (record !== undefined) {
-      for (const change of record.changes) {
-        const later = await deliver(record.subject, change, context);
-        if (later !== undefined) return later;
-      }
+    let leftMs = Infinity;
+    for (const change of record?.changes ?? []) {
+      const waitMs = mayWaitMs(change, context);
+      leftMs = Math.min(leftMs, waitMs || Infinity);
+      const later = waitMs === 0 && record && (await deliver(record.subject, change, context));
+      if (later) return later;
     }
+    // Another may be wanted at once by then.
+    if (leftMs < Infinity) return lookAgainIn(Math.min(leftMs, LOOK_MS));
     // Something else may be wanted by now.
     return (await reactionStore.settle(runId)) ? done : lookAgainIn(0);
   },
 });
+
+/** How long a reaction may be left out yet, since a message is to show the same; 0 where it may not. */
+function mayWaitMs({ may, shown }: ReactionChange, { timing }: ReactionsContext): number {
+  // Another one has to go.
+  if (may === undefined || shown !== undefined) return 0;
+  return Math.max(0, timing.reactAfterMs - Math.max(0, may.waitedMs));
+}
 
 interface Step {
   /** What it is about, and what the message shows after it. */
@@ -48,25 +63,36 @@ interface Step {
   call: (at: { channel: string; ts: string }, name: string) => Promise<void>;
 }
 
-/** Takes the old reaction away and adds the new one. Answers when to go on, unless that is all. */
+/**
+ * Takes the old reaction away and adds the new one, unless a message shows the same. Answers when to go on, unless that
+ * is all.
+ */
 async function deliver(
   { teamId, runId, channel }: ReactionSubject,
   change: ReactionChange,
   context: ReactionsContext,
 ): Promise<Outcome | undefined> {
   const { reactionStore, pace } = context;
-  const { ts } = change;
+  const { ts, may } = change;
+  if (may && change.shown === undefined && (await context.isShown(may.unlessShown))) {
+    await reactionStore.shows(runId, ts, change.wanted);
+    return undefined;
+  }
+  const read = { ...change.read };
   for (const step of stepsOf(change, teamId, context)) {
     const waitMs = await pace.take(step.pacer, { of: runId, rank: 0, sinceMs: Number(ts) * 1000 });
     if (waitMs > 0) return lookAgainIn(waitMs);
-    await reactionStore.calling(runId, ts, step.name);
+    if (!(await reactionStore.calling(runId, { ...change, read }, step.name))) return lookAgainIn(0);
     try {
       await step.call({ channel, ts }, step.name);
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
       return handle(error, step.pacer, runId, change, context);
     }
-    await reactionStore.shows(runId, ts, step.after);
+    await reactionStore.shows(runId, ts, step.after, step.name);
+    // The next one may wait now.
+    if (may && step.after !== change.wanted) return lookAgainIn(0);
+    read.shown = step.after ?? '';
   }
   return undefined;
 }

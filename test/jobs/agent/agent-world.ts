@@ -8,6 +8,7 @@ import { watchJob } from '../../../src/jobs/agent/watch-job.ts';
 import { createWatches } from '../../../src/jobs/agent/watches.ts';
 import { createOnce } from '../../../src/jobs/once.ts';
 import { createOutbox } from '../../../src/slack/outbox.ts';
+import type { Reaction } from '../../../src/slack/reactions.ts';
 import { createBudgetStore } from '../../../src/store/budget.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { createPaceStore } from '../../../src/store/pace.ts';
@@ -34,7 +35,7 @@ export function agentWorld(redis: TestRedis) {
   const shown: string[] = [];
   const said: string[] = [];
   const audited: string[] = [];
-  const reacted: ReadonlyMap<string, string | undefined>[] = [];
+  const reacted: ReadonlyMap<string, Reaction | undefined>[] = [];
   const prompts: string[] = [];
   let token = 0;
   const newToken = () => {

@@ -70,10 +70,20 @@ describe('the reaction on a reply', () => {
     [fate('over', 'withdrawn'), undefined],
   ])('%j: %s', (changes, reaction) => {
     const one = anInstruction(changes);
-    expect(reactionsOf({ instructions: [one] })).toEqual(new Map([[one.id, reaction]]));
+    expect(reactionsOf(aThread({ instructions: [one] })).get(one.id)?.name).toBe(reaction);
   });
 
   test('there is none on what is no reply', () => {
-    expect(reactionsOf({ instructions: [anInstruction({ isReply: false })] })).toEqual(new Map());
+    expect(reactionsOf(aThread({ instructions: [anInstruction({ isReply: false })] }))).toEqual(new Map());
+  });
+
+  test('that it was taken is not needed where its round is shown; that it is held always is', () => {
+    const unlessShown = (changes: Partial<Instruction>) => {
+      const thread = aThread({ instructions: [anInstruction(changes)] });
+      return [...reactionsOf(thread).values()].map((one) => one?.unlessShown?.replace(thread.id, ''));
+    };
+    expect(unlessShown({ state: 'working', round: 3 })).toEqual(['.round.3']);
+    expect(unlessShown({ state: 'waiting' })).toEqual(['']);
+    expect(unlessShown({ state: 'held' })).toEqual([undefined]);
   });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../../src/jobs/job.ts';
 import { type ReactionsContext, reactionsJob } from '../../../src/jobs/reactions/job.ts';
 import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { createPaceStore } from '../../../src/store/pace.ts';
 import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
 import { defaultTiming } from '../../../src/timing.ts';
@@ -19,10 +20,13 @@ let trouble: { error: unknown; after?: boolean }[];
 beforeAll(async () => {
   redis = await startTestRedis();
 });
+/** Keys of the messages that Slack shows as they are wanted. */
+let shownMessages: Set<string>;
 /** For how long Slack is not asked, since it refuses the token. */
 let refusedForMs: number;
 beforeEach(async () => {
   refusedForMs = 0;
+  shownMessages = new Set();
   await redis.client.flushall();
   store = createReactionStore(redis.client);
   asked = [];
@@ -41,6 +45,7 @@ beforeEach(async () => {
   context = {
     slack: { react: call('+'), unreact: call('-'), refusedForMs: () => refusedForMs },
     reactionStore: store,
+    isShown: async (key) => shownMessages.has(key),
     pace: createPaceStore(redis.client),
     timing: defaultTiming,
     random: () => 0.5,
@@ -51,7 +56,12 @@ afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const want = (wanted: Record<string, string | undefined>) =>
-  store.want(subject, new Map(Object.entries(wanted)), 1, 1000);
+  store.want(
+    subject,
+    new Map(Object.entries(wanted).map(([ts, name]) => [ts, name === undefined ? undefined : { name }])),
+    1,
+    1000,
+  );
 const look = () => reactionsJob.run({ runId: 'run-1' }, context);
 const shows = (ts: string) => [...(slack.get(ts) ?? [])];
 const failure = (kind: SlackErrorKind, details: { retryAfterMs?: number } = {}) =>
@@ -163,6 +173,53 @@ test('while Slack refuses the token nothing is called, and no turn is taken', as
   expect(asked).toEqual([]);
   refusedForMs = 0;
   expect(await look()).toEqual({ kind: 'done' });
+});
+
+describe('a reaction that may wait for a message to show the same', () => {
+  const may = (unlessShown = 'run-1.round.1') =>
+    store.want(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
+  const afterMs = (ms: number) => redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -ms);
+
+  test('is not added where the message shows it in time', async () => {
+    await may();
+    expect(await look()).toEqual({ kind: 'again', inMs: 1000 });
+    shownMessages.add('run-1.round.1');
+    await afterMs(defaultTiming.reactAfterMs);
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(asked).toEqual([]);
+    expect(await may()).toBe(false);
+  });
+
+  test('is added where nothing shows it in time', async () => {
+    await may();
+    await look();
+    await afterMs(defaultTiming.reactAfterMs);
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(shows('1.1')).toEqual(['eyes']);
+  });
+
+  test('keeps no other waiting', async () => {
+    await may();
+    const both = new Map([
+      ['1.1', { name: 'eyes', unlessShown: '' }],
+      ['1.2', { name: 'double_vertical_bar' }],
+    ]);
+    await store.want(subject, both, 1, 1000);
+    expect(await look()).toEqual({ kind: 'again', inMs: 1000 });
+    expect(asked).toEqual(['+double_vertical_bar C0DOCS 1.2']);
+  });
+
+  test('lets the one before it go at once', async () => {
+    await want({ '1.1': 'double_vertical_bar' });
+    await look();
+    await may();
+    await look();
+    expect(shows('1.1')).toEqual([]);
+    shownMessages.add('run-1.round.1');
+    await afterMs(defaultTiming.reactAfterMs);
+    expect(await look()).toEqual({ kind: 'done' });
+    expect(shows('1.1')).toEqual([]);
+  });
 });
 
 describe('a call without a result', () => {
