@@ -21,6 +21,7 @@ import { DataDirInUse } from './store/data-dir-lock.ts';
 import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { outside } from './store/health.ts';
 import { RedisMissing, RedisStartFailed } from './store/redis-server.ts';
+import { createRedisWatch, RedisUnfit, type RedisWatch } from './store/redis-watch.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { startReceiving } from './web-role.ts';
 import { within } from './within.ts';
@@ -111,6 +112,21 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     return { socketPath: redis.socketPath };
   }
 
+  async function watchRedis(address: RedisAddress): Promise<RedisWatch> {
+    const redisWatch = createRedisWatch({
+      address,
+      allow: settings.redisAllow,
+      timing,
+      monotonicMs: () => performance.now(),
+      log,
+    });
+    closers.add(() => redisWatch.stop());
+    checks.problem(() => redisWatch.problems().map(({ text }) => text));
+    checks.stuck(redisWatch.stuck);
+    await redisWatch.start();
+    return redisWatch;
+  }
+
   /** No further requests, then everything else. */
   async function stop() {
     await server.close();
@@ -118,8 +134,10 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   }
 
   try {
+    const address = await findRedis();
     const parts: RoleParts = {
-      address: await findRedis(),
+      address,
+      redisWatch: await watchRedis(address),
       slack,
       identity,
       health,
@@ -167,6 +185,7 @@ const operatorErrors = [
   DataDirInUse,
   DataDirUnusable,
   RedisStartFailed,
+  RedisUnfit,
 ];
 
 /** Runs Docket until SIGTERM, SIGINT or SIGHUP. Settings that cannot work are printed with their fixes; then it exits with 1. */

@@ -6,8 +6,10 @@ import { within } from './within.ts';
 export interface HealthChecks {
   /** Adds to the state of a part: of several states, the worst counts. Quick, and never rejects. */
   part(name: string, state: () => Promise<PartState> | PartState): void;
-  /** Adds what an operator has to act on: a sentence with the fix while it lasts. */
-  problem(find: () => string | undefined): void;
+  /** Adds what an operator has to act on: sentences with the fix while it lasts. */
+  problem(find: () => string | readonly string[] | undefined): void;
+  /** Adds what only a restart mends: while one of these holds, `/healthz` answers 503. */
+  stuck(find: () => boolean): void;
   /** From now on it is ready. */
   started(): void;
 }
@@ -15,12 +17,13 @@ export interface HealthChecks {
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
 
 /**
- * Answers `GET /healthz` and `GET /readyz`. That is 200 also while Redis, Slack or the platform is down: Docket can
+ * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket can
  * still tell people so.
  */
 export function serveHealth(server: HttpServer, now: () => number): HealthChecks {
   const parts = new Map<string, Parameters<HealthChecks['part']>[1][]>();
   const problems: Parameters<HealthChecks['problem']>[0][] = [];
+  const stuck: (() => boolean)[] = [];
   let ready = false;
 
   async function stateOf(checks: Parameters<HealthChecks['part']>[1][]): Promise<PartState> {
@@ -28,7 +31,10 @@ export function serveHealth(server: HttpServer, now: () => number): HealthChecks
     return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
   }
 
-  server.route('GET /healthz', (_, response) => answerJson(response, 200, { alive: true }));
+  server.route('GET /healthz', (_, response) => {
+    const alive = !stuck.some((find) => find());
+    answerJson(response, alive ? 200 : 503, { alive });
+  });
   server.route('GET /readyz', async (_, response) => {
     const states = [...parts].map(async ([name, checks]) => [name, await stateOf(checks)] as const);
     answerJson(response, ready ? 200 : 503, {
@@ -42,6 +48,7 @@ export function serveHealth(server: HttpServer, now: () => number): HealthChecks
   return {
     part: (name, state) => void parts.set(name, [...(parts.get(name) ?? []), state]),
     problem: (find) => void problems.push(find),
+    stuck: (find) => void stuck.push(find),
     started() {
       ready = true;
     },

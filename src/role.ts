@@ -9,11 +9,13 @@ import type { IdentityKeeper } from './slack/identity.ts';
 import type { Mentions } from './slack/markdown/message.ts';
 import type { Names } from './slack/markdown/names.ts';
 import type { RedisAddress } from './store/connections.ts';
+import type { RedisWatch } from './store/redis-watch.ts';
 import type { Timing } from './timing.ts';
 
 /** What both roles are made from. */
 export interface RoleParts {
   address: RedisAddress;
+  redisWatch: RedisWatch;
   slack: SlackApi;
   identity: IdentityKeeper;
   health: Health;

@@ -36,6 +36,11 @@ export interface Timing {
    */
   redisRequestSocketMs: number;
   redisWorkSocketMs: number;
+  /** How often each connection to Redis is seen to answer, and how often Redis' own settings are looked at. */
+  redisPingMs: number;
+  redisCheckMs: number;
+  /** How long a connection may go without an answer before the process counts as stuck. */
+  redisLostMs: number;
   /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: number;
   /** BullMQ: how often silent workers are looked for. */
@@ -90,6 +95,9 @@ export const defaultTiming: Timing = {
   editGapMs: 3 * second,
   redisRequestSocketMs: 3 * second,
   redisWorkSocketMs: 12 * second,
+  redisPingMs: 2 * second,
+  redisCheckMs: 1 * minute,
+  redisLostMs: 2 * minute,
   lockMs: 30 * second,
   stalledMs: 5 * second,
   sweepMs: 5 * second,

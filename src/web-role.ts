@@ -47,6 +47,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
 
   const redis = connectForRequests(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
+  parts.redisWatch.add(redis);
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
   const runs = createRunStore(redis);

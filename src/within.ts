@@ -1,5 +1,5 @@
 /** A promise that was not settled in time. What it does goes on all the same. */
-class TimeLimitError extends Error {
+export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 

@@ -48,6 +48,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
 
   const redis = connectForWork(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
+  parts.redisWatch.add(redis);
   parts.checks.part('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
@@ -150,6 +151,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     jobs,
     context,
     connection: redis,
+    skipVersionCheck: parts.redisWatch.problems().some(({ kind }) => kind === 'info-forbidden'),
     stopping,
     newRef,
     timing,

@@ -36,6 +36,8 @@ export interface WorkerParts<Context> {
   stopping: AbortSignal;
   /** A short reference for people and the log. */
   newRef: () => string;
+  /** Whether Redis does not tell its version. */
+  skipVersionCheck?: boolean;
   timing: Timing;
   log: Log;
   onError: (error: Error) => void;
@@ -43,7 +45,17 @@ export interface WorkerParts<Context> {
 
 /** One BullMQ worker per queue. A job that wants another look is moved to delayed, which frees its slot. */
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
-  const { jobs, context, connection, stopping, newRef, timing, log, onError } = parts;
+  const {
+    jobs,
+    context,
+    connection,
+    skipVersionCheck = false,
+    stopping,
+    newRef,
+    timing,
+    log,
+    onError,
+  } = parts;
   const jobErrors = createJobErrorStore(connection);
   /** Jobs that broke here since their last good look. */
   const broken = new Set<string>();
@@ -106,7 +118,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
       maxStalledCount: 1000,
-      // No `skipVersionCheck` here: without the version, BullMQ wakes delayed jobs at whole seconds only.
+      // Without the version, BullMQ wakes delayed jobs at whole seconds only; where INFO is forbidden, it is that or nothing.
+      skipVersionCheck,
     });
     worker.on('error', onError);
     return worker;

@@ -50,7 +50,7 @@ export function connectForWork(
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
 /** Returns where and how to connect; whatever else an address says, such as `?host=`, is not taken. */
-function serverOf(address: RedisAddress) {
+export function serverOf(address: RedisAddress) {
   if ('socketPath' in address) return { path: address.socketPath };
   const url = new URL(address.url);
   return {

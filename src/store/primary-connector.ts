@@ -39,6 +39,12 @@ export class PrimaryConnector extends AbstractConnector {
 }
 
 /** Whether these fields of INFO are those of a server that takes no writes. */
-function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
+export function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
   return info.role === 'slave' && info.slave_read_only !== '0';
+}
+
+/** Returns what INFO says, by field. */
+export function infoFields(info: string): Record<string, string> {
+  const pairs = info.split('\r\n').map((line) => line.split(':', 2));
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair.length === 2));
 }

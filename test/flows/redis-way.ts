@@ -9,6 +9,8 @@ export interface RedisWay {
   leadTo(url: string): void;
   /** Connections that are open now carry nothing any more, and nobody tells their ends; new ones work. */
   goSilent(): void;
+  /** Ends the connections that are open. */
+  cut(): void;
   /** How many connections were made. */
   connections(): number;
   close(): void;
@@ -30,6 +32,10 @@ export async function openWay(url: string): Promise<RedisWay> {
     behind.pipe(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const cut = () => {
+    for (const pair of open) for (const socket of pair) socket.destroy();
+    open.clear();
+  };
   const own = (server.address() as AddressInfo).port;
   return {
     url: `redis://127.0.0.1:${own}`,
@@ -46,10 +52,11 @@ export async function openWay(url: string): Promise<RedisWay> {
         behind.removeAllListeners('close');
       }
     },
+    cut,
     connections: () => made,
     close() {
       server.close();
-      for (const pair of open) for (const socket of pair) socket.destroy();
+      cut();
     },
   };
 }

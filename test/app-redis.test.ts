@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { RedisUnfit } from '../src/store/redis-watch.ts';
+import type { Timing } from '../src/timing.ts';
+import { startHere } from './app-here.ts';
+import { freePort, startTestRedis, type TestRedis } from './flows/redis.ts';
+import { startRedisPair } from './flows/redis-pair.ts';
+import { openWay, type RedisWay } from './flows/redis-way.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterEach(async () => {
+  await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+  await redis.client.config('SET', 'appendonly', 'yes');
+  await redis.client.flushall();
+});
+afterAll(() => redis.close());
+
+const quick: Partial<Timing> = {
+  redisPingMs: 40,
+  redisCheckMs: 200,
+  redisRequestSocketMs: 500,
+  redisWorkSocketMs: 6000,
+  shutdownMs: 300,
+};
+
+async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}) {
+  const docket = await startHere({ REDIS_URL: redis.url, ...env }, { timing: { ...quick, ...timing } });
+  onTestFinished(() => docket.stop());
+  const readyz = async () => (await docket.asks('/readyz')).body;
+  return {
+    ...docket,
+    readyz,
+    redisIs: async () => (await readyz()).parts.redis,
+    problems: async (): Promise<string> => (await readyz()).problems.join('\n'),
+    alive: async () => (await docket.asks('/healthz')).status,
+    logged: (problem: string) => docket.lines.find((line) => line.problem === problem),
+  };
+}
+
+async function wayTo(url: string): Promise<RedisWay> {
+  const way = await openWay(url);
+  onTestFinished(() => way.close());
+  return way;
+}
+
+const unfit = {
+  eviction: () => redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru'),
+  volatile: () => redis.client.config('SET', 'appendonly', 'no'),
+};
+
+describe.for(['eviction', 'volatile'] as const)('a Redis with the fault %s', (kind) => {
+  test('is refused at the start, before anything is written', async () => {
+    await unfit[kind]();
+    const start = app({});
+    await expect(start).rejects.toThrow(RedisUnfit);
+    await expect(start).rejects.toThrow(`REDIS_ALLOW=${kind}`);
+    expect(await redis.client.dbsize()).toBe(0);
+  });
+
+  test('is taken when it is allowed, which the log says once', async () => {
+    await unfit[kind]();
+    const { lines, problems, redisIs } = await app({ REDIS_ALLOW: kind });
+    expect(lines).toContainEqual(
+      expect.objectContaining({ problems: [kind], msg: 'goes on with what REDIS_ALLOW names' }),
+    );
+    expect(await redisIs()).toBe('up');
+    expect(await problems()).toBe('');
+  });
+
+  test('that is found later is said, and it goes on', async () => {
+    const { problems, logged, redisIs, alive } = await app({});
+    expect(await problems()).toBe('');
+    await unfit[kind]();
+    await expect.poll(problems, { timeout: 15_000 }).toContain(`REDIS_ALLOW=${kind}`);
+    expect(logged(kind)).toMatchObject({ level: 50, msg: expect.stringContaining('CONFIG SET') });
+    expect(await redisIs()).toBe('up');
+    expect(await alive()).toBe(200);
+  });
+
+  test('that is mended is no problem any more', async () => {
+    const { problems } = await app({});
+    await unfit[kind]();
+    await expect.poll(problems, { timeout: 15_000 }).not.toBe('');
+    await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+    await redis.client.config('SET', 'appendonly', 'yes');
+    await expect.poll(problems, { timeout: 15_000 }).toBe('');
+  });
+});
+
+test('where CONFIG and INFO are forbidden it starts, works and says so', async () => {
+  await redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '&*', '+@all', '-config', '-info');
+  const { problems, redisIs, logged } = await app({ REDIS_URL: redis.url.replace('//', '//docket:pw@') });
+  expect(await redisIs()).toBe('up');
+  expect(await problems()).toContain('maxmemory-policy is noeviction');
+  expect(await problems()).toContain('appendonly is yes');
+  expect(logged('eviction-unknown')).toMatchObject({ level: 40 });
+});
+
+test.each(['all', 'web', 'worker'])(
+  'with the role %s, a database that Redis does not have ends the start, and nothing is written',
+  async (role) => {
+    await expect(app({ DOCKET_ROLE: role, REDIS_URL: `${redis.url}/99` })).rejects.toThrow(
+      'Name one that it has',
+    );
+    expect(await redis.client.info('keyspace')).not.toContain('db0');
+  },
+);
+
+test('a database that a Redis turns out not to have once it is there is never replaced by another', async () => {
+  const way = await wayTo(`redis://127.0.0.1:${await freePort()}`);
+  const { problems, redisIs } = await app({ REDIS_URL: `${way.url}/99` });
+  expect(await redisIs()).toBe('down');
+  way.leadTo(redis.url);
+  await expect.poll(problems, { timeout: 15_000 }).toContain('Name one that it has');
+  expect(await redisIs()).toBe('down');
+  expect(await redis.client.info('keyspace')).not.toContain('db0');
+});
+
+test('a Redis that is away is waited for', async () => {
+  const port = await freePort();
+  const way = await wayTo(`redis://127.0.0.1:${port}`);
+  const { problems, redisIs } = await app({ REDIS_URL: way.url });
+  expect(await redisIs()).toBe('down');
+  expect(await problems()).toContain('Redis cannot be reached');
+  way.leadTo(redis.url);
+  await expect.poll(redisIs, { timeout: 15_000 }).toBe('up');
+  await expect.poll(problems, { timeout: 15_000 }).toBe('');
+});
+
+test.each(['all', 'web', 'worker'])(
+  'with the role %s, a Redis that becomes a read-only replica is told as that, until its address leads to a primary',
+  async (role) => {
+    const { primary, replica, swap } = await startRedisPair();
+    const way = await wayTo(primary.url);
+    const { problems, redisIs } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
+    await expect.poll(redisIs, { timeout: 10_000 }).toBe('up');
+    await swap();
+    await expect.poll(redisIs, { timeout: 15_000 }).toBe('down');
+    await expect.poll(problems, { timeout: 15_000 }).toContain('read-only replica');
+    way.leadTo(replica.url);
+    await expect.poll(redisIs, { timeout: 15_000 }).toBe('up');
+    await expect.poll(problems, { timeout: 15_000 }).toBe('');
+  },
+);
+
+describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
+  test('connections that went silent are told, and back by themselves', async () => {
+    const way = await wayTo(redis.url);
+    const { redisIs, alive } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
+    await expect.poll(redisIs, { timeout: 10_000 }).toBe('up');
+    way.goSilent();
+    expect(await redisIs()).toBe('down');
+    await expect.poll(redisIs, { timeout: 12_000 }).toBe('up');
+    expect(await alive()).toBe(200);
+  });
+
+  test('a process that does not find back to Redis is not alive, while new connections work', async () => {
+    const way = await wayTo(redis.url);
+    const { alive, lines } = await app(
+      { DOCKET_ROLE: role, REDIS_URL: way.url },
+      { redisLostMs: 500, redisRequestSocketMs: 600_000, redisWorkSocketMs: 600_000 },
+    );
+    expect(await alive()).toBe(200);
+    way.goSilent();
+    await expect.poll(alive, { timeout: 15_000 }).toBe(503);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ msg: 'this process does not find back to Redis; restart it' }),
+    );
+  });
+
+  test('a process whose Redis is away is alive, however long', async () => {
+    const way = await wayTo(redis.url);
+    const { alive, redisIs, logged } = await app(
+      { DOCKET_ROLE: role, REDIS_URL: way.url },
+      { redisLostMs: 100 },
+    );
+    way.leadTo(`redis://127.0.0.1:${await freePort()}`);
+    way.cut();
+    await expect.poll(redisIs, { timeout: 10_000 }).toBe('down');
+    await expect.poll(() => logged('unreachable'), { timeout: 10_000 }).toBeDefined();
+    const checks = way.connections();
+    await expect.poll(() => way.connections(), { timeout: 10_000 }).toBeGreaterThan(checks + 10);
+    expect(await alive()).toBe(200);
+  });
+});
