@@ -71,7 +71,19 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
     base: null,
     hooks: { streamWrite: (line: string) => scrub(shortened(line), worthHiding) },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? standardOutput());
+}
+
+/** Lines that could not be written are kept up to so many bytes: a full disk may have room again. */
+const MAX_UNWRITTEN = 1_000_000;
+
+/** Where it cannot be written to (a terminal that was closed, a full disk), Docket goes on, and ends, without it. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN });
+  output.on('error', () => {});
+  // Every line is written at once; this would try for ever what cannot be written.
+  output.flushSync = () => {};
+  return output;
 }
 
 /** At most one entry per `everyMs` and text: a full Redis makes BullMQ report thousands of errors a second. */

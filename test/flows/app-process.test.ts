@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { endsWithTests } from './children.ts';
-import { startTestRedis } from './redis.ts';
+import { freePort, startTestRedis } from './redis.ts';
 
 /** Docket as `npm start` runs it. Slack and the platform are not there. */
-function start(env: NodeJS.ProcessEnv) {
+function start(env: NodeJS.ProcessEnv, stdout: 'pipe' | number = 'pipe') {
   const child: ChildProcess = endsWithTests(
     spawn(process.execPath, ['src/app.ts'], {
       cwd: new URL('../..', import.meta.url).pathname,
@@ -19,6 +20,7 @@ function start(env: NodeJS.ProcessEnv) {
         DOCS_API_KEY: 'adm_0123456789',
         ...env,
       },
+      stdio: ['ignore', stdout, 'pipe'],
     }),
   );
   let output = '';
@@ -42,6 +44,21 @@ test('a DATA_DIR that cannot be used ends it with 1 and a sentence', async () =>
   const { ended, output } = start({ PORT: '0', DATA_DIR: file });
   expect(await ended).toBe(1);
   expect(output()).toBe(`DATA_DIR ${file} is a file, or lies below one. Set it to a folder.\n`);
+});
+
+// As with a terminal that is gone, nothing can be written there.
+test.runIf(existsSync('/dev/full'))('it works and ends in order where it cannot log', async () => {
+  const redis = await startTestRedis();
+  onTestFinished(() => redis.close());
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const port = await freePort();
+  const { child, ended, output } = start({ PORT: String(port), REDIS_URL: redis.url }, full);
+  const ready = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status, String);
+  await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+  child.kill('SIGHUP');
+  expect(await ended).toBe(0);
+  expect(output()).toBe('');
 });
 
 test('a port that is taken ends it with 1 and a sentence', async () => {
