@@ -222,7 +222,7 @@ const toolsFor = (opened: ModalView[]) =>
   ({
     projects: [aProject()],
     links: 'thread',
-    intake: { followed: async () => ['a thread'], load: async () => aThread() },
+    intake: { followed: async () => [aThread()], loadAll: async () => [aThread()] },
     names: async () => noNames,
     openDialog: async (_caller: Caller, view: ModalView) => void opened.push(view),
   }) as unknown as CommandTools;

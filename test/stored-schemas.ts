@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { heard } from '../src/jobs/agent/heard.ts';
 import { mentionRun } from '../src/jobs/agent/mention.ts';
-import { threadRun } from '../src/jobs/agent/thread.ts';
+import { listedThread, threadRun } from '../src/jobs/agent/thread.ts';
 import { watchRun } from '../src/jobs/agent/watch.ts';
 import { exportRun } from '../src/jobs/export/run.ts';
 import { homeData } from '../src/jobs/home/job.ts';
@@ -24,6 +24,7 @@ export const growing = {
   // Wanted anew as a whole each time, by whoever shows it.
   message: wantedMessage,
   'delivery of a message': deliveryFields,
+  'listed thread': listedThread,
   'audit line': entrySchema,
   'job data of home': homeData,
 };

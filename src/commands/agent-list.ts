@@ -1,6 +1,7 @@
 import { threadLine } from '../jobs/agent/list-view.ts';
-import type { ThreadRun } from '../jobs/agent/thread.ts';
+import type { ListedThread } from '../jobs/agent/thread.ts';
 import { type Message, message } from '../slack/blocks.ts';
+import { count } from '../slack/text.ts';
 import { addressOf, threadsFor } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
 
@@ -13,14 +14,13 @@ export async function listThreads(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const wanted = (thread: ThreadRun) => project === undefined || thread.project === project;
-  const threads = await threadsFor(caller, tools, wanted);
+  const wanted = (thread: ListedThread) => project === undefined || thread.project === project;
+  const { threads, rest } = await threadsFor(caller, tools, LINES, wanted);
   if (threads.length === 0)
     return message([
       ['No agent job that you can see here is followed. Follow one with '],
       [{ code: '/docs-agent follow <job id>' }],
     ]);
-  const lines = threads.slice(0, LINES).map((thread) => threadLine(thread, addressOf(thread, tools)));
-  const rest = threads.length - lines.length;
-  return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
+  const lines = threads.map((thread) => threadLine(thread, addressOf(thread, tools)));
+  return message(rest > 0 ? [...lines, [`and ${count(rest)} more`]] : lines);
 }

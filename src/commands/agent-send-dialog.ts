@@ -17,8 +17,10 @@ import { defineDialog } from './command.ts';
 
 const CALLBACK = 'agent.send_message.text';
 
-/** Limits of Slack's: what a select lists, a label of it, and what stands in a text field when the dialog opens. */
-const OPTIONS = 100;
+/** Slack's limit for what a select lists. */
+export const OPTIONS = 100;
+
+/** Limits of Slack's: a label in a select, and what stands in a text field when the dialog opens. */
 const OPTION = 75;
 const INITIAL = 3000;
 

@@ -1,8 +1,9 @@
+import type { ThreadRun } from '../jobs/agent/thread.ts';
 import { message } from '../slack/blocks.ts';
 import { mentionedIn, messageMarkdown } from '../slack/markdown/message.ts';
 import { noNames } from '../slack/markdown/names.ts';
 import { within } from '../within.ts';
-import { sendDialogView, takesMore } from './agent-send-dialog.ts';
+import { OPTIONS, sendDialogView, takesMore } from './agent-send-dialog.ts';
 import { threadsFor } from './agent-threads.ts';
 import type { CommandTools, MessageShortcut, ShortcutMessage } from './command.ts';
 
@@ -15,10 +16,16 @@ export const sendShortcut: MessageShortcut = {
   may: 'agent',
 
   async run(chosen, caller, tools) {
-    const [threads, text] = await Promise.all([threadsFor(caller, tools, takesMore), textOf(chosen, tools)]);
-    if (threads.length === 0) return noneFollowed;
     const rootTs = chosen.threadTs ?? chosen.ts;
-    const here = threads.find(({ place }) => place?.channel === caller.channel.id && place.rootTs === rootTs);
+    const isHere = ({ place }: Pick<ThreadRun, 'place'>) =>
+      place?.channel === caller.channel.id && place.rootTs === rootTs;
+    const [{ threads: known }, text] = await Promise.all([
+      threadsFor(caller, tools, OPTIONS, undefined, isHere),
+      textOf(chosen, tools),
+    ]);
+    const threads = known.filter(takesMore);
+    if (threads.length === 0) return noneFollowed;
+    const here = threads.find(isHere);
     await tools.openDialog(caller, sendDialogView({ threads, here, text }, caller));
     return undefined;
   },

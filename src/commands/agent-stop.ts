@@ -3,6 +3,7 @@ import { jobName, threadButtonOf } from '../jobs/agent/phrases.ts';
 import { agentActions, type ThreadRun } from '../jobs/agent/thread.ts';
 import { isIn } from '../jobs/may-see.ts';
 import { type Message, message } from '../slack/blocks.ts';
+import { count } from '../slack/text.ts';
 import { addressOf, threadsFor } from './agent-threads.ts';
 import type { Caller, CommandTools } from './command.ts';
 
@@ -15,16 +16,17 @@ export async function stopFollowing(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const threads = await threadsFor(
+  const { threads, rest } = await threadsFor(
     caller,
     tools,
+    LINES,
     (thread) =>
       (project === undefined || thread.project === project) &&
       (jobId === undefined ? isIn(thread, caller.channel.id) : thread.agentJobId === jobId),
   );
   const [thread, ...others] = threads;
   if (thread === undefined) return noneFollowed(jobId);
-  if (others.length > 0) return whichOne(threads, tools);
+  if (others.length > 0) return whichOne(threads, rest, tools);
   const { id, name } = caller.user;
   const entry = {
     kind: 'clicked' as const,
@@ -53,20 +55,17 @@ function noneFollowed(jobId: string | undefined): Message {
   return message([[where, ' ', { code: '/docs-agent list' }, ' shows what is followed.']]);
 }
 
-function whichOne(threads: readonly ThreadRun[], tools: CommandTools): Message {
+function whichOne(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
   const parts = [
     message([['Which one?']]),
-    ...threads
-      .slice(0, LINES)
-      .map((thread) =>
-        message(
-          [threadLine(thread, addressOf(thread, tools))],
-          [threadButtonOf(thread, 'Stop following', agentActions.stop)],
-        ),
+    ...threads.map((thread) =>
+      message(
+        [threadLine(thread, addressOf(thread, tools))],
+        [threadButtonOf(thread, 'Stop following', agentActions.stop)],
       ),
+    ),
   ];
-  const rest = threads.length - LINES;
-  if (rest > 0) parts.push(message([[`and ${rest} more; name the job to find it.`]]));
+  if (rest > 0) parts.push(message([[`and ${count(rest)} more; name the job to find it.`]]));
   return {
     text: parts.map(({ text }) => text).join('\n'),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -1,31 +1,29 @@
-import { type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
+import { type ListedThread, listedThread, type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
 import { visibleTo } from '../jobs/may-see.ts';
 import { messageAddress } from '../slack/text.ts';
-import { UnreadableRun } from '../store/runs.ts';
 import type { Caller, CommandTools } from './command.ts';
 
 /**
- * The threads that follow a job, are among the `wanted` and that this person may see, the latest first. Rejects with
- * `TellUser`.
+ * The threads that follow a job, are among the `wanted` and that this person may see, the latest first but for those
+ * that go `first`: `most` of them, and how many more there are. Rejects with `TellUser`.
  */
 export async function threadsFor(
   caller: Caller,
   { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
-  wanted: (thread: ThreadRun) => boolean,
-): Promise<ThreadRun[]> {
-  const ids = await intake.followed(caller.teamId, caller);
-  const found = await Promise.all(
-    ids.map((id) =>
-      intake.load(id, threadRun, caller).catch((error: unknown) => {
-        if (error instanceof UnreadableRun) return undefined;
-        throw error;
-      }),
-    ),
-  );
-  const threads = found
-    .flatMap((thread) => thread ?? [])
-    .filter((thread) => thread.state !== 'ended' && wanted(thread));
-  return visibleTo(threads, caller, isPublic);
+  most: number,
+  wanted: (thread: ListedThread) => boolean = () => true,
+  first: (thread: ListedThread) => boolean = () => false,
+): Promise<{ threads: ThreadRun[]; rest: number }> {
+  const listed = await intake.followed(caller.teamId, listedThread, caller);
+  const open = listed.filter((thread) => thread.state !== 'ended' && wanted(thread));
+  const visible = await visibleTo(open, caller, isPublic);
+  const inOrder = [...visible.filter(first), ...visible.filter((thread) => !first(thread))];
+  const ids = inOrder.slice(0, most).map(({ id }) => id);
+  const threads = await intake.loadAll(ids, threadRun, caller);
+  return {
+    threads: threads.filter(({ state }) => state !== 'ended'),
+    rest: Math.max(0, visible.length - most),
+  };
 }
 
 /** The address of a thread, once it has a place. */

@@ -33,8 +33,14 @@ export interface Intake {
   ): Promise<'kept' | 'repeated' | 'gone'>;
   /** The run that has this further name. */
   byAlias(name: string, request: IntakeRequest): Promise<string | undefined>;
-  /** Ids of the runs of followed threads, the latest first. */
-  followed(teamId: string, request: IntakeRequest): Promise<string[]>;
+  /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
+  followed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]>;
+  /** Reads runs, in the order of their ids; without those that are gone or that only a newer Docket can read. */
+  loadAll<R extends RunBase>(
+    runIds: readonly string[],
+    schema: z.ZodType<R>,
+    request: IntakeRequest,
+  ): Promise<R[]>;
   /** The runs of a job that a worker has to look at, oldest first. Unreadable ones are left out. */
   active<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
   /** Reads a run. */
@@ -52,7 +58,7 @@ export interface IntakeRequest {
 
 export interface IntakeParts {
   runs: RunStore;
-  threads: Pick<ThreadStore, 'post' | 'followed'>;
+  threads: Pick<ThreadStore, 'post' | 'followedIndex'>;
   /** Has a worker look at the run at once. */
   wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
@@ -149,7 +155,14 @@ export function createIntake(parts: IntakeParts): Intake {
       return answer;
     },
     byAlias: (name, request) => read(runs.byAlias(name), request),
-    followed: (teamId, request) => read(threads.followed(teamId), request),
+    async followed(teamId, schema, request) {
+      const listed = await read(threads.followedIndex(teamId), request);
+      return listed.flatMap((one) => {
+        const known = schema.safeParse(one);
+        return known.success ? [known.data] : [];
+      });
+    },
+    loadAll: (runIds, schema, request) => read(runs.loadAll(runIds, schema), request),
     active: (schema, job, request) => read(runs.activeOf(schema, job), request),
     async load(runId, schema, request) {
       try {

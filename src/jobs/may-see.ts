@@ -1,4 +1,4 @@
-import type { ThreadRun } from './agent/thread.ts';
+import type { ListedThread } from './agent/thread.ts';
 import type { ExportRun } from './export/run.ts';
 
 /** Somebody who looks at runs from a conversation; on Home from none. */
@@ -14,7 +14,7 @@ export type IsPublic = (channelId: string) => Promise<boolean>;
 const ASKED = 30;
 
 /** Whether a thread is in this channel, or was asked for there. */
-export const isIn = ({ asked, place }: Pick<ThreadRun, 'asked' | 'place'>, channel: string) =>
+export const isIn = ({ asked, place }: Pick<ListedThread, 'asked' | 'place'>, channel: string) =>
   asked.channel === channel || place?.channel === channel;
 
 /**
@@ -22,7 +22,7 @@ export const isIn = ({ asked, place }: Pick<ThreadRun, 'asked' | 'place'>, chann
  * a channel that was public when it was asked for may be private by now.
  */
 export async function maySee(
-  run: ExportRun | ThreadRun,
+  run: ExportRun | ListedThread,
   { user, channel }: Viewer,
   isPublic: IsPublic,
 ): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function maySee(
 }
 
 /** Those that this person may see, in their order. What there are too many channels to ask about counts as private. */
-export async function visibleTo<R extends ExportRun | ThreadRun>(
+export async function visibleTo<R extends ExportRun | ListedThread>(
   runs: readonly R[],
   viewer: Viewer,
   isPublic: IsPublic,

@@ -21,6 +21,8 @@ export const keys = {
   told: (of: string) => `${PREFIX}:told:${of}`,
   /** Sorted set of the runs of followed threads, scored by the time since when. */
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
+  /** Hash of what is listed of those runs, by their ids. */
+  followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
   budget: (part: string) => `${PREFIX}:budget:${part}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
 import { listed, type Span } from './listed.ts';
+import { recordsOf } from './records.ts';
 import {
   acceptScript,
   forgetScript,
@@ -111,6 +112,8 @@ export interface RunStore {
   byAlias(name: string): Promise<string | undefined>;
   /** Nobody needs to look at a run whose record is gone. */
   forget(job: string, runId: string): Promise<void>;
+  /** The runs with these ids, in their order. Those whose record is gone or cannot be read are left out. */
+  loadAll<R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>): Promise<R[]>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
   /** The runs that a worker has to look at, oldest first; without those that were accepted or woken in the span. */
@@ -170,6 +173,14 @@ export function createRunStore(redis: Redis): RunStore {
     });
   }
 
+  async function loadAll<R extends RunBase>(ids: readonly string[], schema: z.ZodType<R>): Promise<R[]> {
+    const records = await recordsOf(redis, ids);
+    return records.flatMap(([, json]) => {
+      const read = schema.safeParse(parseJson(json));
+      return read.success ? [read.data] : [];
+    });
+  }
+
   return {
     async timeMs() {
       const [seconds, micros] = await redis.time();
@@ -216,12 +227,9 @@ export function createRunStore(redis: Redis): RunStore {
     active,
     async activeOf(schema, job) {
       const ids = (await active()).filter((run) => run.job === job).map(({ id }) => id);
-      const records = await Promise.all(ids.map((id) => redis.hget(keys.run(id), 'json')));
-      return records.flatMap((json) => {
-        const read = schema.safeParse(parseJson(json));
-        return read.success ? [read.data] : [];
-      });
+      return loadAll(ids, schema);
     },
+    loadAll,
     async responseUrl(runId) {
       return (await redis.get(keys.responseUrl(runId))) ?? undefined;
     },

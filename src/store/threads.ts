@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { keep } from '../timing.ts';
 import { BUDGET_MS, budgetKeys, LUA_SPEND, type Spend, spendArgs } from './budget.ts';
+import { followedIndex, indexed } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './lua.ts';
 import { LUA_LIVES, LUA_SAVE, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
@@ -77,6 +78,8 @@ export interface ThreadStore {
   unfollow(teamId: string, runId: string): Promise<void>;
   /** Ids of the runs of followed threads, the latest first. */
   followed(teamId: string): Promise<string[]>;
+  /** What is listed of them without reading their records, see `followed-index.ts`; the latest first. */
+  followedIndex(teamId: string): Promise<unknown[]>;
 }
 
 /** What one look takes at most. */
@@ -93,13 +96,14 @@ end
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
 const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
-local claim, told, early, active, followed = unpack(KEYS)
+local claim, told, early, active, followed, index = unpack(KEYS)
 local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard = unpack(ARGV)
 local id = redis.call('GET', claim)
 if not id and underOurs == '0' then return {'notFollowed'} end
 if id and redis.call('EXISTS', run .. id) == 0 then
   redis.call('DEL', claim)
   redis.call('ZREM', followed, id)
+  redis.call('HDEL', index, id)
   return {'notFollowed'}
 end
 if not isFirst(told, once, toldMs) then return {'repeated'} end
@@ -132,20 +136,22 @@ return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS
 `);
 
 const saveScript = luaScript(`${LUA_SAVE}${LUA_SPEND}
-local taken, perHour, window, late, of, since = unpack(ARGV, 7)
+local taken, listed, perHour, window, late, of, since = unpack(ARGV, 7)
+local index, id = KEYS[4], ARGV[4]
 if not isLatest() then return {'stale'} end
 if of then
-  local wait, held = spend({unpack(KEYS, 4)}, perHour, window, late, of, since)
+  local wait, held = spend({unpack(KEYS, 5)}, perHour, window, late, of, since)
   if wait > 0 then return {'limited', wait, held} end
 end
 save()
 redis.call('LTRIM', KEYS[2], taken, -1)
+if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
 return {'saved'}
 `);
 
 const followScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}
-local run, inbox, claim, early, active, followed = unpack(KEYS)
-local id, member, runs = unpack(ARGV)
+local run, inbox, claim, early, active, followed, index = unpack(KEYS)
+local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
 local holder = redis.call('GET', claim)
 if holder and holder ~= id and redis.call('EXISTS', runs .. holder) == 1 then return holder end
@@ -160,6 +166,7 @@ if #entries > 0 then
   wake(run, active, member)
 end
 redis.call('ZADD', followed, 'NX', now, id)
+redis.call('HSET', index, id, listed)
 return false
 `);
 
@@ -174,6 +181,7 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.early(claim),
         keys.activeRuns(),
         keys.followed(place.teamId),
+        keys.followedIndex(place.teamId),
       ];
       const [kind, runId] = (await tellScript(redis, touched, [
         JSON.stringify(entry),
@@ -205,8 +213,17 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
 
     async save(run, taken, spend) {
       const next = { ...run, rev: run.rev + 1 };
-      const touched = [...saveKeys(run), ...(spend ? budgetKeys(spend.budget) : [])];
-      const args = [...saveArgs(run, next), taken, ...(spend ? spendArgs(spend, windowMs) : [])];
+      const touched = [
+        ...saveKeys(run),
+        keys.followedIndex(run.teamId),
+        ...(spend ? budgetKeys(spend.budget) : []),
+      ];
+      const args = [
+        ...saveArgs(run, next),
+        taken,
+        indexed(next),
+        ...(spend ? spendArgs(spend, windowMs) : []),
+      ];
       const answer = await saveScript(redis, touched, args);
       const [kind, inMs, held] = answer as [ThreadSave<RunBase>['kind'], number, number];
       if (kind === 'saved') return { kind, run: next };
@@ -222,15 +239,17 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.early(claim),
         keys.activeRuns(),
         keys.followed(run.teamId),
+        keys.followedIndex(run.teamId),
       ];
-      const holder = await followScript(redis, touched, [run.id, memberOf(run), keys.run('')]);
+      const holder = await followScript(redis, touched, [run.id, memberOf(run), keys.run(''), indexed(run)]);
       return holder === null ? undefined : String(holder);
     },
 
     async unfollow(teamId, runId) {
-      await redis.zrem(keys.followed(teamId), runId);
+      await redis.multi().zrem(keys.followed(teamId), runId).hdel(keys.followedIndex(teamId), runId).exec();
     },
 
     followed: (teamId) => redis.zrevrange(keys.followed(teamId), 0, -1),
+    followedIndex: (teamId) => followedIndex(redis, teamId),
   };
 }

@@ -63,6 +63,15 @@ test('counts what is too much for one message', async () => {
   expect(lines.at(-1)).toBe('and 2 more');
 });
 
+test('reads the records of those that it shows, however many are followed', async () => {
+  for (let n = 0; n < 3000; n += 1)
+    await world.followed(aThread({ id: `run${n}`, place: { channel: 'C0DOCS', rootTs: `1.${n}` } }));
+  await redis.client.config('RESETSTAT');
+  expect((await listed()).split('\n').at(-1)).toBe('and 2,985 more');
+  const [, reads] = /cmdstat_hget:calls=(\d+)/.exec(await redis.client.info('commandstats')) ?? [];
+  expect(Number(reads)).toBe(15);
+});
+
 test('leaves out what it cannot read', async () => {
   const thread = await world.followed(aThread());
   await redis.client.hset(keys.run(thread.id), 'json', JSON.stringify({ ...thread, v: thread.v + 1 }));

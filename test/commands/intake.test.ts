@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
 import { TellUser } from '../../src/commands/tell-user.ts';
 import { createLog } from '../../src/log.ts';
@@ -73,7 +74,7 @@ test('what could not be queued is kept all the same', async () => {
 test('what Redis comes to too late is refused, and was not kept', async () => {
   const { post } = createThreadStore(redis.client);
   const late = intakeWith({
-    threads: { followed: async () => [], post: (job, id, what) => post(job, id, what, 1) },
+    threads: { followedIndex: async () => [], post: (job, id, what) => post(job, id, what, 1) },
   });
   await late.given();
   expect(await late.refusal()).toContain("I can't keep track of work right now");
@@ -86,7 +87,7 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
   const { tell } = intakeWith({
     monotonicMs: () => 2000,
     threads: {
-      followed: async () => [],
+      followedIndex: async () => [],
       post: async (_job, _id, _what, deadlineMs) => {
         deadlines.push(deadlineMs);
         return 'gone';
@@ -104,7 +105,7 @@ test('what was kept without an answer is told as in doubt', async () => {
   const lost = intakeWith({
     limitMs: 300,
     threads: {
-      followed: async () => [],
+      followedIndex: async () => [],
       post: async (...args) => {
         await post(...args);
         return new Promise(() => {});
@@ -120,7 +121,10 @@ test('the followed threads are given, or it is told that Redis is away', async (
   const { intake, given, threads } = intakeWith();
   await given();
   await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
-  expect(await intake.followed('T0ACME', request)).toEqual(['t1']);
-  const away = { ...threads, followed: () => Promise.reject(new Error('away')) };
-  await expect(intakeWith({ threads: away }).intake.followed('T0ACME', request)).rejects.toThrow(TellUser);
+  const listed = z.object({ id: z.string() });
+  expect(await intake.followed('T0ACME', listed, request)).toEqual([{ id: 't1' }]);
+  const away = { ...threads, followedIndex: () => Promise.reject(new Error('away')) };
+  await expect(intakeWith({ threads: away }).intake.followed('T0ACME', listed, request)).rejects.toThrow(
+    TellUser,
+  );
 });

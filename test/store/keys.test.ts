@@ -116,6 +116,7 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.inbox('t1'),
       keys.claim(threadClaim(place)),
       keys.followed('T0ACME'),
+      keys.followedIndex('T0ACME'),
       keys.told(threadClaim(place)),
       keys.told(threadClaim(elsewhere)),
       keys.told('t1'),
@@ -127,7 +128,8 @@ test('whatever the stores write ends some day, except for settings and the lists
     ].sort(),
   );
   const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);
-  const lasting = [keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place)), keys.followed('T0ACME')];
+  const lasting = [keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place))];
+  lasting.push(keys.followed('T0ACME'), keys.followedIndex('T0ACME'));
   expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns(), ...lasting].sort());
 });
 

@@ -325,6 +325,37 @@ describe('following', () => {
     expect(await threads.followed('T0OTHER')).toEqual([]);
   });
 
+  test('lists what is needed to choose among them, as it was last saved', async () => {
+    const run = { ...aThread(), project: 'acme', state: 'following', notes: ['not listed'] };
+    await accept(run);
+    await threads.follow(run, place);
+    expect(await threads.followedIndex('T0ACME')).toEqual([
+      { id: 't1', job: 'agent-thread', project: 'acme', state: 'following' },
+    ]);
+    await threads.save({ ...run, agentJobId: 'aj_1' }, 0);
+    expect(await threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1', agentJobId: 'aj_1' }]);
+    await threads.unfollow('T0ACME', 't1');
+    expect(await threads.followedIndex('T0ACME')).toEqual([]);
+    await threads.save({ ...run, rev: 2 }, 0);
+    expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);
+  });
+
+  test('lists what an older process followed, too, and reads its record once', async () => {
+    await following();
+    await redis.client.del(keys.followedIndex('T0ACME'));
+    expect(await threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1' }]);
+    await redis.client.hset(keys.run('t1'), 'json', 'not read any more');
+    expect(await threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1' }]);
+  });
+
+  test('lists no run that is gone, once somebody wrote in its thread', async () => {
+    await following();
+    await redis.client.del(keys.run('t1'));
+    await tell('one');
+    expect(await threads.followedIndex('T0ACME')).toEqual([]);
+    expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);
+  });
+
   test('by a run that has an end ends with it, and so does what waits for it', async () => {
     await accept(aThread({ lasting: false }));
     await redis.client.pexpire(keys.run('t1'), 5000);

@@ -267,6 +267,20 @@ export const threadRun = runBase.extend({
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
+/** What is listed of a thread without its record, see `store/followed-index.ts`. */
+export const listedThread = threadRun.pick({
+  id: true,
+  job: true,
+  project: true,
+  agentJobId: true,
+  owner: true,
+  asked: true,
+  inDirectMessage: true,
+  place: true,
+  state: true,
+});
+export type ListedThread = z.infer<typeof listedThread>;
+
 /** Instructions that are over and still known: for edits and deletions that come late. */
 export const OVER_KEPT = 30;
 

@@ -1,0 +1,53 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys.ts';
+import { luaScript } from './lua.ts';
+import { recordsOf } from './records.ts';
+
+/**
+ * What the index of followed threads has of each: the fields of its record that say who may see it and which it is.
+ * With it thousands can be listed without their records.
+ */
+const INDEXED = [
+  'id',
+  'job',
+  'project',
+  'agentJobId',
+  'owner',
+  'asked',
+  'inDirectMessage',
+  'place',
+  'state',
+] as const;
+
+/** A run as the index has it. */
+export function indexed(run: object): string {
+  const fields: Record<string, unknown> = { ...run };
+  return JSON.stringify(Object.fromEntries(INDEXED.map((name) => [name, fields[name]])));
+}
+
+/** Runs that an older process lists are not in the index; one that is followed no more does not come into it. */
+const addScript = luaScript(`
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+`);
+
+/** Returns what the index has of the followed threads, the latest first. Adds those that are missing in it. */
+export async function followedIndex(redis: Redis, teamId: string): Promise<unknown[]> {
+  const [ids, index] = await Promise.all([
+    redis.zrevrange(keys.followed(teamId), 0, -1),
+    redis.hgetall(keys.followedIndex(teamId)),
+  ]);
+  const missing = ids.filter((id) => index[id] === undefined);
+  const found = { ...index, ...(await addMissing(redis, teamId, missing)) };
+  return ids.flatMap((id) => (found[id] === undefined ? [] : [JSON.parse(found[id])]));
+}
+
+async function addMissing(redis: Redis, teamId: string, ids: string[]): Promise<Record<string, string>> {
+  const added: Record<string, string> = {};
+  for (const [id, json] of await recordsOf(redis, ids)) {
+    const run = indexed(JSON.parse(json));
+    added[id] = run;
+    await addScript(redis, [keys.followed(teamId), keys.followedIndex(teamId)], [id, run]);
+  }
+  return added;
+}

@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys.ts';
+
+/** Records that are read at once. */
+const CHUNK = 200;
+
+/** The records of runs, as JSON by their ids, some at a time; without those that are gone. */
+export async function recordsOf(redis: Redis, ids: readonly string[]): Promise<[string, string][]> {
+  const records: [string, string][] = [];
+  for (let from = 0; from < ids.length; from += CHUNK) {
+    const chunk = ids.slice(from, from + CHUNK);
+    const found = await Promise.all(chunk.map((id) => redis.hget(keys.run(id), 'json')));
+    records.push(
+      ...chunk.flatMap((id, index): [string, string][] => {
+        const json = found[index] ?? null;
+        return json === null ? [] : [[id, json]];
+      }),
+    );
+  }
+  return records;
+}
