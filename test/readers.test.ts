@@ -26,7 +26,6 @@ import { idOf } from '../src/store/ids.ts';
 /** Whoever writes can choose the text; how long it is must cost no more than its length. */
 type Reader = (text: string) => unknown;
 
-const own = { botUserId: 'U0BOT', teamId: 'T1', enterpriseId: undefined };
 const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
 const own = { botUserId: 'U0BOT', teamId: 'T0ACME' };
 const markdown = (content: object) => messageMarkdown(content, noNames, { withoutMention: 'U0BOT' });
