@@ -15,6 +15,7 @@ import { keepIdentity } from './slack/identity.ts';
 import { slackLogger } from './slack/logger.ts';
 import { createNames } from './slack/names.ts';
 import { createPublicChannels } from './slack/public-channels.ts';
+import { createClock } from './store/clock.ts';
 import type { RedisAddress } from './store/connections.ts';
 import { DataDirUnusable } from './store/data-dir.ts';
 import { DataDirInUse } from './store/data-dir-lock.ts';
@@ -52,7 +53,12 @@ export interface Docket {
 
 /** Puts the parts together and starts them. Rejects with a typed error that names the fix. */
 export async function startApp(settings: Settings, options: AppParts): Promise<Docket> {
-  const { log, now = Date.now, random = Math.random, searchPath = process.env.PATH ?? '' } = options;
+  const {
+    log,
+    now: machineMs = Date.now,
+    random = Math.random,
+    searchPath = process.env.PATH ?? '',
+  } = options;
   const timing = {
     ...defaultTiming,
     watchMs: settings.limits.watchHours * 3_600_000,
@@ -62,8 +68,12 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   const server = isWorker
     ? await startHttpServer('HEALTH_PORT', settings.healthPort, log)
     : await startHttpServer('PORT', settings.port, log);
-  const checks = serveHealth(server, now);
   const closers = createClosers(log);
+  const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs: () => performance.now() });
+  closers.add(() => clock.stop());
+  // A time of the test's own is not that of Redis.
+  const now = options.now ?? clock.now;
+  const checks = serveHealth(server, now);
   const report = calmly(log, now);
   const health = createHealth(now);
   for (const part of outside) checks.part(part, () => health.states()[part]);
@@ -129,6 +139,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
 
   /** No further requests, then everything else. */
   async function stop() {
+    closers.stop();
     await server.close();
     await closers.closeAll();
   }
@@ -148,6 +159,8 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       isPublic,
       timing,
       now,
+      clock,
+      machineMs,
       random,
       newRef: () => randomBytes(3).toString('hex'),
       log,

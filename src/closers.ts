@@ -6,7 +6,9 @@ export interface Closers {
   /** Aborted with `Stopping` before anything is closed: nothing outside begins any more. */
   stopping: AbortSignal;
   add(close: () => Promise<unknown> | unknown): void;
-  /** Closes everything once; what fails is logged and does not hold up the rest. */
+  /** Aborts `stopping`. */
+  stop(): void;
+  /** The same, and closes everything once; what fails is logged and does not hold up the rest. */
   closeAll(): Promise<void>;
 }
 
@@ -15,8 +17,10 @@ export function createClosers(log: Log): Closers {
   const stopping = new AbortController();
   let closed: Promise<void> | undefined;
 
+  const stop = () => stopping.abort(new Stopping());
+
   async function run() {
-    stopping.abort(new Stopping());
+    stop();
     for (const close of closers.reverse()) {
       try {
         await close();
@@ -28,6 +32,7 @@ export function createClosers(log: Log): Closers {
 
   return {
     stopping: stopping.signal,
+    stop,
     add: (close) => void closers.push(close),
     closeAll() {
       closed ??= run();

@@ -8,6 +8,7 @@ import type { SlackApi } from './slack/client.ts';
 import type { IdentityKeeper } from './slack/identity.ts';
 import type { Mentions } from './slack/markdown/message.ts';
 import type { Names } from './slack/markdown/names.ts';
+import type { Clock } from './store/clock.ts';
 import type { RedisAddress } from './store/connections.ts';
 import type { RedisWatch } from './store/redis-watch.ts';
 import type { Timing } from './timing.ts';
@@ -28,7 +29,11 @@ export interface RoleParts {
   /** Whether every full member may read a conversation now; not, when Slack does not tell. */
   isPublic: (channelId: string) => Promise<boolean>;
   timing: Timing;
+  /** The time of `clock`. */
   now: () => number;
+  clock: Clock;
+  /** What the clock of this machine shows: what Slack signs is compared with it. */
+  machineMs: () => number;
   random: () => number;
   /** A short reference that a person sees and the log has too. */
   newRef: () => string;

@@ -124,7 +124,7 @@ export const keep = {
   responseUrlMs: 30 * minute,
   /** What was told about a thread, by name: longer than anybody repeats it. */
   toldMs: 7 * 24 * hour,
-  /** What comes under a message of ours before its run knows that this is its thread. */
+  /** What comes under a message of ours before its run knows that this is its thread, from when a worker is there. */
   earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
   /** Older news of whether something answers says nothing of now. */

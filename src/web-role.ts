@@ -37,6 +37,9 @@ const ADDRESS_MS = 200;
 /** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
 
+/** How long it waits for the time, once Redis is there. */
+const TIME_MS = 300;
+
 /** How long the start waits for Redis before it takes requests all the same. */
 const READY_MS = 2000;
 
@@ -153,14 +156,16 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     log,
   });
 
+  const synced = parts.clock.follow(redis);
   await becomesReady(redis);
+  await within(TIME_MS, synced).catch(() => {});
   closers.add(() => bolt.stop());
   await bolt.start();
 }
 
 /** Over a socket when there is a token for it, else over HTTP. */
 function receiverFor(settings: Settings, parts: RoleParts) {
-  const { timing, random, now, log, checks, server } = parts;
+  const { timing, random, machineMs, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
@@ -168,9 +173,9 @@ function receiverFor(settings: Settings, parts: RoleParts) {
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const refused = createRefusedRequests(log, now);
+  const refused = createRefusedRequests(log, machineMs);
   checks.problem(refused.problem);
-  const receiver = createHttpReceiver({ signingSecret, server, refused, now, log });
+  const receiver = createHttpReceiver({ signingSecret, server, refused, now: machineMs, log });
   return { receiver, connected: () => undefined };
 }
 

@@ -9,6 +9,7 @@ import { createWatches } from './jobs/agent/watches.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
 import { type Admins, createKeyAlert } from './jobs/key-alert.ts';
 import { createOnce } from './jobs/once.ts';
+import { createOverdue } from './jobs/overdue.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
@@ -26,12 +27,14 @@ import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
 import { createBudgetStore } from './store/budget.ts';
 import { connectForWork } from './store/connections.ts';
+import { createDueStore } from './store/due.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createPaceStore } from './store/pace.ts';
 import { createPeopleStore } from './store/people.ts';
 import { createReactionStore } from './store/reactions.ts';
+import { runOf } from './store/run-lua.ts';
 import { createRunStore, type RunBase } from './store/runs.ts';
 import { createStepStore } from './store/steps.ts';
 import { createThreadStore } from './store/threads.ts';
@@ -43,6 +46,7 @@ const CLOSE_MS = 300;
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
 export function startWorking(settings: Settings, parts: RoleParts): void {
   const { address, identity, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
+  const { clock } = parts;
   const { stopping } = closers;
   const slack = untilStopping(stopping, parts.slack);
 
@@ -76,6 +80,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   tellOthers(health, createHealthStore(redis), onRedisError);
 
   const runs = createRunStore(redis);
+  const threads = createThreadStore(redis);
   const messages = createMessageStore(redis);
   const links = createLinkStore(redis);
   const steps = createStepStore(redis);
@@ -83,13 +88,15 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const pace = createPaceStore(redis);
   const { limits } = settings;
 
-  const ensureMessage = (key: string) => queues.ensure('slack-outbox', 'outbox', key, { key });
+  const ensureMessage = (key: string, options?: { now: boolean }) =>
+    queues.ensure('slack-outbox', 'outbox', key, { key }, options);
 
-  const ensureReactions = (runId: string) => queues.ensure('slack-outbox', 'reactions', runId, { runId });
+  const ensureReactions = (runId: string, options?: { now: boolean }) =>
+    queues.ensure('slack-outbox', 'reactions', runId, { runId }, options);
 
-  const outbox = createOutbox({ messages, wake: ensureMessage, now });
+  const outbox = createOutbox({ messages, wake: (key) => ensureMessage(key), now });
   const reactionStore = createReactionStore(redis);
-  const reactions = createReactions({ store: reactionStore, wake: ensureReactions, now });
+  const reactions = createReactions({ store: reactionStore, wake: (runId) => ensureReactions(runId), now });
   const deliver = createDelivery({
     slack,
     messages,
@@ -138,7 +145,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     ...{ reactions, reactionStore, isShown: messages.isShown, onceInSlack, projectId, newToken: randomUUID },
     ...untilStopping(stopping, { answerPrivately, names: parts.names, tellAdmins }),
     policy: untilStopping(stopping, parts.policy),
-    ...{ threads: createThreadStore(redis), budgets: createBudgetStore(redis) },
+    ...{ threads, budgets: createBudgetStore(redis) },
     projects: settings.projects,
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
@@ -155,21 +162,25 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     stopping,
     newRef,
     timing,
+    ready: clock.follow(redis),
     log,
     onError: onRedisError,
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
+  const overdue = createOverdue({
+    due: createDueStore(redis),
+    wake: {
+      runs: (member) => wake(runOf(member)),
+      messages: (key) => ensureMessage(key, { now: true }),
+      reactions: (runId) => ensureReactions(runId, { now: true }),
+    },
+    everyMs: timing.sweepMs,
+  });
   const sweeper = startSweeper({
     async find() {
-      // What came a moment ago is in somebody's hands. A time ahead of now is that of a clock which is wrong.
-      const toMs = await runs.timeMs();
-      const fresh = { fromMs: toMs - timing.sweepMs, toMs };
-      return [
-        ...(await runs.active(fresh)).map((run) => () => ensureRun(queues, run)),
-        ...(await messages.undelivered(fresh)).map((key) => () => ensureMessage(key)),
-        ...(await reactionStore.undelivered(fresh)).map((runId) => () => ensureReactions(runId)),
-      ];
+      await threads.seeEarly();
+      return overdue();
     },
     everyMs: timing.sweepMs,
     log,

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { DueEntry, DueList } from '../store/due.ts';
+import { memberOf } from '../store/run-lua.ts';
 
 /** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
 export const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
@@ -18,6 +20,8 @@ export interface Job<Data, Context> {
   /** How many of them one process works on at once; jobs that share a queue share the largest number. */
   concurrency: number;
   data: z.ZodType<Data>;
+  /** Where its subjects stand until they are settled; without a list, what dies with a process is not looked for. */
+  list?: DueList;
   /** One look. Safe to repeat at any point, since a process may die at any point. */
   run(data: Data, context: Context): Promise<Outcome>;
   /** Our own defect, again and again: tell the person, with the reference that the log has too. */
@@ -25,3 +29,9 @@ export interface Job<Data, Context> {
 }
 
 export const defineJob = <Data, Context>(job: Job<Data, Context>): Job<Data, Context> => job;
+
+/** How the subject of a job is listed, if it is. */
+export function entryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
+  if (list === undefined) return undefined;
+  return list === 'runs' ? { list, member: memberOf({ job, id }), runId: id } : { list, member: id };
+}

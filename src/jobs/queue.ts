@@ -1,10 +1,7 @@
-import { Queue } from 'bullmq';
+import { ErrorCode, type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { keys, PREFIX } from '../store/keys.ts';
+import { PREFIX } from '../store/keys.ts';
 import { type QueueName, queueNames } from './job.ts';
-
-/** Longer than a look takes; after it, a job that waits has looked by itself. */
-const WOKEN_MS = 60_000;
 
 export interface Queues {
   /**
@@ -24,6 +21,21 @@ export interface QueueCounts {
   active: number;
   delayed: number;
   failed: number;
+}
+
+const subjectOf = (job: string, id: string) => `${job}:${id}`;
+
+/** The `id` that `ensure` was given. */
+export const idOf = ({ name, opts }: Job): string => (opts.deduplication?.id ?? '').slice(name.length + 1);
+
+/** Has a job run that waits for its time. BullMQ does it without a look at any clock; other jobs stay as they are. */
+export async function runNow(job: Job): Promise<void> {
+  try {
+    await job.promote();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== ErrorCode.JobNotInState && code !== ErrorCode.JobNotExist) throw error;
+  }
 }
 
 /**
@@ -46,17 +58,13 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
 
   return {
     async ensure(queueName, job, id, data, { now = false } = {}) {
-      const subject = `${job}:${id}`;
-      const deduplication = { id: subject, keepLastIfActive: true, ...(now && { reschedule: true }) };
-      // For the worker that has the job just now: BullMQ would tell it only when the job finishes. Redis gets both in
-      // this order, on one connection.
-      const marked = now ? connection.set(keys.woken(subject), 1, 'PX', WOKEN_MS) : undefined;
-      const added = queues.get(queueName)?.add(job, data, {
+      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true };
+      const bullJob = await queues.get(queueName)?.add(job, data, {
         deduplication,
         removeOnComplete: true,
         removeOnFail: { age: 7 * 24 * 3600 },
       });
-      await Promise.all([marked, added]);
+      if (now && bullJob !== undefined) await runNow(bullJob);
     },
     counts: () =>
       Promise.all(

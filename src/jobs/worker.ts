@@ -2,24 +2,20 @@ import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../log.ts';
 import { Stopping } from '../stopping.ts';
+import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
-import { keys, PREFIX } from '../store/keys.ts';
+import { PREFIX } from '../store/keys.ts';
 import { backoffMs, type Timing } from '../timing.ts';
 import { within } from '../within.ts';
-import type { Job } from './job.ts';
+import { entryOf, type Job } from './job.ts';
+import { idOf, runNow } from './queue.ts';
 
 /** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
 
-/**
- * BullMQ keeps a wake that comes while a job runs until that job finishes, not until it is delayed. Hence a mark of
- * our own, and no pause is long: jobs that wait for longer look more than once.
- */
-const LONGEST_PAUSE_MS = 30_000;
-
-/** A shorter pause is over before anybody minds. */
-const SHORT_PAUSE_MS = 500;
+/** Jobs that wait for longer look more than once. What is due later was planned before a clock was set back. */
+export const LONGEST_PAUSE_MS = 30_000;
 
 export interface Workers {
   /** Waits for running jobs, which are handed back, for `graceMs` at most; none is taken any more. */
@@ -39,6 +35,8 @@ export interface WorkerParts<Context> {
   /** Whether Redis does not tell its version. */
   skipVersionCheck?: boolean;
   timing: Timing;
+  /** No job is taken before: looks need to know the time. */
+  ready: Promise<unknown>;
   log: Log;
   onError: (error: Error) => void;
 }
@@ -53,15 +51,19 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     stopping,
     newRef,
     timing,
+    ready,
     log,
     onError,
   } = parts;
   const jobErrors = createJobErrorStore(connection);
+  const due = createDueStore(connection);
   /** Jobs that broke here since their last good look. */
   const broken = new Set<string>();
 
   async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
-    if (stopping.aborted) return handBack(bullJob, 0, token);
+    await ready;
+    const handBack = beginLook(bullJob, token, entryOf(definition.list, definition.name, idOf(bullJob)));
+    if (stopping.aborted) return handBack(0);
     const data = definition.data.parse(bullJob.data);
     if (bullJob.stalledCounter > POISON_STALLS)
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
@@ -73,14 +75,14 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
-      if (error instanceof Stopping) return handBack(bullJob, 0, token);
+      if (error instanceof Stopping) return handBack(0);
       const errors = await jobErrors.add(name);
       broken.add(name);
       log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
       if (errors >= POISON_ERRORS && broken.delete(name)) return giveUp(definition, data, error);
       waitMs = backoffMs(timing, errors, 0.5);
     }
-    return handBack(bullJob, waitMs, token);
+    return handBack(waitMs);
   }
 
   async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
@@ -89,26 +91,31 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     await definition.giveUp?.(data, context, ref);
   }
 
-  async function handBack(bullJob: BullJob, waitMs: number, token: string | undefined): Promise<never> {
-    const isLong = waitMs > SHORT_PAUSE_MS;
-    const pauseMs = isLong && (await takeWake(bullJob)) ? 0 : Math.min(waitMs, LONGEST_PAUSE_MS);
-    await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-    // A wake that came between the two; it may also have found the job delayed, and had it run already.
-    if (isLong && pauseMs > 0 && (await takeWake(bullJob))) await bullJob.promote().catch(() => {});
-    throw new DelayedError();
+  /**
+   * Returns how the job is handed back after the look that begins here: it waits, unless somebody woke its subject
+   * meanwhile. A wake that comes later finds the job waiting, and has it run itself.
+   */
+  function beginLook(bullJob: BullJob, token: string | undefined, entry: DueEntry | undefined) {
+    // Not waited for: Redis answers in order.
+    const wakes = entry && due.wakes(entry);
+    wakes?.catch(() => {});
+    return async (waitMs: number): Promise<never> => {
+      const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
+      await bullJob.moveToDelayed(Date.now() + pauseMs, token);
+      if (entry && wakes !== undefined && !(await due.wait(entry, pauseMs, await wakes)))
+        await runNow(bullJob);
+      throw new DelayedError();
+    };
   }
-
-  const takeWake = async ({ opts }: BullJob) =>
-    (await connection.getdel(keys.woken(opts.deduplication?.id ?? ''))) !== null;
 
   const queues = [...new Set(jobs.map(({ queue }) => queue))];
   const workers = queues.map((queue) => {
     const here = jobs.filter((definition) => definition.queue === queue);
-    const process = (bullJob: BullJob, token: string | undefined) => {
+    const process = async (bullJob: BullJob, token: string | undefined) => {
       const definition = here.find(({ name }) => name === bullJob.name);
+      if (definition !== undefined) return look(definition, bullJob, token);
       // From a newer Docket that shares this Redis: it is left to that one.
-      if (definition === undefined) return handBack(bullJob, LONGEST_PAUSE_MS, token);
-      return look(definition, bullJob, token);
+      return beginLook(bullJob, token, undefined)(LONGEST_PAUSE_MS);
     };
     const worker = new Worker(queue, process, {
       connection,

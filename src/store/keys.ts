@@ -6,7 +6,7 @@ export const PREFIX = '{docket}';
 
 export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
-  /** Sorted set of the runs that a worker has to look at, scored by the time they were accepted. */
+  /** Sorted set of the runs that a worker has to look at, scored by when they are due; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
   /** Sorted set of the runs that concern a person, scored by the time they last asked. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
@@ -17,6 +17,8 @@ export const keys = {
   inbox: (runId: string) => `${PREFIX}:inbox:${runId}`,
   /** The same for a thread that no run follows yet. */
   early: (claim: string) => `${PREFIX}:early:${claim}`,
+  /** Set of the claims for which something came early that no worker has seen yet. */
+  earlyUnseen: () => `${PREFIX}:early-unseen`,
   /** Sorted set of the names of what was told about a thread or a run, scored by the time. */
   told: (of: string) => `${PREFIX}:told:${of}`,
   /** Sorted set of the runs of followed threads, scored by the time since when. */
@@ -27,11 +29,11 @@ export const keys = {
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
-  /** Sorted set of the messages whose wanted state is not delivered, scored by the time it was first wanted. */
+  /** Sorted set of the messages whose wanted state is not delivered, scored by when they are due. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
   /** Hash of the reactions that a run wants, and of those that are shown. */
   reactions: (runId: string) => `${PREFIX}:reactions:${runId}`,
-  /** Sorted set of the runs whose reactions are not delivered, scored by the time since when. */
+  /** Sorted set of the runs whose reactions are not delivered, scored by when they are due. */
   reactionsUndelivered: () => `${PREFIX}:reactions-undelivered`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the runs that count toward a quota while they are at work, scored by the time they were accepted. */
@@ -46,7 +48,7 @@ export const keys = {
   /** The same of what was refused. */
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
   health: (part: string) => `${PREFIX}:health:${part}`,
-  /** Somebody wanted the subject of a BullMQ job looked at at once. */
-  woken: (subject: string) => `${PREFIX}:woken:${subject}`,
+  /** One process at a time looks for what is overdue. */
+  sweep: () => `${PREFIX}:sweep`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
-import { listed, type Span } from './listed.ts';
 import { luaScript } from './lua.ts';
 import { version } from './version.ts';
 
@@ -102,8 +101,8 @@ export interface MessageStore {
   state(messageKey: string): Promise<DeliveryState>;
   /** A message without a record cannot be delivered any more. */
   forget(messageKey: string): Promise<void>;
-  /** Keys of messages that Slack does not show as they are wanted; without those first wanted so in the span. */
-  undelivered(except?: Span): Promise<string[]>;
+  /** Keys of messages that Slack does not show as they are wanted, the one that is due first first. */
+  undelivered(): Promise<string[]>;
 }
 
 const wantScript = luaScript(`
@@ -216,6 +215,6 @@ export function createMessageStore(redis: Redis): MessageStore {
       );
       return settled === 1;
     },
-    undelivered: (except) => listed(redis, keys.undelivered(), except),
+    undelivered: () => redis.zrange(keys.undelivered(), '0', '-1'),
   };
 }

@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
-import { listed, type Span } from './listed.ts';
 import { LUA_NOW, luaScript } from './lua.ts';
 
 /** Whose reactions these are: those of the messages in one conversation that concern a run. */
@@ -60,8 +59,8 @@ export interface ReactionStore {
   failed(runId: string): Promise<number>;
   /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
   settle(runId: string): Promise<boolean>;
-  /** Runs with undelivered reactions, the oldest first; without those that have some since the span only. */
-  undelivered(except?: Span): Promise<string[]>;
+  /** Runs with undelivered reactions, the one that is due first first. */
+  undelivered(): Promise<string[]>;
 }
 
 // Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
@@ -188,7 +187,7 @@ export function createReactionStore(redis: Redis): ReactionStore {
     },
     failed: async (runId) => Number(await failScript(redis, [keys.reactions(runId)], [])),
     settle: async (runId) => (await settleScript(redis, both(runId), [runId])) === 1,
-    undelivered: (except) => listed(redis, keys.reactionsUndelivered(), except),
+    undelivered: () => redis.zrange(keys.reactionsUndelivered(), '0', '-1'),
   };
 }
 

@@ -17,11 +17,16 @@ interface Saved {
 /** How a run is listed among those that a worker has to look at. */
 export const memberOf = ({ job, id }: Listed) => `${job} ${id}`;
 
-/** `wake(run, active, member)`; needs LUA_NOW. */
+export function runOf(member: string): Listed {
+  const [job = '', id = ''] = member.split(' ');
+  return { job, id };
+}
+
+/** `wake(run, active, member)`: the run is due now, and its look finds out that it was woken. Needs LUA_NOW. */
 export const LUA_WAKE = `
 local function wake(run, active, member)
   redis.call('HINCRBY', run, 'wakes', 1)
-  redis.call('ZADD', active, 'NX', now, member)
+  redis.call('ZADD', active, now, member)
 end
 `;
 
@@ -92,7 +97,7 @@ local function oldestOf(quota, max, id, active, members, runs)
 end
 `;
 
-export const acceptScript = luaScript(`${LUA_NOW}${LUA_QUOTA}
+export const acceptScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
 local runs, members = unpack(ARGV, 14)
 local quotas = #ARGV - 15
@@ -113,7 +118,7 @@ redis.call('HSET', run, 'json', json, 'rev', rev)
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
 end
-redis.call('ZADD', active, now, member)
+if stored then wake(run, active, member) else redis.call('ZADD', active, now, member) end
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
 if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
 elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end

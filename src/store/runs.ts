@@ -1,13 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { keep } from '../timing.ts';
+import { redisMs } from './clock.ts';
 import { keys } from './keys.ts';
-import { listed, type Span } from './listed.ts';
 import { recordsOf } from './records.ts';
 import {
   acceptScript,
   forgetScript,
   memberOf,
+  runOf,
   saveArgs,
   saveKeys,
   saveScript,
@@ -116,8 +117,8 @@ export interface RunStore {
   loadAll<R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>): Promise<R[]>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
-  /** The runs that a worker has to look at, oldest first; without those that were accepted or woken in the span. */
-  active(except?: Span): Promise<{ job: string; id: string }[]>;
+  /** The runs that a worker has to look at, the one that is due first first. */
+  active(): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
 
@@ -165,12 +166,8 @@ export function createRunStore(redis: Redis): RunStore {
     return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
   }
 
-  async function active(except?: Span) {
-    const members = await listed(redis, keys.activeRuns(), except);
-    return members.map((member) => {
-      const [job = '', id = ''] = member.split(' ');
-      return { job, id };
-    });
+  async function active() {
+    return (await redis.zrange(keys.activeRuns(), '0', '-1')).map(runOf);
   }
 
   async function loadAll<R extends RunBase>(ids: readonly string[], schema: z.ZodType<R>): Promise<R[]> {
@@ -183,8 +180,7 @@ export function createRunStore(redis: Redis): RunStore {
 
   return {
     async timeMs() {
-      const [seconds, micros] = await redis.time();
-      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      return redisMs(await redis.time());
     },
     accept: (run, deadlineMs, claimMs, responseUrl, quotas = []) =>
       write(run, '', deadlineMs, claimMs, responseUrl, quotas),

@@ -41,7 +41,8 @@ type ThreadSave<R> =
 export interface ThreadStore {
   /**
    * Keeps what happened in a thread for the run that follows it, and has that run looked at. `underOurs`: the thread
-   * is under a message of ours, whose run may not know yet that it is its thread: kept for ten minutes.
+   * is under a message of ours, whose run may not know yet that it is its thread: kept like accepted work until a
+   * worker is there (`seeEarly`).
    */
   tell(job: string, place: ThreadPlace, what: Happening, underOurs: boolean): Promise<Told>;
   /**
@@ -74,6 +75,8 @@ export interface ThreadStore {
    * Answers the run that has the place already, if another. Safe to repeat.
    */
   follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
+  /** A worker is there: what came early is kept for ten more minutes, in which a run can come to know its thread. */
+  seeEarly(): Promise<void>;
   /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
   unfollow(teamId: string, runId: string): Promise<void>;
   /** Ids of the runs of followed threads, the latest first. */
@@ -84,6 +87,9 @@ export interface ThreadStore {
 
 /** What one look takes at most. */
 const HEARD = 100;
+
+/** How many threads `seeEarly` takes at once. */
+const SEEN = 1000;
 
 const LUA_FIRST_TIME = `
 local function isFirst(told, once, forMs)
@@ -96,8 +102,8 @@ end
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
 const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
-local claim, told, early, active, followed, index = unpack(KEYS)
-local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard = unpack(ARGV)
+local claim, told, early, active, followed, index, unseen = unpack(KEYS)
+local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard, place = unpack(ARGV)
 local id = redis.call('GET', claim)
 if not id and underOurs == '0' then return {'notFollowed'} end
 if id and redis.call('EXISTS', run .. id) == 0 then
@@ -110,7 +116,9 @@ if not isFirst(told, once, toldMs) then return {'repeated'} end
 if not id then
   redis.call('RPUSH', early, entry)
   redis.call('LTRIM', early, -heard, -1)
-  if redis.call('PTTL', early) == -1 then redis.call('PEXPIRE', early, earlyMs) end
+  redis.call('PEXPIRE', early, earlyMs)
+  redis.call('SADD', unseen, place)
+  redis.call('PEXPIRE', unseen, earlyMs)
   return {'early'}
 end
 redis.call('RPUSH', inbox .. id, entry)
@@ -182,6 +190,7 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.activeRuns(),
         keys.followed(place.teamId),
         keys.followedIndex(place.teamId),
+        keys.earlyUnseen(),
       ];
       const [kind, runId] = (await tellScript(redis, touched, [
         JSON.stringify(entry),
@@ -191,8 +200,9 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.run(''),
         keys.inbox(''),
         keep.toldMs,
-        keep.earlyMs,
+        keep.runMs,
         HEARD,
+        claim,
       ])) as [Told['kind'], string | undefined];
       return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
     },
@@ -243,6 +253,11 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
       ];
       const holder = await followScript(redis, touched, [run.id, memberOf(run), keys.run(''), indexed(run)]);
       return holder === null ? undefined : String(holder);
+    },
+
+    async seeEarly() {
+      const claims = await redis.spop(keys.earlyUnseen(), SEEN);
+      await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), keep.earlyMs)));
     },
 
     async unfollow(teamId, runId) {

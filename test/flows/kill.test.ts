@@ -97,7 +97,7 @@ async function stopWithRedis(world: World) {
   await world.close();
 }
 
-/** The commands of a request on its way into Redis, in order: the clock, the write, the wake, the queue. */
+/** The commands of a request on its way into Redis, in order: the clock, the write, the queue, the wake. */
 describe.concurrent('kill -9 inside the intake', () => {
   test.for([1, 2, 3, 4, 5].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
     '$phase command $command of the request',

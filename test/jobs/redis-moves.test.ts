@@ -41,6 +41,7 @@ async function working(url: string) {
     context: looks,
     stopping: new AbortController().signal,
     connection: work,
+    ready: Promise.resolve(),
     newRef: () => 'ref1',
     timing,
     log: pino({ level: 'silent' }),

@@ -53,17 +53,18 @@ describe('work without a job', () => {
     expect(await first(4)).toEqual(['sweep 1', 'a', 'sweep 2', 'sweep 3', 'a', 'b', 'sweep 4']);
   });
 
-  test('is taken one after another, and the next sweep waits for the last', async () => {
+  test('is taken fifty at a time, and the next sweep waits for the last', async () => {
     let busy = 0;
     let together = 0;
-    const { first } = sweeping([['a', 'b'], ['c']], async () => {
+    const many = Array.from({ length: 120 }, (_, index) => `job ${index}`);
+    const { first } = sweeping([many, ['c']], async () => {
       busy += 1;
       together = Math.max(together, busy);
       await new Promise((resolve) => setImmediate(resolve));
       busy -= 1;
     });
-    expect(await first(2)).toEqual(['sweep 1', 'a', 'b', 'sweep 2', 'c']);
-    expect(together).toBe(1);
+    expect(await first(2)).toEqual(['sweep 1', ...many, 'sweep 2', 'c']);
+    expect(together).toBe(50);
   });
 });
 

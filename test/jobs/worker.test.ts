@@ -7,6 +7,8 @@ import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/worker.ts';
 import { Stopping, untilStopping } from '../../src/stopping.ts';
 import { connectForWork } from '../../src/store/connections.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore } from '../../src/store/runs.ts';
 import { defaultTiming } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 
@@ -40,6 +42,7 @@ const aJob = (name: string, run: Job<{ id: string }, Seen>['run'], concurrency =
   defineJob<{ id: string }, Seen>({
     name,
     queue: 'docs-export',
+    list: 'runs',
     concurrency,
     data: z.object({ id: z.string() }),
     run,
@@ -56,6 +59,7 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
     context: seen,
     connection,
     stopping: stopping.signal,
+    ready: Promise.resolve(),
     newRef: () => 'ref1',
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },
     log: pino({ level: 'silent' }),
@@ -63,13 +67,21 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
   });
 }
 
+/** A run to be looked at, and what wakes it: both are written before BullMQ is told. */
+const accepted = (id: string) => connection.hset(keys.run(id), 'json', '{}');
+async function wake(id: string) {
+  await createRunStore(connection).wake('export', id);
+  await ensure(id, true);
+}
+
 const ensure = (id: string, now = false, job = 'export') =>
   queues.ensure('docs-export', job, id, { id }, { now });
 
 test('a wake that comes while the job runs is not slept through', async () => {
+  await accepted('busy');
   work(async ({ id }, { looks }) => {
     looks.push(id);
-    if (looks.length === 1) await ensure(id, true);
+    if (looks.length === 1) await wake(id);
     return looks.length === 1 ? lookAgainIn(600_000) : done;
   });
   await ensure('busy');
@@ -77,10 +89,11 @@ test('a wake that comes while the job runs is not slept through', async () => {
 });
 
 test('a wake that comes while the job is handed back is not slept through either', async () => {
+  await accepted('handed');
   const moveToDelayed = vi.spyOn(BullJob.prototype, 'moveToDelayed');
   moveToDelayed.mockImplementationOnce(async function (this: BullJob, ...args) {
     moveToDelayed.mockRestore();
-    await ensure('handed', true);
+    await wake('handed');
     return this.moveToDelayed(...args);
   });
   work(async ({ id }, { looks }) => {
@@ -112,7 +125,7 @@ test('errors with good looks between them do not add up', async () => {
     return lookAgainIn(1);
   });
   await ensure('flaky');
-  await expect.poll(() => seen.looks.length).toBe(40);
+  await expect.poll(() => seen.looks.length, { timeout: 10_000 }).toBe(40);
   expect(seen.gaveUp).toEqual([]);
 });
 
@@ -232,4 +245,40 @@ test('a job that would begin something outside once the process is to stop is ha
   stopping = new AbortController();
   work(looksAs('next'));
   await expect.poll(() => seen.looks.toSorted()).toEqual(['next one', 'next two', 'one']);
+});
+
+test.each([20_000, -20_000])(
+  'a wake by a machine whose clock is %i ms off is followed at once',
+  async (offMs) => {
+    await accepted('refreshed');
+    work(async ({ id }, { looks }) => {
+      looks.push(id);
+      return looks.length === 1 ? lookAgainIn(30_000) : done;
+    });
+    await ensure('refreshed');
+    await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
+    const realNow = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+    await wake('refreshed');
+    clock.mockRestore();
+    await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBe(2);
+  },
+);
+
+test('what waits is due when it said, by the clock of Redis, whatever clock the process has', async () => {
+  await accepted('planned');
+  await createRunStore(connection).wake('export', 'planned');
+  const realNow = Date.now;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
+  work(async () => lookAgainIn(600_000));
+  await ensure('planned');
+  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
+  clock.mockRestore();
+  const inMs = async () => {
+    const dueMs = Number(await connection.zscore(keys.activeRuns(), 'export planned'));
+    return dueMs - (await createRunStore(connection).timeMs());
+  };
+  // Nothing waits for longer than half a minute at a time.
+  await expect.poll(inMs).toBeGreaterThan(20_000);
+  expect(await inMs()).toBeLessThanOrEqual(30_000);
 });

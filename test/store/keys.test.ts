@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { createBudgetStore } from '../../src/store/budget.ts';
+import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX } from '../../src/store/keys.ts';
@@ -86,6 +87,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   await threads.save(aThread(), 0, { budget, of: 'a', sinceMs: 1 });
   await threads.save(aThread({ rev: 2 }), 0, { budget, of: 'b', sinceMs: 1 });
   await createBudgetStore(client).hold(budget, 1000);
+  await createDueStore(client).mayLook(1000);
 
   const found = await everyKey();
   expect(found.map(({ key }) => key).sort()).toEqual(
@@ -121,6 +123,8 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.told(threadClaim(elsewhere)),
       keys.told('t1'),
       keys.early(threadClaim(elsewhere)),
+      keys.earlyUnseen(),
+      keys.sweep(),
       keys.budget('acme'),
       keys.budget('acme:line'),
       keys.budget('acme:gone'),

@@ -347,11 +347,18 @@ describe('waking', () => {
     expect(await runs.settle(aNote(), true)).toBe(true);
   });
 
-  test('leaves an open run its place', async () => {
+  test('makes a run due that waits for its time', async () => {
     await accept(aNote());
-    await redis.client.zadd(keys.activeRuns(), 5, 'export r1');
+    await redis.client.zadd(keys.activeRuns(), 9e12, 'export r1');
     await runs.wake('export', 'r1');
-    expect(await redis.client.zscore(keys.activeRuns(), 'export r1')).toBe('5');
+    const dueMs = Number(await redis.client.zscore(keys.activeRuns(), 'export r1'));
+    expect(dueMs).toBeLessThanOrEqual(await runs.timeMs());
+  });
+
+  test('is what a change by a person does, too', async () => {
+    await accept(aNote());
+    await runs.resume(aNote(), (await runs.timeMs()) + 10_000, 0);
+    expect((await open())?.wakes).toBe(1);
   });
 
   test('survives a save', async () => {

@@ -48,6 +48,7 @@ const FOLLOWED_MS = 10_000;
 export const mentionJob = defineJob<{ runId: string }, MentionContext>({
   name: 'agent-mention',
   queue: 'slack-outbox',
+  list: 'runs',
   concurrency: 5,
   data: z.object({ runId: z.string() }),
 

@@ -21,6 +21,7 @@ const SLOTS = 200;
 export const threadJob = defineJob<{ runId: string }, AgentContext>({
   name: 'agent-thread',
   queue: 'docs-agent',
+  list: 'runs',
   concurrency: SLOTS,
   data: z.object({ runId: z.string() }),
 

@@ -30,6 +30,7 @@ type Step = 'next' | Outcome;
 export const watchJob = defineJob<{ runId: string }, AgentContext>({
   name: 'agent-watch',
   queue: 'docs-agent',
+  list: 'runs',
   concurrency: SLOTS,
   data: z.object({ runId: z.string() }),
 

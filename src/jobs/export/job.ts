@@ -16,6 +16,7 @@ import { watch } from './watch-step.ts';
 export const exportJob = defineJob<{ runId: string }, ExportContext>({
   name: 'export',
   queue: 'docs-export',
+  list: 'runs',
   concurrency: 20,
   data: z.object({ runId: z.string() }),
 

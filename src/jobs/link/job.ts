@@ -39,6 +39,7 @@ export interface LinkContext {
 export const linkJob = defineJob<{ runId: string }, LinkContext>({
   name: 'link',
   queue: 'docs-export',
+  list: 'runs',
   concurrency: 5,
   data: z.object({ runId: z.string() }),
 

@@ -9,6 +9,7 @@ import { UNREADABLE_MS } from '../look-at-run.ts';
 export const outboxJob = defineJob<{ key: string }, { deliver: Deliver; log: Log }>({
   name: 'outbox',
   queue: 'slack-outbox',
+  list: 'messages',
   concurrency: 20,
   data: z.object({ key: z.string() }),
 

@@ -26,6 +26,7 @@ const LOOK_MS = 1000;
 export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
   name: 'reactions',
   queue: 'slack-outbox',
+  list: 'reactions',
   concurrency: 20,
   data: z.object({ runId: z.string() }),
 

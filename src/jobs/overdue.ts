@@ -1,0 +1,28 @@
+import type { DueList, DueStore } from '../store/due.ts';
+import { LONGEST_PAUSE_MS } from './worker.ts';
+
+export interface OverdueParts {
+  due: DueStore;
+  /** Has the member of a list worked on at once. */
+  wake: Record<DueList, (member: string) => Promise<void>>;
+  /** How often each process looks. */
+  everyMs: number;
+}
+
+/** Of the time between two looks of a process: how far those of all processes are apart, and what is overdue. */
+const GAP = 0.9;
+const LATE = 0.2;
+
+/** Returns how what is overdue is found, as functions that have it worked on: in one process at a time. */
+export function createOverdue({ due, wake, everyMs }: OverdueParts): () => Promise<(() => Promise<void>)[]> {
+  const overdue = async (list: DueList) => {
+    const members = await due.overdue(list, everyMs * LATE, LONGEST_PAUSE_MS);
+    return members.map((member) => () => wake[list](member));
+  };
+
+  return async () => {
+    if (!(await due.mayLook(everyMs * GAP))) return [];
+    const found = await Promise.all([overdue('runs'), overdue('messages'), overdue('reactions')]);
+    return found.flat();
+  };
+}

@@ -1,0 +1,65 @@
+import type { Redis } from 'ioredis';
+
+/** The time that all processes agree on: that of Redis, whatever the clock of this machine shows. */
+export interface Clock {
+  /** Epoch milliseconds; the machine's own until Redis has been asked. */
+  now(): number;
+  /** Asks Redis now and every so often, unless it does already. Resolves when it has answered for the first time. */
+  follow(redis: Redis): Promise<void>;
+  stop(): void;
+}
+
+export interface ClockParts {
+  everyMs: number;
+  machineMs: () => number;
+  monotonicMs: () => number;
+}
+
+/** How soon it is asked again before it has answered once. */
+const SOON_MS = 100;
+
+/** An answer that took longer says too little of what time it is. */
+const SLOW_MS = 500;
+
+export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Clock {
+  let aheadMs: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let following: Promise<void> | undefined;
+  let stopped = false;
+
+  async function ask(redis: Redis) {
+    const askedMs = monotonicMs();
+    const timeMs = redisMs(await redis.time());
+    const answeredMs = monotonicMs();
+    if (aheadMs !== undefined && answeredMs - askedMs > SLOW_MS) return;
+    aheadMs = timeMs - (askedMs + answeredMs) / 2;
+  }
+
+  function begin(redis: Redis): Promise<void> {
+    return new Promise((resolve) => {
+      const again = async () => {
+        // Redis is away: the time goes on from its last answer.
+        await ask(redis).then(resolve, () => {});
+        const pauseMs = aheadMs === undefined ? Math.min(SOON_MS, everyMs) : everyMs;
+        if (!stopped) timer = setTimeout(again, pauseMs);
+      };
+      void again();
+    });
+  }
+
+  return {
+    now: () => (aheadMs === undefined ? machineMs() : Math.round(monotonicMs() + aheadMs)),
+    follow(redis) {
+      following ??= begin(redis);
+      return following;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What `TIME` answers, in epoch milliseconds. */
+export const redisMs = ([seconds, micros]: (string | number)[]): number =>
+  Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);

@@ -1,0 +1,83 @@
+import type { Redis } from 'ioredis';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+
+/**
+ * The lists of what a worker has to look at until it is settled. Each entry has the time at which it is due, by Redis'
+ * clock alone: the clocks of the machines need not agree.
+ */
+export const dueLists = {
+  runs: keys.activeRuns(),
+  messages: keys.undelivered(),
+  reactions: keys.reactionsUndelivered(),
+} as const;
+export type DueList = keyof typeof dueLists;
+
+/** An entry of a list; `runId` when it is a run, whose wakes are counted. */
+export interface DueEntry {
+  list: DueList;
+  member: string;
+  runId?: string;
+}
+
+export interface DueStore {
+  /** How often it was woken so far, for `wait`. */
+  wakes(entry: DueEntry): Promise<number>;
+  /**
+   * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
+   * `wakes`: then it is due now.
+   */
+  wait(entry: DueEntry, inMs: number, wakes: number): Promise<boolean>;
+  /**
+   * What has been due for `lateMs` or longer, the longest first, and what is due later than in `longestMs`: that was
+   * planned before Redis' clock was set back.
+   */
+  overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]>;
+  /** Returns true to one process in `everyMs`. */
+  mayLook(everyMs: number): Promise<boolean>;
+}
+
+/** What is found at once; the rest comes the next time. */
+const AT_ONCE = 1000;
+
+const waitScript = luaScript(`${LUA_NOW}
+local member, wait, wakes = unpack(ARGV)
+local woken = KEYS[2] and (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
+redis.call('ZADD', KEYS[1], 'XX', woken and now or now + wait, member)
+return woken and 1 or 0
+`);
+
+const overdueScript = luaScript(`${LUA_NOW}
+local late, longest, most = unpack(ARGV)
+local function time(ms) return string.format('%.0f', ms) end
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time(now - late), 'LIMIT', 0, most)
+local ahead = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. time(now + longest), '+inf', 'LIMIT', 0, most)
+for _, member in ipairs(ahead) do found[#found + 1] = member end
+return found
+`);
+
+// A time to live that is longer than it can be was given before Redis' clock was set back.
+const turnScript = luaScript(`
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+return 1
+`);
+
+export function createDueStore(redis: Redis): DueStore {
+  return {
+    async wakes({ runId }) {
+      return runId === undefined ? 0 : Number((await redis.hget(keys.run(runId), 'wakes')) ?? 0);
+    },
+    async wait({ list, member, runId }, inMs, wakes) {
+      const touched = [dueLists[list], ...(runId === undefined ? [] : [keys.run(runId)])];
+      return (await waitScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
+    },
+    async overdue(list, lateMs, longestMs) {
+      return (await overdueScript(redis, [dueLists[list]], [lateMs, longestMs, AT_ONCE])) as string[];
+    },
+    async mayLook(everyMs) {
+      return (await turnScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDueStore, type DueEntry, type DueStore } from '../../src/store/due.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore } from '../../src/store/runs.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+const HOUR_MS = 3_600_000;
+
+let redis: TestRedis;
+let due: DueStore;
+beforeAll(async () => {
+  redis = await startTestRedis();
+  due = createDueStore(redis.client);
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const entry: DueEntry = { list: 'runs', member: 'export r1', runId: 'r1' };
+const timeMs = () => createRunStore(redis.client).timeMs();
+const dueInMs = async () =>
+  Number(await redis.client.zscore(keys.activeRuns(), 'export r1')) - (await timeMs());
+
+/** An open run. */
+async function given() {
+  await redis.client.hset(keys.run('r1'), 'json', '{}');
+  await redis.client.zadd(keys.activeRuns(), await timeMs(), 'export r1');
+}
+
+test('an entry that waits is due when it says', async () => {
+  await given();
+  expect(await due.wait(entry, HOUR_MS, await due.wakes(entry))).toBe(true);
+  expect(await dueInMs()).toBeGreaterThan(HOUR_MS - 5000);
+  expect(await dueInMs()).toBeLessThanOrEqual(HOUR_MS);
+});
+
+test('an entry that was woken meanwhile is due now', async () => {
+  await given();
+  const wakes = await due.wakes(entry);
+  await createRunStore(redis.client).wake('export', 'r1');
+  expect(await due.wait(entry, HOUR_MS, wakes)).toBe(false);
+  expect(await dueInMs()).toBeLessThanOrEqual(0);
+});
+
+test('what was settled meanwhile stays so', async () => {
+  await given();
+  await redis.client.zrem(keys.activeRuns(), 'export r1');
+  await due.wait(entry, HOUR_MS, 0);
+  expect(await redis.client.zscore(keys.activeRuns(), 'export r1')).toBeNull();
+});
+
+test('overdue is what should have come, the longest first, and what was planned before the clock was set back', async () => {
+  const nowMs = await timeMs();
+  const list = {
+    'a bit late': -5000,
+    soon: 1000,
+    'within the longest pause': 20_000,
+    later: 60_000,
+    late: -60_000,
+  };
+  for (const [member, inMs] of Object.entries(list))
+    await redis.client.zadd(keys.undelivered(), nowMs + inMs, member);
+  expect(await due.overdue('messages', 1000, 30_000)).toEqual(['late', 'a bit late', 'later']);
+  expect(await due.overdue('messages', 30_000, 90_000)).toEqual(['late']);
+});
+
+test('one process at a time looks for it, and the next one when the time is over', async () => {
+  expect(await due.mayLook(HOUR_MS)).toBe(true);
+  expect(await due.mayLook(HOUR_MS)).toBe(false);
+  expect(await createDueStore(redis.client).mayLook(HOUR_MS)).toBe(false);
+  await redis.client.pexpire(keys.sweep(), 1);
+  await expect.poll(() => due.mayLook(HOUR_MS)).toBe(true);
+});
+
+test('a clock that is set back keeps nobody from looking', async () => {
+  await due.mayLook(5000);
+  // The time to live of a key ends at a time of day.
+  await redis.client.pexpire(keys.sweep(), HOUR_MS);
+  expect(await due.mayLook(5000)).toBe(true);
+  expect(await redis.client.pttl(keys.sweep())).toBeLessThanOrEqual(5000);
+});
