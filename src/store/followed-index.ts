@@ -43,11 +43,9 @@ export async function followedIndex(redis: Redis, teamId: string): Promise<unkno
 }
 
 async function addMissing(redis: Redis, teamId: string, ids: string[]): Promise<Record<string, string>> {
-  const added: Record<string, string> = {};
-  for (const [id, json] of await recordsOf(redis, ids)) {
-    const run = indexed(JSON.parse(json));
-    added[id] = run;
-    await addScript(redis, [keys.followed(teamId), keys.followedIndex(teamId)], [id, run]);
-  }
-  return added;
+  const records = await recordsOf(redis, ids);
+  const added = records.map(([id, json]) => [id, indexed(JSON.parse(json))] as const);
+  const into = [keys.followed(teamId), keys.followedIndex(teamId)];
+  await Promise.all(added.map(([id, run]) => addScript(redis, into, [id, run])));
+  return Object.fromEntries(added);
 }
