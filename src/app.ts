@@ -2,6 +2,7 @@ import './node-version.ts';
 import { randomBytes } from 'node:crypto';
 import { createClosers } from './closers.ts';
 import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } from './config.ts';
+import { secretsInAddress } from './config-redis.ts';
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { createHealth } from './health.ts';
 import { serveHealth } from './health-checks.ts';
@@ -214,7 +215,11 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   } catch (error) {
     if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
       console.error(error.message);
-    else (log ?? createLog('info', [])).fatal({ err: error }, 'Docket could not start');
+    else
+      (log ?? createLog('info', secretsInAddress(env.REDIS_URL ?? ''))).fatal(
+        { err: error },
+        'Docket could not start',
+      );
     process.exit(1);
   }
 }

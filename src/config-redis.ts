@@ -17,12 +17,43 @@ export function readAllowances(list: string): RedisAllowance[] | undefined {
   return words.every(isAllowance) ? words : undefined;
 }
 
+/** The password as it is; an address may hold a `%` that encodes nothing. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+/**
+ * Returns what no log may hold of an address with a password, which need not be one that can be read: the address, and
+ * the password as it is written, as an address holds it and as it is meant.
+ */
+export function secretsInAddress(address: string): string[] {
+  const user = address.slice(Math.max(0, address.indexOf('://') + 3), Math.max(0, address.lastIndexOf('@')));
+  const colon = user.indexOf(':');
+  if (colon < 0) return [];
+  const password = user.slice(colon + 1);
+  return [address, password, URL.parse(address)?.password ?? '', decoded(password)].filter(Boolean);
+}
+
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])?$/i;
 
-/** Returns what is wrong with where Redis is, each with its fix. An address that cannot be read is another's problem. */
+export const isRedisAddress = /^rediss?:\/\//;
+
+/** Behind the host: what would be a password with one of these characters in it. */
+const isCutShort = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
+
+/** Returns what is wrong with where Redis is, each with its fix and without any part of the address. */
 export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Variables) {
   const problems: string[] = [];
   const url = address === undefined ? null : URL.parse(address);
+  if (address !== undefined && isRedisAddress.test(address) && (url === null || isCutShort(url)))
+    return [
+      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+        '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
+    ];
   if (url?.protocol === 'redis:' && !loopback.test(url.hostname) && !allow.includes('plaintext'))
     problems.push(
       'REDIS_URL begins with redis:// and names another machine: all that Docket keeps would cross the network in ' +

@@ -8,7 +8,14 @@ import {
   type Variables,
   withoutFile,
 } from './config-file.ts';
-import { type RedisAllowance, readAllowances, readCertificate, redisProblems } from './config-redis.ts';
+import {
+  isRedisAddress,
+  type RedisAllowance,
+  readAllowances,
+  readCertificate,
+  redisProblems,
+  secretsInAddress,
+} from './config-redis.ts';
 import { readDomain } from './domain.ts';
 import { logLevels } from './log.ts';
 import type { Project } from './projects.ts';
@@ -38,21 +45,12 @@ export interface Settings extends Omit<ConfigFile, 'projects'> {
   logLevel: (typeof logLevels)[number];
 }
 
-/** The password as it is; an address may hold a `%` that encodes nothing. */
-function decoded(password: string): string {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return password;
-  }
-}
-
 /** The values of the settings that no log may hold. */
 export function secretsOf(settings: Settings): string[] {
-  const { slackBotToken, slackSigningSecret, slackAppToken, projects, redisUrl } = settings;
-  const password = redisUrl === undefined ? undefined : URL.parse(redisUrl)?.password;
+  const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
-  const secrets = [...tokens, password, password && decoded(password)];
+  const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl];
+  const secrets = [...tokens, ...addresses.flatMap((address) => secretsInAddress(address ?? ''))];
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
 
@@ -125,10 +123,7 @@ const envSchema = z.object({
       return z.NEVER;
     })
     .optional(),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://.')
-    .optional(),
+  REDIS_URL: z.string().regex(isRedisAddress, 'must begin with redis:// or rediss://.').optional(),
   REDIS_ALLOW: z
     .string()
     .default('')

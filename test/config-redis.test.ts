@@ -2,10 +2,48 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readCertificate, redisProblems } from '../src/config-redis.ts';
+import { readCertificate, redisProblems, secretsInAddress } from '../src/config-redis.ts';
+import { createLog } from '../src/log.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docket-config-redis-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a password that an address cannot hold as it is', () => {
+  const addresses = [
+    'redis://:Sup3rSecret/PartTwo@redis.example',
+    'rediss://:Sup3rSecret/PartTwo@redis.example:6379/1',
+    'rediss://docket:Sup3rSecret#PartTwo@redis.example',
+    'rediss://docket:Sup3rSecret?PartTwo@redis.example',
+    'rediss://docket:12345/Sup3rPartTwo@redis.example',
+    'rediss://:Sup3rSecret@PartTwo/@redis.example',
+  ];
+
+  test.each(addresses)('%s is refused with the fix', (address) => {
+    expect(redisProblems({ REDIS_URL: address })).toEqual([
+      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+        '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
+    ]);
+  });
+
+  test.each(addresses)('no part of it is in a log, whoever repeats %s', (address) => {
+    for (const secrets of [[], secretsInAddress(address)]) {
+      const lines: string[] = [];
+      const log = createLog('trace', secrets, { write: (line: string) => void lines.push(line) });
+      log.fatal(
+        { err: Object.assign(new TypeError(`Invalid URL: ${address}`), { input: address }) },
+        'no start',
+      );
+      log.warn({ address }, `cannot reach "${address}"`);
+      expect(lines.join('')).not.toMatch(/Sup3r|PartTwo/);
+    }
+  });
+
+  test('is taken with its characters encoded', () => {
+    const address = 'rediss://docket:a%2Fb%23c%3Fd%40e@redis.example:6379/1';
+    expect(redisProblems({ REDIS_URL: address })).toEqual([]);
+    expect(secretsInAddress(address)).toContain('a/b#c?d@e');
+  });
+});
 
 describe('without TLS', () => {
   test.each([

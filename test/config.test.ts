@@ -125,10 +125,18 @@ describe('what no log may hold', () => {
   test.each<[string | undefined, string[]]>([
     [undefined, own],
     ['rediss://redis.example:6379', own],
-    ['rediss://:pass%40word@redis.example:6379', [...own, 'pass%40word', 'pass@word']],
-    ['rediss://docket:password@redis.example', [...own, 'password']],
+    [
+      'rediss://:pass%40word@redis.example:6379',
+      [...own, 'rediss://:pass%40word@redis.example:6379', 'pass%40word', 'pass@word'],
+    ],
+    [
+      'rediss://docket:password@redis.example',
+      [...own, 'rediss://docket:password@redis.example', 'password'],
+    ],
     // A password that was not encoded: it is what it is.
-    ['rediss://:50%off@redis.example', [...own, '50%off']],
+    ['rediss://:50%off@redis.example', [...own, 'rediss://:50%off@redis.example', '50%off']],
+    ['rediss://:p@ss@redis.example', [...own, 'rediss://:p@ss@redis.example', 'p@ss', 'p%40ss']],
+    ['rediss://docket@redis.example', own],
   ])('with the Redis %s', (redisUrl, secrets) => {
     expect(of(redisUrl === undefined ? {} : { REDIS_URL: redisUrl })).toEqual(secrets);
   });
