@@ -103,6 +103,7 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         store: createHealthStore(redis),
         connected,
         ping: () => redis.ping(),
+        redisProblems: parts.redisWatch.problems,
         counts: queues.counts,
         limits: settings.limits,
         projects: settings.projects,

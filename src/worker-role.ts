@@ -5,12 +5,14 @@ import { DocsApiError } from './docs-api/errors.ts';
 import { createDocsReport } from './docs-api/report.ts';
 import { tellOthers } from './health.ts';
 import { redisState } from './health-checks.ts';
+import type { Admins } from './jobs/admin-alert.ts';
 import { createWatches } from './jobs/agent/watches.ts';
 import { ensureRun, jobs } from './jobs/index.ts';
-import { type Admins, createKeyAlert } from './jobs/key-alert.ts';
+import { createKeyAlert } from './jobs/key-alert.ts';
 import { createOnce } from './jobs/once.ts';
 import { createOverdue } from './jobs/overdue.ts';
 import { createQueues } from './jobs/queue.ts';
+import { createRedisAlert } from './jobs/redis-alert.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
 import type { Log } from './log.ts';
@@ -133,11 +135,19 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     return api && untilStopping(stopping, api);
   };
   const audit = createAuditStore(redis);
-  const tellAdmins = createKeyAlert({
+  const alertParts = {
     admins: () => adminsOf(settings, slack, log),
     alerts: createAlertStore(redis),
     outbox,
     now,
+  };
+  const tellAdmins = createKeyAlert(alertParts);
+  const alertOfRedis = createRedisAlert({ ...alertParts, teamId: () => identity.current()?.teamId });
+  parts.redisWatch.onCheck((problems) => {
+    if (!stopping.aborted)
+      alertOfRedis(problems).catch((error: unknown) =>
+        log.warn({ err: error }, 'the admins could not be told of Redis'),
+      );
   });
   const teamId = () => identity.current()?.teamId ?? '';
   const context = {

@@ -6,6 +6,7 @@ import { editPace } from '../slack/paces.ts';
 import type { BudgetStore } from '../store/budget.ts';
 import type { HealthStore, Outside, Seen } from '../store/health.ts';
 import type { PaceStore } from '../store/pace.ts';
+import type { RedisProblem } from '../store/redis-problems.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { Timing } from '../timing.ts';
 import { within } from '../within.ts';
@@ -17,6 +18,7 @@ export interface SystemParts {
   store: HealthStore;
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
+  redisProblems: () => readonly RedisProblem[];
   counts: () => Promise<QueueCounts[]>;
   limits: Pick<LimitState, 'exportStatusPerSecond'> & { followUpsPerHour: number };
   projects: readonly Project[];
@@ -30,7 +32,7 @@ export interface SystemParts {
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemLook(parts: SystemParts): CommandTools['system'] {
-  const { seen, store, connected, ping, counts, limits, projects, budgets, threads } = parts;
+  const { seen, store, connected, ping, redisProblems, counts, limits, projects, budgets, threads } = parts;
   const { pace, timing, about, monotonicMs } = parts;
 
   async function pinged(): Promise<number> {
@@ -56,6 +58,8 @@ export function createSystemLook(parts: SystemParts): CommandTools['system'] {
       slack: later(own.slack, told?.slack),
       connected: connected(),
       redisMs,
+      // That it is away is said already.
+      redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
       queues,
       threads: followed?.length,
       limits: {

@@ -13,6 +13,8 @@ export interface SystemState {
   connected: boolean | undefined;
   /** How long Redis took to answer, in milliseconds; nothing when it did not. */
   redisMs: number | undefined;
+  /** What is wrong with Redis, in sentences with the fix. */
+  redisProblems: readonly string[];
   queues: QueueCounts[] | undefined;
   /** How many threads follow an agent job; nothing when they could not be counted. */
   threads: number | undefined;
@@ -53,6 +55,7 @@ export function statusMessage(state: SystemState, exports: Running): Message {
     redisMs === undefined
       ? line('Redis', 'not answering; I start nothing I might lose')
       : line('Redis', `answers in ${Math.max(1, Math.round(redisMs))} ms`),
+    ...state.redisProblems.map((text) => [`⚠️ ${text}`]),
     ...(queues ?? []).map((counts) => line(`Queue ${counts.queue}`, queueText(counts))),
     ...exportLines(exports),
     line('Agent threads', threadText(state.threads)),

@@ -12,6 +12,7 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     store: { told: async () => ({}), tell: async () => {} },
     connected: () => undefined,
     ping: async () => 'PONG',
+    redisProblems: () => [],
     counts: async () => [],
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
@@ -93,4 +94,14 @@ test.each([
     limits: { edits: undefined, followUps: [{ project: 'acme', perHour: 100, use: undefined }] },
     role: 'web',
   });
+});
+
+test('what is wrong with Redis is told, but not once more that it is away', async () => {
+  const { redisProblems } = await look({
+    redisProblems: () => [
+      { kind: 'unreachable', ends: false, text: 'It is away.' },
+      { kind: 'read-only', ends: false, text: 'It is a replica.' },
+    ],
+  });
+  expect(redisProblems).toEqual(['It is a replica.']);
 });

@@ -12,6 +12,7 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   slack: { answered: true, atMs: NOW_MS },
   connected: undefined,
   redisMs: 0.4,
+  redisProblems: [],
   queues: [{ queue: 'docs-export', waiting: 1, active: 2, delayed: 3000, failed: 0 }],
   limits: {
     exportStatusPerSecond: 5,
@@ -44,6 +45,14 @@ test('one line for each thing, its state in words', () => {
     'Limit — looks at exports: up to 5 a second for each API key',
     'Limit — edits in Slack: up to 44 a minute, 4 free just now, none waits',
     'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
+  ]);
+});
+
+test('what is wrong with Redis stands under it, with the fix', () => {
+  const lines = reads(aState({ redisProblems: ['Redis drops keys. Run <this> & that.'] }), none);
+  expect(lines.slice(2, 4)).toEqual([
+    'Redis — answers in 1 ms',
+    '⚠️ Redis drops keys. Run &lt;this&gt; &amp; that.',
   ]);
 });
 
