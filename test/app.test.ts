@@ -4,6 +4,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { PortError } from '../src/http-server.ts';
 import { startHere } from './app-here.ts';
 import { startTestRedis, type TestRedis } from './flows/redis.ts';
+import { signatureOf } from './sign.ts';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -54,4 +57,23 @@ test.each([
       `Port ${PORT} is taken by another program. Stop that one, or set ${setting} to a free port.`,
     ),
   );
+});
+
+test('requests that are not signed with the secret are a problem in /readyz until one is', async () => {
+  const { asks, port } = await app({ SLACK_SIGNING_SECRET: SECRET });
+  const problems = async () => (await asks('/readyz')).body.problems;
+  const posts = (secret: string) => {
+    const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
+    return fetch(`http://127.0.0.1:${port}/slack/events`, {
+      method: 'POST',
+      headers: signatureOf(body, secret),
+      body,
+    });
+  };
+  expect((await posts('another')).status).toBe(401);
+  expect(await problems()).toEqual([
+    'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.',
+  ]);
+  expect((await posts(SECRET)).status).toBe(200);
+  expect(await problems()).toEqual([]);
 });

@@ -168,6 +168,8 @@ describe('an envelope', () => {
     ['a null', null],
     ['a list', []],
     ['an unknown type', { envelope_id: 'y', type: 'unheard_of', payload: {} }],
+    ['a payload of null', { envelope_id: 'n', type: 'interactive', payload: null }],
+    ['an event of null', { envelope_id: 'e', type: 'events_api', payload: { event: null } }],
     ['no payload', { envelope_id: 'z', type: 'slash_commands' }],
   ])('that is %s harms nobody', async (_, message) => {
     const { slack, ana } = await setting(async ({ body, ack }) => {
