@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
@@ -54,6 +57,9 @@ const platform = createStandInPlatform({ domains: exports.map(({ domain }) => do
 for (const { domain, durationMs } of exports) platform.plan({ domain, durationMs, pages: 200 });
 
 const redis = await startTestRedis();
+const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
+const config = join(folder, 'docket.yml');
+writeFileSync(config, `limits: { exportsPerPerson: ${count}, exportsPerChannel: ${count} }\n`);
 const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
 const bot = await startBot({
   SLACK_BOT_TOKEN: slack.tokens.bot,
@@ -62,6 +68,7 @@ const bot = await startBot({
   DOCS_API_URL: platformServer.url,
   DOCS_API_KEY: platform.apiKey,
   REDIS_URL: redis.url,
+  DOCKET_CONFIG: config,
 });
 slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
 
@@ -164,3 +171,4 @@ for (const line of bot.complaints().slice(0, 3)) console.log(line);
 
 slack.stop();
 await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
+rmSync(folder, { recursive: true, force: true });
