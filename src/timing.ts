@@ -95,7 +95,7 @@ export const defaultTiming: Timing = {
   editGapMs: 3 * second,
   redisRequestSocketMs: 3 * second,
   redisWorkSocketMs: 12 * second,
-  redisPingMs: 2 * second,
+  redisPingMs: 1 * second,
   redisCheckMs: 1 * minute,
   redisLostMs: 2 * minute,
   lockMs: 30 * second,

@@ -3,7 +3,14 @@ import { Redis, ReplyError } from 'ioredis';
 import { within } from '../within.ts';
 import { type RedisAddress, serverOf } from './connections.ts';
 import { infoFields } from './primary-connector.ts';
-import { noTls, problemOfError, problemsOf, type RedisFacts, type RedisProblem } from './redis-problems.ts';
+import {
+  noTls,
+  ownIsAway,
+  problemOfError,
+  problemsOf,
+  type RedisFacts,
+  type RedisProblem,
+} from './redis-problems.ts';
 
 /** How long a new connection, and each answer on it, may take. */
 const ANSWER_MS = 1000;
@@ -28,6 +35,7 @@ export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]>
     if (errors[0]) throw errors[0];
     return problemsOf(await within(ANSWER_MS, factsOf(redis)));
   } catch (error) {
+    if ('socketPath' in address) return [ownIsAway];
     const tls = 'tls' in server;
     const problem = problemOfError(errors[0] ?? error, tls);
     // To a greeting of TLS, a plain Redis answers nothing at all.

@@ -163,6 +163,13 @@ export const noTls: RedisProblem = {
     'REDIS_ALLOW=plaintext when it is on another machine.',
 };
 
+/** Nobody answers at the socket of the Redis that Docket keeps itself. */
+export const ownIsAway: RedisProblem = {
+  kind: 'unreachable',
+  ends: false,
+  text: "Docket's own Redis does not answer. It is started again by itself; the log says why it ended.",
+};
+
 const notRedis: RedisProblem = {
   kind: 'not-redis',
   ends: true,

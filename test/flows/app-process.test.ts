@@ -72,3 +72,16 @@ test('a port that is taken ends it with 1 and a sentence', async () => {
     `Port ${port} is taken by another program. Stop that one, or set PORT to a free port.\n`,
   );
 });
+
+test('a Redis that is not fit ends it with 1 and sentences, and nothing is written', async () => {
+  const redis = await startTestRedis();
+  onTestFinished(() => redis.close());
+  await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  await redis.client.config('SET', 'appendonly', 'no');
+  const { ended, output } = start({ PORT: '0', REDIS_URL: redis.url });
+  expect(await ended).toBe(1);
+  expect(output()).toMatch(
+    /^Docket can't start with this Redis:\n {2}- Redis drops keys .*\n {2}- Redis keeps nothing .*\n$/,
+  );
+  expect(await redis.client.dbsize()).toBe(0);
+});

@@ -88,6 +88,12 @@ test('nobody listens, or nobody of that name', async () => {
   expect(await kindsAt('redis://nobody.invalid')).toEqual(['unreachable']);
 });
 
+test("Docket's own Redis is not looked for at REDIS_URL", async () => {
+  const [problem] = await checkRedis({ socketPath: '/nowhere/redis.sock' });
+  expect(problem).toMatchObject({ kind: 'unreachable', ends: false });
+  expect(problem?.text).not.toContain('REDIS_URL');
+});
+
 test('a Redis that is frozen is away, not unfit', async () => {
   redis.freeze();
   onTestFinished(() => redis.thaw());
