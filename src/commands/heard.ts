@@ -5,7 +5,7 @@ import { readThreadWords, type ThreadWords } from '../jobs/agent/words.ts';
 import type { Log } from '../log.ts';
 import type { Project } from '../projects.ts';
 import type { Identity } from '../slack/client.ts';
-import { messageMarkdown } from '../slack/markdown/message.ts';
+import { beginningOf, messageMarkdown } from '../slack/markdown/message.ts';
 import { noNames } from '../slack/markdown/names.ts';
 import { type Reply, readReply, type Written } from '../slack/reply.ts';
 import { idOf } from '../store/ids.ts';
@@ -144,7 +144,7 @@ function wordsOf(told: Told, botUserId: string): ThreadWords | undefined {
   if (told.kind !== 'reply') return undefined;
   const isDirect = told.channel.startsWith('D') && told.threadTs === undefined;
   if (!told.mentionsBot && !isDirect) return undefined;
-  return readThreadWords(messageMarkdown(told.content, noNames, { withoutMention: botUserId }));
+  return readThreadWords(messageMarkdown(beginningOf(told.content), noNames, { withoutMention: botUserId }));
 }
 
 function replyOf({ channel, ts, user, external, mentionsBot, mentionsOthers, content, files }: Written) {

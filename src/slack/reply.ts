@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Identity } from './client.ts';
 import { type MessageText, mentionedIn, messageMarkdown } from './markdown/message.ts';
@@ -165,7 +166,7 @@ function readChange(event: Event, around: Envelope, own: Own): Reply {
   if (!message.edited || editor === botUserId || editor?.startsWith('B')) {
     return ignored('not edited by a person');
   }
-  if (previous && wording(previous) === wording(message)) return ignored('wording unchanged');
+  if (previous && isSameWording(previous, message)) return ignored('wording unchanged');
   return { ...reply, kind: 'edited', editedTs: message.edited.ts ?? '' };
 }
 
@@ -193,6 +194,15 @@ function contentOf({ text, blocks, attachments }: MessageFields): MessageText {
     ...(blocks === undefined ? {} : { blocks }),
     ...(attachments === undefined ? {} : { attachments }),
   };
+}
+
+/** A long message is compared as Slack sent it, which is cheap, whoever wrote it. */
+const LONG = 8000;
+
+function isSameWording(previous: MessageFields, message: MessageFields): boolean {
+  if (Math.max(previous.text?.length ?? 0, message.text?.length ?? 0) > LONG)
+    return previous.text === message.text && isDeepStrictEqual(previous.blocks, message.blocks);
+  return wording(previous) === wording(message);
 }
 
 /** What would be sent on, with ids for names: a preview of a link changes nothing of it. */

@@ -1,4 +1,4 @@
-import { messageMarkdown } from '../../slack/markdown/message.ts';
+import { beginningOf, messageMarkdown } from '../../slack/markdown/message.ts';
 import type { Names } from '../../slack/markdown/names.ts';
 import { changing, isPending, isUnsent, noted, over, releasing, taking } from './changes.ts';
 import { clicked } from './click.ts';
@@ -72,9 +72,12 @@ function hearReply(thread: ThreadRun, what: HeardReply, about: About): ThreadRun
 
 function saidIn(
   { content, mentionsBot, mentionsOthers, files }: HeardReply,
-  { names, botUserId, limits }: About,
+  { author, names, botUserId, limits }: About,
 ): Said {
-  const text = messageMarkdown(content, names, { withoutMention: botUserId });
+  // Of what is refused nothing counts but its kind.
+  const text = messageMarkdown(author.may ? content : beginningOf(content), names, {
+    withoutMention: botUserId,
+  });
   return { ...fitting(text, limits), mentionsBot, mentionsOthers, files };
 }
 
@@ -112,10 +115,11 @@ function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun 
 /** It comes before its message, or the message was talk. One that mentions Docket only now is not taken any more. */
 function hearUnknownEdit(thread: ThreadRun, ts: string, edit: Said, about: About): ThreadRun {
   const { author } = about;
+  if (!author.may) return thread;
   if (!edit.mentionsBot)
     return keepingEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, about);
   const { kind } = readThreadWords(edit.text);
-  if (!author.may || kind === 'aside' || kind === 'empty') return thread;
+  if (kind === 'aside' || kind === 'empty') return thread;
   return telling(thread, { ts, author }, { kind: 'lateMention' });
 }
 

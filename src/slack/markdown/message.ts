@@ -1,7 +1,7 @@
 import { blocksMarkdown } from './blocks.ts';
 import { mrkdwn } from './mrkdwn.ts';
 import type { Names } from './names.ts';
-import { type Fields, fieldsOf, listOf, textOf } from './payload.ts';
+import { DEEPEST, type Fields, fieldsOf, listOf, textOf } from './payload.ts';
 import type { Reading } from './reading.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
@@ -46,28 +46,56 @@ function read(message: MessageText, reading: Reading): string {
     .join('\n\n');
 }
 
-/** The ids to look up before `messageMarkdown`, each once. */
+/** Returns the ids to look up before `messageMarkdown`, each once, without making Markdown of the message. */
 export function mentionedIn(message: MessageText): Mentions {
+  const { text, blocks, attachments } = fieldsOf(message);
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
-  const noting = (ids: Set<string>, shape: RegExp) => ({
-    get: (id: string) => {
-      if (shape.test(id)) ids.add(id);
-      return undefined;
-    },
-  });
   let everybody = false;
-  const names = {
-    users: noting(found.users, /^[UW][A-Z0-9]+$/),
-    channels: noting(found.channels, /^[CDG][A-Z0-9]+$/),
-    groups: noting(found.groups, /^S[A-Z0-9]+$/),
+  const note = (ids: Set<string>, id: unknown, shape: RegExp) => {
+    if (typeof id === 'string' && shape.test(id)) ids.add(id);
   };
-  read(message, {
-    names,
-    onEverybody: () => {
-      everybody = true;
-    },
-  });
+  const user = (id: unknown) => note(found.users, id, /^[UW][A-Z0-9]+$/);
+  const channel = (id: unknown) => note(found.channels, id, /^[CDG][A-Z0-9]+$/);
+  const group = (id: unknown) => note(found.groups, id, /^S[A-Z0-9]+$/);
+
+  function inMrkdwn(source: string) {
+    for (const [, sign, body = ''] of source.matchAll(/<([@#!])([^<>\n]+)>/g)) {
+      const [target = ''] = body.split('|', 1);
+      const [kind = '', id] = target.split('^', 2);
+      if (sign === '@') user(target);
+      else if (sign === '#') channel(target);
+      else if (kind === 'subteam') group(id);
+      else everybody ||= /^(?:here|channel|everyone|group)$/.test(kind);
+    }
+  }
+
+  function inBlocks(value: unknown, depth: number) {
+    if (depth > 3 * DEEPEST || typeof value !== 'object') return;
+    const fields = fieldsOf(value);
+    if (fields.type === 'user') user(fields.user_id);
+    else if (fields.type === 'channel') channel(fields.channel_id);
+    else if (fields.type === 'usergroup') group(fields.usergroup_id);
+    else if (fields.type === 'broadcast') everybody = true;
+    else if (fields.type === 'mrkdwn') inMrkdwn(textOf(fields.text) ?? '');
+    for (const part of Array.isArray(value) ? value : Object.values(fields)) inBlocks(part, depth + 1);
+  }
+
+  inMrkdwn(textOf(text) ?? '');
+  inBlocks(blocks, 0);
+  for (const pasted of listOf(attachments).map(fieldsOf).filter(isPasted)) {
+    for (const part of [pasted.pretext, pasted.title, pasted.text]) inMrkdwn(textOf(part) ?? '');
+    inBlocks(pasted.blocks, 0);
+  }
   return { users: [...found.users], channels: [...found.channels], groups: [...found.groups], everybody };
+}
+
+/** Characters that tell what kind a message is: a command, an aside or something else. */
+const BEGINNING = 2000;
+
+/** Returns the beginning of a long message: enough to tell what kind it is, and cheap, whoever wrote it. */
+export function beginningOf(message: MessageText): MessageText {
+  const text = textOf(message.text);
+  return text !== undefined && text.length > BEGINNING ? { text: text.slice(0, BEGINNING) } : message;
 }
 
 /** Fields that only previews of links, shared messages and what apps add have. */

@@ -143,6 +143,6 @@ function special(target: string, label: string, reading: Reading): Span | undefi
   const [kind = '', first = '', format = '', url] = target.split('^');
   if (kind === 'subteam') return { text: groupName(reading.names, first, label) };
   if (kind === 'date') return { text: dateText(first, format, label), ...(url ? { url } : {}) };
-  if (/^(?:here|channel|everyone|group)$/.test(kind)) return { text: everybodyName(kind, reading) };
+  if (/^(?:here|channel|everyone|group)$/.test(kind)) return { text: everybodyName(kind) };
   return label === '' ? undefined : { text: label };
 }

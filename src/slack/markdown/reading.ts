@@ -5,12 +5,9 @@ import type { Names } from './names.ts';
 export interface Reading {
   names: Names;
   without?: string;
-  /** Told of each `@here`, `@channel` and `@everyone`. */
-  onEverybody?: () => void;
 }
 
 /** `@here`, `@channel` or `@everyone` */
-export function everybodyName(range: string, { onEverybody }: Reading): string {
-  onEverybody?.();
+export function everybodyName(range: string): string {
   return `@${oneLine(range)}`;
 }

@@ -139,7 +139,7 @@ function spansOf(element: unknown, reading: Reading): Span[] {
     case 'usergroup':
       return text(groupName(names, id(fields.usergroup_id)));
     case 'broadcast':
-      return text(everybodyName(textOf(fields.range) ?? 'channel', reading));
+      return text(everybodyName(textOf(fields.range) ?? 'channel'));
     case 'team':
       return text('@some-workspace');
     case 'emoji':
