@@ -18,14 +18,16 @@ export async function exportStatus(caller: Caller, tools: CommandTools): Promise
   return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
 }
 
-/** A line for each of them, `most` at most; `rest` counts the others. Rejects with `TellUser`. */
+/** A line for each of them, the oldest first, `most` at most; `rest` counts the others. Rejects with `TellUser`. */
 export async function runningExports(
   caller: Caller,
   tools: CommandTools,
   most: number,
 ): Promise<{ lines: Part[][]; rest: number }> {
   const active = await tools.intake.active(exportRun, 'export', caller);
-  const open = active.filter((run) => run.state !== 'ended');
+  const open = active
+    .filter((run) => run.state !== 'ended')
+    .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
   const seen = await visibleTo(open, caller, tools.isPublic);
   const lines = await Promise.all(
     seen.slice(0, most).map(async (run: ExportRun) => exportLine(run, await threadOf(run, caller, tools))),

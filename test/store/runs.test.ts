@@ -470,7 +470,7 @@ describe('a further name of a run', () => {
 });
 
 describe('the open runs of one job', () => {
-  test('come in full, oldest first, without those of other jobs', async () => {
+  test('come in full, without those of other jobs', async () => {
     await accept(aNote({ id: 'a', claim: 'a', note: 'one' }));
     await accept(aNote({ id: 'b', claim: 'b', job: 'link' }));
     const before = await runs.timeMs();

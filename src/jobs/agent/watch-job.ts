@@ -4,7 +4,7 @@ import type { AgentJob } from '../../docs-api/schemas.ts';
 import type { Pace } from '../../store/pace.ts';
 import { backoffMs } from '../../timing.ts';
 import { nextLookMs } from '../export/polling.ts';
-import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
+import { defineJob, done, lookAgainIn, type Outcome, pollInMs } from '../job.ts';
 import { lookAtRun } from '../look-at-run.ts';
 import type { AgentContext } from './context.ts';
 import { agentPollRate } from './poll-rate.ts';
@@ -86,7 +86,10 @@ async function watch(run: WatchRun, context: AgentContext): Promise<Step> {
   const lookedAtMs = now();
   if (run.round !== undefined && lookedAtMs - run.round.sentAtMs >= timing.watchMs)
     return save(gaveUp(run, lookedAtMs), context);
-  if (lookedAtMs < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - lookedAtMs);
+  // How long trouble lasts, the platform may say.
+  const longestMs = run.trouble === undefined ? timing.lookMaxMs : Infinity;
+  const plannedInMs = pollInMs(run.nextLookAtMs, lookedAtMs, longestMs);
+  if (plannedInMs > 0) return lookAgainIn(plannedInMs);
 
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);

@@ -1,6 +1,6 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { lookAgainIn, type Outcome } from '../job.ts';
+import { lookAgainIn, type Outcome, pollInMs } from '../job.ts';
 import { advance, OPERATOR_MS, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
 import { LOOKS_KEPT, nextLookMs } from './polling.ts';
@@ -17,7 +17,10 @@ const LOOKS_TO_BELIEVE = 3;
 export async function watch(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const docs = context.docs(run.project);
   const nowMs = context.now();
-  if (nowMs < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - nowMs);
+  // How long trouble lasts, the platform may say.
+  const longestMs = run.trouble === undefined ? context.timing.lookMaxMs : Infinity;
+  const inMs = pollInMs(run.nextLookAtMs, nowMs, longestMs);
+  if (inMs > 0) return lookAgainIn(inMs);
   if (nowMs >= watchEndsAtMs(run, context)) return gaveUp(run, context);
 
   if (docs === undefined) return waitOut(run, noProject(run, context), context);
@@ -45,8 +48,8 @@ export async function watch(run: ExportRun, context: ExportContext): Promise<Out
   }
   const { startedAtMs = run.sinceMs } = { ...run, ...saw };
   const bounds = { minMs: timing.lookMinMs, maxMs: timing.lookMaxMs };
-  const inMs = nextLookMs(saw.looks, startedAtMs, atMs, bounds, context.random());
-  return advance(run, { ...saw, nextLookAtMs: atMs + inMs }, context, inMs);
+  const nextMs = nextLookMs(saw.looks, startedAtMs, atMs, bounds, context.random());
+  return advance(run, { ...saw, nextLookAtMs: atMs + nextMs }, context, nextMs);
 }
 
 /** Of a job that had ended before it was first looked at, only the platform knows when. */

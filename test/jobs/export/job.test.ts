@@ -47,6 +47,13 @@ describe('over long spans, by a moved clock', () => {
     expect((await world.stored(run))?.ending).toEqual({ kind: 'gaveUp', afterMs: defaultTiming.watchMs });
   });
 
+  test('a poll that was planned before the clock was set back by an hour comes at once', async () => {
+    const run = await world.given({ state: 'watching', sinceMs: NOW_MS, nextLookAtMs: NOW_MS + HOUR_MS });
+    const context = world.contextWith({ getExport: async () => aJob({ progress: { fraction: 0.9 } }) });
+    await world.look(run, context);
+    expect(world.text(run, 'progress')).toContain('90%');
+  });
+
   test('a wait that the platform asks for does not outlast the watch', async () => {
     const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
     const more = { retryable: true, retryAfterMs: 365 * 24 * HOUR_MS };

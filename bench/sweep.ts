@@ -1,0 +1,82 @@
+import { createOverdue } from '../src/jobs/overdue.ts';
+import { createQueues } from '../src/jobs/queue.ts';
+import { startSweeper } from '../src/jobs/sweeper.ts';
+import { createLog } from '../src/log.ts';
+import { connectForWork } from '../src/store/connections.ts';
+import { createDueStore } from '../src/store/due.ts';
+import { keys } from '../src/store/keys.ts';
+import { runOf } from '../src/store/run-lua.ts';
+import { createRunStore } from '../src/store/runs.ts';
+import { defaultTiming } from '../src/timing.ts';
+import { startTestRedis } from '../test/flows/redis.ts';
+import { median } from './parts/figures.ts';
+import { printTable } from './parts/table.ts';
+
+/**
+ * One sweep with 10,000 runs: all wait for their time, as they do; a hundred of them are overdue, as after the death of
+ * a busy process; a thousand, the most that one sweep takes, as after an outage.
+ */
+const RUNS = 10_000;
+const ROUNDS = 15;
+const MOST_MS = 50;
+
+const redis = await startTestRedis();
+const connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
+const queues = createQueues(connection, () => {});
+const runs = createRunStore(connection);
+const due = createDueStore(connection);
+const ensure = (member: string) => {
+  const { job, id } = runOf(member);
+  return queues.ensure('docs-export', job, id, { runId: id }, { now: true });
+};
+const find = createOverdue({
+  due,
+  wake: { runs: ensure, messages: ensure, reactions: ensure },
+  everyMs: defaultTiming.sweepMs,
+});
+
+const members = Array.from({ length: RUNS }, (_, index) => `export run-${index}`);
+for (let from = 0; from < RUNS; from += 500) await Promise.all(members.slice(from, from + 500).map(ensure));
+
+/** The median of sweeps that find so many runs overdue, in milliseconds. */
+async function sweepMs(overdue: number): Promise<number> {
+  const tookMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const nowMs = await runs.timeMs();
+    const scored = members.flatMap((member, index) => [nowMs + (index < overdue ? -60_000 : 20_000), member]);
+    await redis.client.zadd(keys.activeRuns(), ...scored);
+    await redis.client.del(keys.sweep());
+    tookMs.push(await oneSweepMs());
+  }
+  return median(tookMs);
+}
+
+/** From the start of a sweep to its end: the next one asks for work then. */
+function oneSweepMs(): Promise<number> {
+  return new Promise((resolve) => {
+    let startedAtMs: number | undefined;
+    const sweeper = startSweeper({
+      async find() {
+        if (startedAtMs !== undefined) {
+          sweeper.stop();
+          resolve(performance.now() - startedAtMs);
+          return [];
+        }
+        startedAtMs = performance.now();
+        return find();
+      },
+      everyMs: 0,
+      log: createLog('warn', []),
+    });
+  });
+}
+
+const [waiting, some, most] = [await sweepMs(0), await sweepMs(100), await sweepMs(1000)];
+printTable([
+  { what: `${RUNS} runs that wait`, figure: `${waiting.toFixed(1)} ms`, held: waiting < MOST_MS },
+  { what: '100 of them overdue', figure: `${some.toFixed(1)} ms` },
+  { what: '1000 of them overdue', figure: `${most.toFixed(1)} ms` },
+]);
+await queues.close();
+connection.disconnect();
+await redis.close();
