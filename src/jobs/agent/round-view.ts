@@ -20,11 +20,13 @@ export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thr
 export function roundMessages(thread: ThreadRun, round: ThreadRound, place: Shown['place']): Shown[] {
   const shown: Shown[] = [];
   if (round.count > 0) {
-    const kind = round.ending || thread.state === 'ended' ? 'state' : 'progress';
+    const isOpen = !round.ending && thread.state !== 'ended';
     shown.push({
       key: roundKey(thread, round.n),
       place,
-      kind,
+      // While it lasts it changes with what people write: it is how they see that their replies were taken.
+      kind: 'state',
+      ...(isOpen && { repost: false }),
       message: statusMessage(thread, round),
     });
   }

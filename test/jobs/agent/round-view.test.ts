@@ -71,11 +71,14 @@ describe('the status of a round', () => {
     expect(status({}, stopped)).toBe(`${sent} · the job is no longer followed here`);
   });
 
-  test('is progress while it lasts', () => {
-    const kinds = (round: Partial<ThreadRound>) =>
-      threadMessages(aThread({ rounds: [aRound(round)] })).map(({ kind }) => kind);
-    expect(kinds({})).toEqual(['state', 'progress']);
-    expect(kinds({ ending: ending('noPr') })).toEqual(['state', 'state', 'ending']);
+  test('goes before the progress of exports, and is posted again only once it has ended', () => {
+    const how = (round: Partial<ThreadRound>) =>
+      threadMessages(aThread({ rounds: [aRound(round)] })).map(({ kind, repost }) => [kind, repost]);
+    expect(how({}).slice(1)).toEqual([['state', false]]);
+    expect(how({ ending: ending('noPr') }).slice(1)).toEqual([
+      ['state', undefined],
+      ['ending', undefined],
+    ]);
   });
 });
 
