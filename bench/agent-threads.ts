@@ -37,6 +37,8 @@ const { wire } = chaos.world.platform;
 const ended = (outcomes: string[], calls = wire.calls) =>
   calls.filter(({ name, outcome: end = '' }) => !name.startsWith('GET') && outcomes.includes(end)).length;
 const slackCalls = chaos.world.slack.wire.calls;
+const perReply = (...names: string[]) =>
+  (slackCalls.filter(({ name }) => names.includes(name)).length / written).toFixed(2);
 const none = (what: string, found: string[]) => ({
   what: `${what} (0)`,
   figure: String(found.length),
@@ -58,6 +60,8 @@ printTable([
   { what: 'calls to Slack answered with 429', figure: String(ended(['429'], slackCalls)) },
   { what: 'calls to Slack without an answer', figure: String(ended(['reset', 'hang'], slackCalls)) },
   { what: 'calls to Slack answered with 5xx', figure: String(ended(['500', '502', '503'], slackCalls)) },
+  { what: 'edits a reply', figure: perReply('chat.update') },
+  { what: 'reactions a reply', figure: perReply('reactions.add', 'reactions.remove') },
   {
     what: 'questions asked: left alone, sent again',
     figure: `${answers.questions}: ${answers.leave}, ${answers.again}`,
