@@ -33,6 +33,7 @@ import { createDueStore } from './store/due.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
+import { createOwnPostStore } from './store/own-posts.ts';
 import { createPaceStore } from './store/pace.ts';
 import { createPeopleStore } from './store/people.ts';
 import { createReactionStore } from './store/reactions.ts';
@@ -104,6 +105,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     messages,
     links,
     people: createPeopleStore(redis),
+    ownPosts: createOwnPostStore(redis),
     pace,
     now,
     random,

@@ -46,7 +46,8 @@ export function createHeard(parts: HeardParts): (event: unknown, envelope: unkno
   /** For the look of the run that follows a thread, if one does. */
   async function tellThread(told: Told, threadTs: string, identity: Identity) {
     const place = { teamId: identity.teamId, channel: told.channel, rootTs: threadTs };
-    const underOurs = told.parentUser === identity.botUserId;
+    const { parentUser } = told;
+    const underOurs = parentUser === undefined ? undefined : parentUser === identity.botUserId;
     const what = { entry: entryOf(told), once: onceOf(told) };
     const answer = await threads.tell('agent-thread', place, what, underOurs);
     if (answer.kind === 'kept') await wakeSoon({ id: answer.runId, job: 'agent-thread' });

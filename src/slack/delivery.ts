@@ -2,6 +2,7 @@ import type { Log } from '../log.ts';
 import { Stopping } from '../stopping.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
+import type { OwnPostStore } from '../store/own-posts.ts';
 import type { PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
 import { backoffMs, type Timing } from '../timing.ts';
@@ -22,6 +23,7 @@ export interface DeliveryParts {
   messages: MessageStore;
   links: LinkStore;
   people: PeopleStore;
+  ownPosts: OwnPostStore;
   pace: PaceStore;
   now: () => number;
   random: () => number;
@@ -60,7 +62,7 @@ interface Failed {
  * again with what the first left.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, pace, now, random, timing, log } = parts;
+  const { slack, messages, links, people, ownPosts, pace, now, random, timing, log } = parts;
   const search = createSearch(parts);
   /** For so long after a call was sent, or went without an answer, it may still take effect. */
   const effectMs = timing.slackCallMs + timing.unclearMs;
@@ -118,6 +120,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const turn = { of: key, rank: rankOf(wanted), sinceMs: now(), by: wanted.by };
     const waitMs = await pace.take(pacer, turn);
     if (waitMs > 0) return again(waitMs);
+    const isRoot = target.threadTs === undefined;
+    if (isRoot) await ownPosts.posting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.timeMs());
     const markedAtMs = now();
     const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
@@ -130,6 +134,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const posted = await slack.post(target, filled, mine).catch(holdWhenLimited(pace, pacer));
       const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
       await messages.update(key, { ...known, ...forgetPost });
+      if (isRoot) await ownPosts.posted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
       // A proof that this post did not happen says nothing of an earlier one.
       const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };

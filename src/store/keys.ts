@@ -21,6 +21,9 @@ export const keys = {
   earlyUnseen: () => `${PREFIX}:early-unseen`,
   /** Sorted set of the names of what was told about a thread or a run, scored by the time. */
   told: (of: string) => `${PREFIX}:told:${of}`,
+  /** Sorted sets of messages of ours in a conversation, scored by the time: their keys, and the `ts` of those there. */
+  posting: (teamId: string, channel: string) => `${PREFIX}:posting:${teamId}:${channel}`,
+  posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
   /** Sorted set of the runs of followed threads, scored by the time since when. */
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
   /** Hash of what is listed of those runs, by their ids. */

@@ -5,6 +5,7 @@ import { BUDGET_MS, budgetKeys, LUA_SPEND, type Spend, spendArgs } from './budge
 import { followedIndex, indexed } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_MAY_BE_OURS } from './own-posts.ts';
 import { LUA_LIVES, LUA_SAVE, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
 
@@ -42,9 +43,9 @@ export interface ThreadStore {
   /**
    * Keeps what happened in a thread for the run that follows it, and has that run looked at. `underOurs`: the thread
    * is under a message of ours, whose run may not know yet that it is its thread: kept like accepted work until a
-   * worker is there (`seeEarly`).
+   * worker is there (`seeEarly`). Where that is `undefined`, the messages that we posted ourselves tell.
    */
-  tell(job: string, place: ThreadPlace, what: Happening, underOurs: boolean): Promise<Told>;
+  tell(job: string, place: ThreadPlace, what: Happening, underOurs: boolean | undefined): Promise<Told>;
   /**
    * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
    * such run.
@@ -101,11 +102,14 @@ end
 `;
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
-const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
-local claim, told, early, active, followed, index, unseen = unpack(KEYS)
-local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard, place = unpack(ARGV)
+const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}${LUA_MAY_BE_OURS}
+local claim, told, early, active, followed, index, unseen, posting, posted = unpack(KEYS)
+local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard, place, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
-if not id and underOurs == '0' then return {'notFollowed'} end
+if not id and underOurs == 'no' then return {'notFollowed'} end
+if not id and underOurs == 'unknown' and not mayBeOurs(posting, posted, rootTs) then
+  return {'notFollowed'}
+end
 if id and redis.call('EXISTS', run .. id) == 0 then
   redis.call('DEL', claim)
   redis.call('ZREM', followed, id)
@@ -191,11 +195,13 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.followed(place.teamId),
         keys.followedIndex(place.teamId),
         keys.earlyUnseen(),
+        keys.posting(place.teamId, place.channel),
+        keys.posted(place.teamId, place.channel),
       ];
       const [kind, runId] = (await tellScript(redis, touched, [
         JSON.stringify(entry),
         once,
-        underOurs ? '1' : '0',
+        underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no',
         memberOf({ job, id: '' }),
         keys.run(''),
         keys.inbox(''),
@@ -203,6 +209,7 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keep.runMs,
         HEARD,
         claim,
+        place.rootTs,
       ])) as [Told['kind'], string | undefined];
       return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
     },

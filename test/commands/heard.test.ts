@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHeard, type HeardParts } from '../../src/commands/heard.ts';
 import { mentionRun } from '../../src/jobs/agent/mention.ts';
 import { createLog } from '../../src/log.ts';
+import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { threadClaim } from '../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
@@ -149,6 +150,31 @@ describe('elsewhere', () => {
     await hear(aReply({ parent_user_id: 'U0BOT' }));
     const thread = await world.followed(aThread());
     expect(await world.heard(thread)).toMatchObject([{ content: { text: 'Also the api' } }]);
+  });
+
+  test.each<[string, object]>([
+    ['a reply', aReply({ parent_user_id: undefined })],
+    [
+      'one that is also sent to the channel',
+      aReply({ parent_user_id: undefined, subtype: 'thread_broadcast', root: { ts: ROOT, bot_id: 'B0' } }),
+    ],
+  ])('%s that does not say what it answers waits under a message that we posted', async (_, event) => {
+    const posts = createOwnPostStore(redis.client);
+    const other = { ...event, thread_ts: '1789912700.000100' };
+    await hear(other);
+    // Before Slack's answer says which message is ours, any may be.
+    await posts.posting('T0ACME', 'C0DOCS', 'card');
+    await hear(event);
+    await posts.posted('T0ACME', 'C0DOCS', 'card', ROOT);
+    await hear({ ...event, ts: '1789912901.000200' });
+    await hear({ ...other, ts: '1789912902.000200' });
+    const thread = await world.followed(aThread());
+    expect(await world.heard(thread)).toMatchObject([
+      { ts: '1789912900.000200' },
+      { ts: '1789912901.000200' },
+    ]);
+    const elsewhere = { channel: 'C0DOCS', rootTs: '1789912700.000100' };
+    expect(await world.heard(await world.followed(aThread({ id: 'other', place: elsewhere })))).toEqual([]);
   });
 
   test.each<[string, object, object]>([

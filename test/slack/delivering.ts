@@ -4,6 +4,7 @@ import { createSlackApi } from '../../src/slack/client.ts';
 import { createDelivery, type Delivered } from '../../src/slack/delivery.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
+import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { defaultTiming } from '../../src/timing.ts';
@@ -34,6 +35,7 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
     messages,
     links: createLinkStore(redis),
     people: createPeopleStore(redis),
+    ownPosts: createOwnPostStore(redis),
     pace: {
       ...pace,
       async take(of, turn) {

@@ -6,6 +6,7 @@ import { Stopping } from '../../src/stopping.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
+import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { defaultTiming } from '../../src/timing.ts';
@@ -52,6 +53,7 @@ beforeEach(async () => {
     messages: createMessageStore(redis.client),
     links: createLinkStore(redis.client),
     people: createPeopleStore(redis.client),
+    ownPosts: createOwnPostStore(redis.client),
     // One turn an hour, so that turns come back only when the test says so.
     pace: { ...pace, take: (of, turn) => pace.take({ ...of, perMinute: 1 / 60, burst: 1 }, turn) },
     now: () => nowMs,

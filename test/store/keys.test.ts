@@ -8,6 +8,7 @@ import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
+import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
@@ -84,6 +85,8 @@ test('whatever the stores write ends some day, except for settings and the lists
   await threads.tell('agent-thread', place, happened, false);
   await threads.tell('agent-thread', elsewhere, happened, true);
   await threads.post('agent-thread', 't1', happened, deadlineMs);
+  await createOwnPostStore(client).posted('T1', 'C1', 'm1', '1.1');
+  await createOwnPostStore(client).posting('T1', 'C1', 'm2');
   await threads.save(aThread(), 0, { budget, of: 'a', sinceMs: 1 });
   await threads.save(aThread({ rev: 2 }), 0, { budget, of: 'b', sinceMs: 1 });
   await createBudgetStore(client).hold(budget, 1000);
@@ -125,6 +128,8 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.early(threadClaim(elsewhere)),
       keys.earlyUnseen(),
       keys.sweep(),
+      keys.posting('T1', 'C1'),
+      keys.posted('T1', 'C1'),
       keys.budget('acme'),
       keys.budget('acme:line'),
       keys.budget('acme:gone'),

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+import { keep } from '../timing.ts';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+
+/**
+ * Messages of ours at the top level of a conversation: a reply may come before the run knows that it is in its thread,
+ * and not every event says whose message it answers.
+ */
+export interface OwnPostStore {
+  /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
+  posting(teamId: string, channel: string, messageKey: string): Promise<void>;
+  /** It is there. */
+  posted(teamId: string, channel: string, messageKey: string, ts: string): Promise<void>;
+}
+
+const LUA_REMEMBER = `${LUA_NOW}
+local function remember(key, member, forMs)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - forMs)
+  redis.call('ZADD', key, now, member)
+  redis.call('PEXPIRE', key, forMs)
+end
+`;
+
+const postingScript = luaScript(`${LUA_REMEMBER}
+remember(KEYS[1], ARGV[1], ARGV[2])
+`);
+
+const postedScript = luaScript(`${LUA_REMEMBER}
+redis.call('ZREM', KEYS[1], ARGV[1])
+remember(KEYS[2], ARGV[2], ARGV[3])
+`);
+
+/** Whether the message at `ts` is ours, or may be: `posting` and `posted` are keys of its conversation. */
+export const LUA_MAY_BE_OURS = `
+local function mayBeOurs(posting, posted, ts)
+  if redis.call('ZSCORE', posted, ts) then return true end
+  return redis.call('ZCOUNT', posting, now - ${keep.earlyMs}, '+inf') > 0
+end
+`;
+
+export function createOwnPostStore(redis: Redis): OwnPostStore {
+  return {
+    async posting(teamId, channel, messageKey) {
+      await postingScript(redis, [keys.posting(teamId, channel)], [messageKey, keep.earlyMs]);
+    },
+    async posted(teamId, channel, messageKey, ts) {
+      const touched = [keys.posting(teamId, channel), keys.posted(teamId, channel)];
+      await postedScript(redis, touched, [messageKey, ts, keep.runMs]);
+    },
+  };
+}
