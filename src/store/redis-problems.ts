@@ -121,7 +121,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
         'Redis does not have the database that REDIS_URL names at its end. Name one that it has (0 to 15, unless ' +
         'its setting "databases" says otherwise; in a cluster 0 only).',
     };
-  if (/^(WRONGPASS|NOAUTH|ERR invalid password|ERR AUTH)/.test(message))
+  if (/^(WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/.test(message))
     return {
       kind: 'password',
       ends: true,

@@ -104,7 +104,7 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
 
   function report(before: readonly RedisProblem[], now: readonly RedisProblem[]) {
     for (const { kind, text } of now) {
-      if (before.some((one) => one.text === text)) continue;
+      if (before.some((one) => one.kind === kind)) continue;
       log[mild.includes(kind) ? 'warn' : 'error']({ problem: kind }, text);
     }
     for (const { kind } of before)

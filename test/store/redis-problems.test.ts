@@ -89,6 +89,7 @@ test.each([
   [{ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', message: 'no' }, true, 'certificate!'],
   [{ code: 'ERR_SSL_WRONG_VERSION_NUMBER', message: 'no' }, true, 'no-tls!'],
   [{ message: 'NOAUTH Authentication required.' }, false, 'password!'],
+  [{ message: 'DENIED Redis is running in protected mode' }, false, 'password!'],
   [{ message: 'ERR max number of clients reached' }, false, 'unreachable'],
   [{ code: 'EAI_AGAIN', message: 'getaddrinfo EAI_AGAIN redis' }, false, 'unreachable'],
   [undefined, false, 'unreachable'],
