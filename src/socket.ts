@@ -47,7 +47,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
     try {
       await acknowledgeAfter(app, envelope);
     } catch (error) {
-      log.error({ err: error }, 'a request was not acknowledged');
+      log.warn({ err: error }, 'a request was not acknowledged');
     }
   }
 
