@@ -155,14 +155,14 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const context = {
     ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
     ...{ reactions, reactionStore, isShown: messages.isShown, onceInSlack, projectId, newToken: randomUUID },
-    ...untilStopping(stopping, { answerPrivately, names: parts.names, tellAdmins }),
+    ...untilStopping(stopping, { answerPrivately, tellAdmins, names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
     ...{ threads, budgets: createBudgetStore(redis) },
     projects: settings.projects,
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
     slack: { ...slack, channel: createChannels({ slack, pace, teamId, timing, now }) },
-    ...{ audit, isPublic: parts.isPublic, workspaceUrl: () => identity.current()?.url },
+    ...{ audit, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping },
   };
 

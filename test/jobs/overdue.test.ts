@@ -1,0 +1,115 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineJob, lookAgainIn } from '../../src/jobs/job.ts';
+import { createOverdue } from '../../src/jobs/overdue.ts';
+import { createQueues, type Queues } from '../../src/jobs/queue.ts';
+import { startSweeper } from '../../src/jobs/sweeper.ts';
+import { createWorkers } from '../../src/jobs/worker.ts';
+import { connectForWork } from '../../src/store/connections.ts';
+import { createDueStore } from '../../src/store/due.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore } from '../../src/store/runs.ts';
+import { defaultTiming } from '../../src/timing.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+
+const log = pino({ level: 'silent' });
+const DELAYED = '{docket}:docs-export:delayed';
+
+let redis: TestRedis;
+let connection: ReturnType<typeof connectForWork>;
+let queues: Queues;
+let looks: number;
+const ends: (() => Promise<void> | void)[] = [];
+beforeEach(async () => {
+  redis = await startTestRedis();
+  connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
+  queues = createQueues(connection, () => {});
+  looks = 0;
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const end of ends.splice(0).reverse()) await end();
+  await queues.close();
+  connection.disconnect();
+  await redis.close();
+});
+
+/** One process; each look at a run wants the next one in `inMs`. */
+function startProcess(inMs: number) {
+  const job = defineJob<{ runId: string }, object>({
+    name: 'export',
+    queue: 'docs-export',
+    list: 'runs',
+    concurrency: 5,
+    data: z.object({ runId: z.string() }),
+    run: async () => {
+      looks += 1;
+      return lookAgainIn(inMs);
+    },
+  });
+  const workers = createWorkers({
+    jobs: [job],
+    context: {},
+    connection,
+    stopping: new AbortController().signal,
+    newRef: () => 'ref1',
+    timing: defaultTiming,
+    ready: Promise.resolve(),
+    log,
+    onError: () => {},
+  });
+  ends.push(() => workers.close(1000));
+  return workers;
+}
+
+const wake = () => queues.ensure('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
+
+function startSweeping() {
+  const everyMs = 100;
+  const none = async () => {};
+  const find = createOverdue({
+    due: createDueStore(connection),
+    wake: { runs: wake, messages: none, reactions: none },
+    everyMs,
+  });
+  const sweeper = startSweeper({ find, everyMs, log });
+  ends.push(() => sweeper.stop());
+}
+
+async function accepted() {
+  await connection.hset(keys.run('r1'), 'json', '{}');
+  await createRunStore(connection).wake('export', 'r1');
+}
+
+test('a run whose process died before it was queued is worked on', async () => {
+  await accepted();
+  startProcess(20_000);
+  startSweeping();
+  await expect.poll(() => looks, { timeout: 10_000 }).toBe(1);
+});
+
+test('what a process with a clock far ahead planned is worked on when it is due', async () => {
+  await accepted();
+  const realNow = Date.now;
+  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
+  const first = startProcess(200);
+  await wake();
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  await first.close(1000);
+  ahead.mockRestore();
+  const before = looks;
+  startProcess(200);
+  startSweeping();
+  await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before);
+});
+
+test('what waits for its time is left alone', async () => {
+  await accepted();
+  startProcess(20_000);
+  await wake();
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  const due = createDueStore(connection);
+  await expect.poll(() => due.overdue('runs', 0, 30_000)).toEqual([]);
+  expect(looks).toBe(1);
+});
