@@ -61,8 +61,8 @@ export async function send(
   const sentAtMs = now();
   const of = nameOf(thread, head);
   const budget = followUpBudget(thread.project, limits.followUpsPerHour);
-  // Whoever waits longest goes first, also over a restart. What makes a job is no follow-up.
-  const spend = head.creates ? undefined : { budget, of, sinceMs: head.atMs };
+  // What makes a job is no follow-up.
+  const spend = head.creates ? undefined : { budget, of, sinceMs: inLineSinceMs(thread, head) };
   const sendToken = context.newToken();
   const saved = await threads.save(sending(thread, head, sentAtMs, sendToken), taken, spend);
   const intended = saved.kind === 'saved' ? saved.run : undefined;
@@ -90,6 +90,13 @@ export async function send(
     return false;
   }
 }
+
+/**
+ * Since when an instruction stands in the line for the budget, also over a restart: since the one before it in its
+ * thread went out. So other threads go in between, however many wait in this one.
+ */
+const inLineSinceMs = ({ instructions }: ThreadRun, head: Instruction) =>
+  Math.max(head.atMs, ...instructions.map(({ sentAtMs = 0 }) => sentAtMs));
 
 async function ownIntent(
   runId: string,

@@ -42,6 +42,23 @@ test('a platform that says "too many" again and again is told of in one message'
   expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
 });
 
+test('one thread with many instructions does not keep the hour’s limit from another one', async () => {
+  const since: number[] = [];
+  const { save } = world.context.threads;
+  world.context.threads.save = (run, taken, spend) => {
+    if (spend) since.push(spend.sinceMs);
+    return save(run, taken, spend);
+  };
+  const written = [1, 2, 3].map((at) => wrote(ana, at, `Number ${at}`));
+  await world.follows();
+  world.clock.ms = NOW_MS + 60_000;
+  await world.hears(...written);
+  await world.look();
+  expect(world.prompts).toHaveLength(3);
+  // The first since it was written, the others since the one before them went out.
+  expect(since.map((atMs) => Math.floor((atMs - NOW_MS) / 1000))).toEqual([1, 60, 60]);
+});
+
 test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {
   await world.follows({ mode: 'all' });
   const { check } = world.context.policy;
