@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readAgentWords } from '../src/commands/agent-words.ts';
 import { readPaths, readVersion } from '../src/commands/export-options.ts';
 import { readExportWords } from '../src/commands/export-words.ts';
-import { slashWords, unquoted, visible } from '../src/commands/slash-text.ts';
+import { slashWords, unquoted } from '../src/commands/slash-text.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
 import { cleanerFor } from '../src/docs-api/platform-text.ts';
 import { progressFrom } from '../src/docs-api/progress.ts';
@@ -20,7 +20,7 @@ import { mentionedIn, messageMarkdown } from '../src/slack/markdown/message.ts';
 import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, escapeText, oneLine } from '../src/slack/text.ts';
-import { visible as seen } from '../src/slack/visible.ts';
+import { visible as seen, visible } from '../src/slack/visible.ts';
 import { idOf } from '../src/store/ids.ts';
 
 /** Whoever writes can choose the text; how long it is must cost no more than its length. */

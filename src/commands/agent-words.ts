@@ -1,7 +1,8 @@
 import { isSafeId } from '../docs-api/paths.ts';
 import type { Part } from '../slack/blocks.ts';
 import { cut, oneLine } from '../slack/text.ts';
-import { unquoted, visible } from './slash-text.ts';
+import { visible } from '../slack/visible.ts';
+import { unquoted } from './slash-text.ts';
 
 /**
  * What a person asks for with `/docs-agent`. `project` and `instruction` are as typed, with Slack's escapes.

@@ -1,6 +1,7 @@
 import { readDomain } from '../domain.ts';
 import { cut, oneLine } from '../slack/text.ts';
-import { unquoted, visible } from './slash-text.ts';
+import { visible } from '../slack/visible.ts';
+import { unquoted } from './slash-text.ts';
 
 /** Limits of our own; the platform states none. */
 const limits = { versionLength: 100, paths: 100, pathLength: 500 };

@@ -1,5 +1,6 @@
 import type { Part } from '../slack/blocks.ts';
 import { cut, oneLine } from '../slack/text.ts';
+import { visible } from '../slack/visible.ts';
 
 /** A word as typed, without the quotes around it. A flag's `value` is what stands behind its `=`. */
 export type SlashWord =
@@ -60,13 +61,6 @@ export function slashWords(typed: string): SlashWord[] {
     }
   }
   return words;
-}
-
-/** Text without the characters that show nothing. Joiners stay inside words: scripts and emoji need them. */
-export function visible(text: string): string {
-  return text
-    .replace(/[\u180E\u200B\u2060-\u2064\uFEFF]|\p{Bidi_Control}/gu, '')
-    .replace(/(?<!\S)[\u200C\u200D]+|(?<![\u200C\u200D])[\u200C\u200D]+(?!\S)/gu, '');
 }
 
 /** Text without quotes at its ends, balanced or not. */
