@@ -118,6 +118,20 @@ test('a database that a Redis turns out not to have once it is there is never re
   expect(await redis.client.info('keyspace')).not.toContain('db0');
 });
 
+test('what is wrong with the settings of a Redis is known while it is away', async () => {
+  const way = await wayTo(redis.url);
+  const { problems, lines } = await app({ REDIS_URL: way.url });
+  await unfit.volatile();
+  await expect.poll(problems, { timeout: 15_000 }).toContain('REDIS_ALLOW=volatile');
+  way.leadTo(`redis://127.0.0.1:${await freePort()}`);
+  way.cut();
+  await expect.poll(problems, { timeout: 15_000 }).toContain('cannot be reached');
+  expect(await problems()).toContain('REDIS_ALLOW=volatile');
+  way.leadTo(redis.url);
+  await expect.poll(problems, { timeout: 15_000 }).not.toContain('cannot be reached');
+  expect(lines.filter(({ problem, level }) => problem === 'volatile' && level === 50)).toHaveLength(1);
+});
+
 test('a Redis that is away is waited for', async () => {
   const port = await freePort();
   const way = await wayTo(`redis://127.0.0.1:${port}`);

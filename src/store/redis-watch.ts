@@ -97,7 +97,10 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   /** Keeps what counts of what was found. */
   function accept(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
-    const counting = found.filter((problem) => !isAllowed(problem));
+    // Of one that is away nothing new is known of its settings.
+    const away = found.some(({ kind }) => kind === 'unreachable');
+    const known = away ? problems.filter(({ allowance }) => allowance !== undefined) : [];
+    const counting = [...found.filter((problem) => !isAllowed(problem)), ...known];
     if (!stopped) report(problems, counting);
     problems = counting;
   }
