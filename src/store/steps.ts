@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { keep } from '../timing.ts';
 import { keys } from './keys.ts';
-import { luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_WAKE } from './run-lua.ts';
 
 /** What is known of a step that must not happen twice. `result` is what the call answered, as JSON. */
 export type StepState =
@@ -16,7 +17,7 @@ export interface StepStore {
    * answer got lost is sent again, and must not take its own intent for somebody else's.
    */
   begin(runId: string, step: string, token: string, nowMs: number): Promise<StepState>;
-  /** Records the result, also when it comes late. */
+  /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
   finish(runId: string, step: string, result: unknown): Promise<void>;
   /** The result, if one is there by now. */
   result(runId: string, step: string): Promise<{ value: unknown } | undefined>;
@@ -36,9 +37,15 @@ if redis.call('HGET', KEYS[1], 'token') == ARGV[1] then return {'begun'} end
 return {'open', redis.call('HGET', KEYS[1], 'since')}
 `);
 
-const finishScript = luaScript(`
-redis.call('HSET', KEYS[1], 'result', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+const finishScript = luaScript(`${LUA_NOW}${LUA_WAKE}
+local step, run, active = unpack(KEYS)
+local result, ttl, id = unpack(ARGV)
+redis.call('HSET', step, 'result', result)
+redis.call('PEXPIRE', step, ttl)
+local read, record = pcall(cjson.decode, redis.call('HGET', run, 'json') or 'null')
+if not read or type(record) ~= 'table' or not record.job then return 0 end
+local member = record.job .. ' ' .. id
+if not redis.call('ZSCORE', active, member) then wake(run, active, member) end
 return 1
 `);
 
@@ -62,7 +69,8 @@ export function createStepStore(redis: Redis): StepStore {
       return { kind: 'open', sinceMs: Number(answer[1]) };
     },
     async finish(runId, step, result) {
-      await finishScript(redis, [keys.step(runId, step)], [JSON.stringify(result ?? null), keep.runMs]);
+      const touched = [keys.step(runId, step), keys.run(runId), keys.activeRuns()];
+      await finishScript(redis, touched, [JSON.stringify(result ?? null), keep.runMs, runId]);
     },
     async result(runId, step) {
       const json = await redis.hget(keys.step(runId, step), 'result');

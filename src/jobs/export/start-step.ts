@@ -13,6 +13,8 @@ import { seen } from './watch-step.ts';
 /** Starts the export at the platform, once. */
 export async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
+  const late = await lateResult(run, context);
+  if (late !== undefined) return late;
   const docs = context.docs(run.project);
   const { domain, version, paths } = run;
   const permission: { verdict?: Verdict | undefined } = {};
@@ -27,8 +29,7 @@ export async function start(run: ExportRun, context: ExportContext): Promise<Out
   });
   switch (outcome.kind) {
     case 'done':
-      await context.runs.alias(jobAlias(run.teamId, run.project, outcome.value.jobId), run.id);
-      return advance(run, started(run, outcome.value, context.now()), context);
+      return watch(run, outcome.value, {}, context);
     case 'inFlight':
       return lookAgainIn(outcome.forMs);
     case 'unknown':
@@ -60,7 +61,24 @@ async function notPermitted(run: ExportRun, ask: string[], context: ExportContex
   return advance(run, ended(run, { kind: 'notStarted', why: 'permission', reason }, context.now()), context);
 }
 
-const stepOf = (run: ExportRun) => `start.${run.attempt}`;
+const stepOf = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
+
+/** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
+async function watch(run: ExportRun, job: ExportJob, changes: Partial<ExportRun>, context: ExportContext) {
+  await context.runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
+  return advance(run, { ...started(run, job, context.now()), ...changes }, context);
+}
+
+/** Somebody wants it started again, but the answer to the start that was asked about has come: it did start. */
+async function lateResult(run: ExportRun, context: ExportContext): Promise<Outcome | undefined> {
+  const { answer, attempt } = run;
+  if (answer?.action !== 'startAgain' || answer.attempt !== attempt - 1) return undefined;
+  const late = await context.steps.result(run.id, stepOf(answer));
+  return late && watch(run, late.value as ExportJob, { answer: lateAnswer(answer) }, context);
+}
+
+const lateAnswer = ({ attempt }: Pick<ExportRun, 'attempt'>) =>
+  ({ attempt, by: '', byId: '', action: 'late' }) as const;
 
 function started(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportRun> {
   const times = { startedAtMs: nowMs, nextLookAtMs: nowMs };
@@ -105,10 +123,10 @@ function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted
 /** The question stands until a person answers it, or the answer of the platform comes late. */
 export async function ask(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const late = await context.steps.result(run.id, stepOf(run));
-  if (late === undefined) {
-    await context.runs.settle(run, false);
-    return done;
-  }
-  const answer = { attempt: run.attempt, by: '', byId: '', action: 'late' } as const;
-  return advance(run, { ...started(run, late.value as ExportJob, context.now()), answer }, context);
+  if (late !== undefined) return watch(run, late.value as ExportJob, { answer: lateAnswer(run) }, context);
+  await context.runs.settle(run, false);
+  // One that was recorded meanwhile has listed the run before it was settled.
+  if ((await context.steps.result(run.id, stepOf(run))) === undefined) return done;
+  await context.runs.wake(run.job, run.id);
+  return lookAgainIn(0);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ExportJob } from '../../../src/docs-api/schemas.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
-import type { ExportRun } from '../../../src/jobs/export/run.ts';
+import { type ExportRun, jobAlias, transitions } from '../../../src/jobs/export/run.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { NOW_MS } from './any-run.ts';
@@ -31,6 +31,49 @@ describe('over long spans, by a moved clock', () => {
       rawStatus: 'queued',
     });
     expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+    expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
+    expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
+  });
+
+  test('a late answer to a start has its run worked on again, also when nobody lived to see to it', async () => {
+    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const context = world.contextWith({ getExport: async () => aJob({ jobId: 'se_late' }) });
+    await world.look(run, context);
+    expect(await world.runs.active()).toEqual([]);
+    await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
+    expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
+    await world.look(run, context);
+    expect(await world.runs.byAlias(jobAlias(run.teamId, run.project, 'se_late'))).toBe(run.id);
+  });
+
+  test('an answer that comes while the question is laid aside is taken at once', async () => {
+    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const context = world.contextWith({ getExport: async () => aJob({ jobId: 'se_late' }) });
+    const settle: typeof world.runs.settle = async (...parts) => {
+      await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
+      return world.runs.settle(...parts);
+    };
+    await world.look(run, { ...context, runs: { ...world.runs, settle } });
+    expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
+    expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
+  });
+
+  test('[Start again] starts nothing when the answer to the first start is there by then', async () => {
+    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const started: string[] = [];
+    const context = world.contextWith({
+      async startExport({ domain }) {
+        started.push(domain);
+        return aJob({ jobId: 'se_second' });
+      },
+      getExport: async (jobId) => aJob({ jobId }),
+    });
+    const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
+    if (again === undefined) throw new Error('the click counts');
+    await world.runs.resume(again, Number.MAX_SAFE_INTEGER, HOUR_MS);
+    await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
+    await world.look(run, context);
+    expect(started).toEqual([]);
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
   });
