@@ -125,6 +125,8 @@ describe('a run that the version before stored', () => {
     (state) => {
       expect(exportRun.parse({ ...older, state })).toEqual({
         ...older,
+        // As it is saved from here on.
+        v: 2,
         state,
         people: [],
         privately: false,
