@@ -78,7 +78,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       if (error instanceof Stopping) return handBack(0);
       const errors = await jobErrors.add(name);
       broken.add(name);
-      log.error({ err: error, job: definition.name, data, errors }, 'a job broke');
+      // It is tried again; the end of that is an error.
+      log.warn({ err: error, job: definition.name, data, errors }, 'a job broke');
       if (errors >= POISON_ERRORS && broken.delete(name)) return giveUp(definition, data, error);
       waitMs = backoffMs(timing, errors, 0.5);
     }

@@ -1,6 +1,14 @@
 import type { Log } from '../log.ts';
 import { backoffMs, type Timing } from '../timing.ts';
 import type { Identity, SlackApi } from './client.ts';
+import { SlackApiError } from './errors.ts';
+
+/** Fewer failures in a row may be a moment's, and nothing that anybody has to mend. */
+const FAILURES = 3;
+
+/** Slack answered that it does not know us, which no repeat changes. */
+const isRefused = (error: unknown) =>
+  error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
 /** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
 export interface IdentityKeeper {
@@ -24,7 +32,11 @@ export function keepIdentity(
       identity = await slack.identity();
       log.info({ team: identity.teamId, bot: identity.botUserId }, 'Slack knows the bot');
     } catch (error) {
-      log.error({ err: error }, 'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL');
+      const level = isRefused(error) || failures >= FAILURES ? 'error' : 'warn';
+      log[level](
+        { err: error },
+        'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL',
+      );
       if (!stopped) timer = setTimeout(() => void ask(failures + 1), backoffMs(timing, failures, 0.5));
     }
   }

@@ -5,7 +5,10 @@ import type { Log } from '../log.ts';
 /** Lines of the client that quote everything sent or received, links among it. */
 const wholeBody = /^http request (body|result|headers)/;
 
-/** Our log in the form that Slack's packages want. What they say below a warning is for tracing only. */
+/**
+ * Our log in the form that Slack's packages want. What they say below a warning is for tracing only, and none of it is
+ * an error of ours to act on: whoever called them decides that.
+ */
 export function slackLogger(log: Log): Logger {
   const text = (parts: unknown[]) => parts.map(String).join(' ');
   return {
@@ -15,7 +18,7 @@ export function slackLogger(log: Log): Logger {
     },
     info: (...parts) => log.trace(text(parts)),
     warn: (...parts) => log.warn(text(parts)),
-    error: (...parts) => log.error(text(parts)),
+    error: (...parts) => log.warn(text(parts)),
     setLevel: () => {},
     getLevel: () => LogLevel.DEBUG,
     setName: () => {},
