@@ -135,13 +135,16 @@ test.for(['dead', 'frozen'] as const)(
     expect(world.slack.ephemerals.map((told) => plain(world.slack.read(told)))).toEqual([REFUSAL]);
     await troubles[name].heal(world);
     await expect
-      .poll(async () => {
-        await world.slack
-          .person('ana')
-          .clicks(question, 'Start again')
-          .catch(() => {});
-        return world.slack.read(question);
-      })
+      .poll(
+        async () => {
+          await world.slack
+            .person('ana')
+            .clicks(question, 'Start again')
+            .catch(() => {});
+          return world.slack.read(question);
+        },
+        { timeout: 10_000 },
+      )
       .toContain('Started again');
     await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(1);
