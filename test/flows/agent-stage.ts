@@ -101,7 +101,7 @@ export function agentsOn(scene: Stage) {
 
     /** Waits until people see that a reply was taken: by the status in its thread, or by a reaction. */
     async takes(message: SentMessage) {
-      const { channel, threadTs } = message;
+      const { channel, ts, threadTs = ts } = message;
       const root = scene.slack.messages.find((one) => one.channel === channel && one.ts === threadTs);
       const told = () => root && below(root).some((text) => text.includes('Sent '));
       await scene.slack.until(() => told() || shownOn(message) === 'eyes', 20_000, `"${message.text}" taken`);
