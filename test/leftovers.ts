@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { forgetSharedMemory } from './flows/children.ts';
 
 /** Ends what failed tests left running. Vitest stops its own workers too hard for them to do it. */
 export default function setup() {
@@ -13,6 +14,7 @@ export default function setup() {
 }
 
 function end(pid: number) {
+  forgetSharedMemory(pid);
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

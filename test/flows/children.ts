@@ -11,12 +11,15 @@ export function endsWithTests<Child extends ChildProcess>(child: Child): Child {
   if (folder === undefined || child.pid === undefined) return child;
   const note = join(folder, String(child.pid));
   writeFileSync(note, '');
-  const left = [note, ...sharedMemory.map((name) => `${name}_${child.pid}`)];
+  const { pid } = child;
   child.once('exit', () => {
-    for (const file of left) rmSync(file, { force: true });
+    rmSync(note, { force: true });
+    forgetSharedMemory(pid);
   });
   return child;
 }
 
-/** What libfaketime leaves behind when its process is killed, each with the process id at its end. */
-const sharedMemory = ['/dev/shm/faketime_shm', '/dev/shm/sem.faketime_sem'];
+/** Removes what libfaketime leaves behind when its process is killed. */
+export function forgetSharedMemory(pid: number) {
+  for (const name of ['faketime_shm', 'sem.faketime_sem']) rmSync(`/dev/shm/${name}_${pid}`, { force: true });
+}
