@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { App } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
 import { sendShortcut } from '../src/commands/agent-shortcut.ts';
+import { bind } from '../src/commands/bind.ts';
 import type { Caller, CommandTools } from '../src/commands/command.ts';
 import { exportCommand } from '../src/commands/export.ts';
 import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../src/commands/index.ts';
@@ -73,11 +75,13 @@ describe('the manifest asks for what the code needs, and nothing else', () => {
   });
 
   test('the events that have a listener: one hears all kinds of messages', () => {
-    const bind = read('src/commands/bind.ts');
-    const heard = [...bind.matchAll(/app\.event\(\s*'(\w+)'/g)].map(([, name]) => name);
-    const listeners = manifest.events.map((event) => event.replace(/^message\..+/, 'message'));
-    expect([...new Set(listeners)].sort()).toEqual(heard.sort());
-    expect(bind).not.toMatch(/app\.(?:message|options)\(/);
+    const listened: string[] = [];
+    const others = { command() {}, action() {}, view() {}, shortcut() {} };
+    const app = { event: (name: string) => void listened.push(name), ...others };
+    const registries = { commands: [], buttons: [], dialogs: [], linkActions: [], shortcuts: [] };
+    bind(app as unknown as App, registries as unknown as Parameters<typeof bind>[1]);
+    const wanted = manifest.events.map((event) => event.replace(/^message\..+/, 'message'));
+    expect([...new Set(wanted)].sort()).toEqual(listened.sort());
   });
 
   test('messages of every kind of conversation', () => {
@@ -129,7 +133,7 @@ describe('methods of the Web API', () => {
   });
 
   test('are those whose scopes are known', () => {
-    expect(called.toSorted()).toEqual(Object.keys(methodScopes).sort());
+    expect([...new Set(called)].sort()).toEqual(Object.keys(methodScopes).sort());
   });
 });
 

@@ -64,7 +64,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     await ready;
     const handBack = beginLook(bullJob, token, entryOf(definition.list, definition.name, idOf(bullJob)));
     if (stopping.aborted) return handBack(0);
-    const data = definition.data.parse(bullJob.data);
+    const { success, data } = definition.data.safeParse(bullJob.data);
+    if (!success) return handBack(LONGEST_PAUSE_MS);
     if (bullJob.stalledCounter > POISON_STALLS)
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
     const name = `${definition.name}:${bullJob.id}`;
@@ -115,7 +116,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     const process = async (bullJob: BullJob, token: string | undefined) => {
       const definition = here.find(({ name }) => name === bullJob.name);
       if (definition !== undefined) return look(definition, bullJob, token);
-      // From a newer Docket that shares this Redis: it is left to that one.
+      // A newer Docket's, as is one whose data cannot be read: it is left to that one.
       return beginLook(bullJob, token, undefined)(LONGEST_PAUSE_MS);
     };
     const worker = new Worker(queue, process, {

@@ -220,6 +220,14 @@ test('a job of a newer version is left to that one: neither failed nor lost, and
   await expect.poll(() => seen.looks).toEqual(['export other', 'digest new']);
 });
 
+test('a job whose data only a newer version can read is left to that one', async () => {
+  work(looksAs('export'));
+  await queues.ensure('docs-export', 'export', 'new', { of: 'a newer version' });
+  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
+  expect(await connection.zcard('{docket}:docs-export:failed')).toBe(0);
+  expect(seen.looks).toEqual([]);
+});
+
 test('a job that would begin something outside once the process is to stop is handed back, and counts no error', async () => {
   const called: string[] = [];
   const running = Promise.withResolvers<void>();
