@@ -122,8 +122,9 @@ describe.concurrent('the demo', () => {
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
     expect(plain(output)).toContain('Docket replies  └ ❌ @ana Static export needs the Enterprise plan');
     expect(output).toContain(
-      'The demo failed: waited for progress in the thread.\nThe export ended in another way.\nDocket wrote: nothing.\n',
+      'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
     );
+    expect(output).toContain('the docs platform allows DOCS_API_KEY of project default no exports (403)');
   });
 
   test('without a Redis: says that Docket did not start and why', async (context) => {
@@ -200,7 +201,6 @@ const AGENT = [
   'Ana types       /docs-agent follow job_quickstart',
   'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
   'Ana replies     └ Also add error handling to the quickstart.',
-  '                           👀 by Docket: it was taken',
   'Docket replies  └ ✅ @ana The agent opened a pull request: acme/docs#101',
   'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
 ];
