@@ -6,6 +6,9 @@ const MAX_BYTES = 2_000_000;
 /** Of all bodies that are being received, together. */
 const MAX_OPEN_BYTES = 32_000_000;
 
+/** What a piece of a body takes beside its bytes, about: a body can be sent in millions of pieces. */
+const PIECE_BYTES = 200;
+
 /** A body that was not read to its end; `status` is the answer to it. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
@@ -54,7 +57,7 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
     };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
-      receive(body, chunk.length);
+      receive(body, chunk.length + PIECE_BYTES);
     };
     const onEnd = () => {
       resolve(Buffer.concat(chunks));

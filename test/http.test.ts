@@ -189,6 +189,12 @@ describe('a body', () => {
     await expect.poll(() => sent.text).toContain('HTTP/1.1 413 ');
   });
 
+  test('in very many pieces is refused long before it is as long: each piece takes memory', async () => {
+    const { sends } = await setting();
+    const sent = sends(head({ 'transfer-encoding': 'chunked', ...shaped() }), '1\r\nx\r\n'.repeat(20_000));
+    await expect.poll(() => sent.text).toContain('HTTP/1.1 413 ');
+  });
+
   test('that is half sent is cut off in time, refused or not', async () => {
     const { sends } = await setting({ arriveMs: 200 });
     const sent = [
