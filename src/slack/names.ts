@@ -10,6 +10,12 @@ export class NamesUnknown extends Error {
   override readonly name = 'NamesUnknown';
 }
 
+/**
+ * People, channels and groups of one message that are looked up, of each kind. Slack allows about 100 look-ups of people
+ * a minute, on which everybody's permission depends too.
+ */
+const LOOKED_UP = 20;
+
 export interface NamesParts extends RememberParts {
   person: (userId: string) => Promise<Pick<Person, 'name'>>;
   channelName: (channelId: string) => Promise<string>;
@@ -22,8 +28,8 @@ const nothingForGood = (error: unknown) => {
 };
 
 /**
- * Looks up everything that a message mentions, all at once and within `timeoutMs`. Whom Slack does not know is
- * missing from the answer; rejects with `NamesUnknown` when a name may be had later.
+ * Looks up what a message mentions, all at once and within `timeoutMs`. Whom Slack does not know, and whoever comes
+ * behind the first `LOOKED_UP`, is missing from the answer; rejects with `NamesUnknown` when a name may be had later.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = remember(parts, async (id) => {
@@ -52,6 +58,6 @@ async function namesOf(
   ids: readonly string[],
   look: (id: string) => Promise<string | undefined>,
 ): Promise<ReadonlyMap<string, string>> {
-  const known = await Promise.all(ids.map(async (id) => [id, await look(id)] as const));
+  const known = await Promise.all(ids.slice(0, LOOKED_UP).map(async (id) => [id, await look(id)] as const));
   return new Map(known.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
 }

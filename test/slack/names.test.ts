@@ -52,6 +52,13 @@ test('everybody and everything that is mentioned, by id', async () => {
   });
 });
 
+test('of very many who are mentioned only the first are looked up', async () => {
+  const users = Array.from({ length: 600 }, (_, n) => `U0${n}`);
+  const known = await names()(mentions({ users, channels: ['C0DOCS'] }));
+  expect(asked).toEqual([...users.slice(0, 20), 'C0DOCS']);
+  expect([known.users.get('U019'), known.users.get('U020')]).toEqual(['u019', undefined]);
+});
+
 test('Slack is asked for nothing that is not mentioned', async () => {
   await names()(mentions({ everybody: true }));
   await names()(mentions({ users: ['U0ANA'] }));
