@@ -15,14 +15,15 @@ export interface ClockParts {
   monotonicMs: () => number;
 }
 
-/** How soon it is asked again before it has answered once. */
+/** How soon it is asked again before it has answered once without delay. */
 const SOON_MS = 100;
 
-/** An answer that took longer says too little of what time it is. */
+/** An answer that took longer says too little of what time it is; most of it the question may have waited for Redis. */
 const SLOW_MS = 500;
 
 export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Clock {
   let aheadMs: number | undefined;
+  let isExact = false;
   let timer: NodeJS.Timeout | undefined;
   let following: Promise<void> | undefined;
   let stopped = false;
@@ -31,8 +32,11 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
     const askedMs = monotonicMs();
     const timeMs = redisMs(await redis.time());
     const answeredMs = monotonicMs();
-    if (aheadMs !== undefined && answeredMs - askedMs > SLOW_MS) return;
-    aheadMs = timeMs - (askedMs + answeredMs) / 2;
+    const isSlow = answeredMs - askedMs > SLOW_MS;
+    if (isSlow && isExact) return;
+    // Never ahead: what people wait for would count as over.
+    aheadMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
+    isExact = !isSlow;
   }
 
   function begin(redis: Redis): Promise<void> {
@@ -40,7 +44,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
       const again = async () => {
         // Redis is away: the time goes on from its last answer.
         await ask(redis).then(resolve, () => {});
-        const pauseMs = aheadMs === undefined ? Math.min(SOON_MS, everyMs) : everyMs;
+        const pauseMs = isExact ? everyMs : Math.min(SOON_MS, everyMs);
         if (!stopped) timer = setTimeout(again, pauseMs);
       };
       void again();

@@ -10,8 +10,11 @@ let monotonicMs = 0;
 let asked = 0;
 afterEach(() => clock?.stop());
 
-/** A clock of a machine that is far behind; each answer of Redis takes so long, or never comes. */
-function aClock(answers: (number | Error)[], everyMs = 3_600_000) {
+/**
+ * A clock of a machine that is far behind; each answer of Redis takes so long, or never comes. The first question waits
+ * for so long until Redis is there.
+ */
+function aClock(answers: (number | Error)[], everyMs = 3_600_000, awayMs = 0) {
   monotonicMs = 0;
   asked = 0;
   const redis: Pick<Redis, 'time'> = {
@@ -19,6 +22,7 @@ function aClock(answers: (number | Error)[], everyMs = 3_600_000) {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? 0;
       asked += 1;
       if (answer instanceof Error) throw answer;
+      if (asked === 1) monotonicMs += awayMs;
       monotonicMs += answer / 2;
       const timeMs = REDIS_S * 1000 + monotonicMs;
       monotonicMs += answer / 2;
@@ -49,6 +53,16 @@ test('until Redis has answered it is that of the machine, and Redis is asked aga
   await following;
   expect(asked).toBeGreaterThanOrEqual(3);
   expect(one.now()).toBe(REDIS_S * 1000);
+});
+
+test('a Redis that was away for long at the start sets the clock no further ahead than it is', async () => {
+  const { clock: one, following } = aClock([20], 20, 3_600_000);
+  await following;
+  const redisMs = () => REDIS_S * 1000 + monotonicMs;
+  expect(redisMs() - one.now()).toBe(10);
+  await vi.waitUntil(() => asked > 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(one.now()).toBe(redisMs());
 });
 
 test('it is asked again and again, until it is stopped', async () => {
