@@ -20,7 +20,7 @@ import { mentionedIn, messageMarkdown } from '../src/slack/markdown/message.ts';
 import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, escapeText, oneLine } from '../src/slack/text.ts';
-import { visible as seen, visible } from '../src/slack/visible.ts';
+import { visible } from '../src/slack/visible.ts';
 import { idOf } from '../src/store/ids.ts';
 
 /** Whoever writes can choose the text; how long it is must cost no more than its length. */
@@ -85,7 +85,6 @@ const readers: Record<string, Reader> = {
   isSafeId,
   idOf,
   oneLine,
-  'what is seen': seen,
   'cut, short': (text) => cut(text, 60),
   'cut, long': (text) => cut(text, text.length - 1),
   cutBytes: (text) => cutBytes(escapeText(text), text.length - 1),

@@ -27,11 +27,17 @@ let requests = 0;
 const asks = (changes: Partial<Caller> = {}) => aCaller({ requestId: `1.2.${requests++}`, ...changes });
 const byBen = (changes: Partial<Caller> = {}) => asks({ user: ben, ...changes });
 
-/** An export of its own, and what is said to whoever asked for it when it is refused. */
+const anExport = (version: string) => ({
+  domain: 'docs.acme.com',
+  project: 'default',
+  version,
+  paths: undefined,
+  privately: false,
+});
+
+/** Starts an export of its own; returns what is said to whoever asked for it when it is refused. */
 async function starts(caller = asks(), { tools }: CommandWorld = world): Promise<string> {
-  const version = `version ${requests}`;
-  const what = { domain: 'docs.acme.com', project: 'default', version, paths: undefined, privately: false };
-  return said(startExport(what, caller, tools));
+  return said(startExport(anExport(`version ${requests}`), caller, tools));
 }
 
 const said = (answer: Promise<unknown>) =>
@@ -58,8 +64,7 @@ test('one person has so many exports at once, wherever they asked for them', asy
 
 test('the refusal shows the way to the oldest of them, and leaves an audit line', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
-  const what = { domain: 'docs.acme.com', project: 'default', version: 'x', paths: undefined };
-  const refused = await startExport({ ...what, privately: false }, asks(), world.tools).catch((e) => e.told);
+  const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.told);
   expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
   expect(world.notes).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
 });
@@ -84,26 +89,14 @@ test('those who ask at once, in several processes, get no more than there are', 
 
 test('the same request again is the same export, and is not refused', async () => {
   const caller = asks();
-  const what = {
-    domain: 'docs.acme.com',
-    project: 'default',
-    version: '1',
-    paths: undefined,
-    privately: false,
-  };
+  const what = anExport('1');
   await startExport(what, caller, world.tools);
   await starts();
   expect(await said(startExport(what, caller, world.tools))).toBe('accepted');
 });
 
 test('what runs already says so, also to somebody who has as many as may be', async () => {
-  const what = {
-    domain: 'docs.acme.com',
-    project: 'default',
-    version: '1',
-    paths: undefined,
-    privately: false,
-  };
+  const what = anExport('1');
   await startExport(what, byBen(), world.tools);
   for (let time = 0; time < 2; time += 1) await starts();
   const told = await startExport(what, asks(), world.tools);

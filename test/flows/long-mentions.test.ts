@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What used to take seconds each: runs of what stands around commands and ids, of blanks, quotes and marks. */
+/** Runs of what stands around commands and ids, of blanks, quotes and marks: a careless reader takes seconds for each. */
 const floods = ['!', '" ', '…', '](', '[', "'", '.a', '\u200D', '~ ', '`a', '*a '];
 
 test('long mentions by a guest keep nobody waiting: commands of others are answered in time', async () => {
