@@ -202,7 +202,10 @@ const operatorErrors = [
   RedisUnfit,
 ];
 
-/** Runs Docket until SIGTERM, SIGINT or SIGHUP. Settings that cannot work are printed with their fixes; then it exits with 1. */
+/**
+ * Runs Docket until SIGTERM, SIGINT or SIGHUP. When settings cannot work, prints their problems with the fixes, and exits
+ * with 1.
+ */
 export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   let log: Log | undefined;
   try {

@@ -17,8 +17,8 @@ export interface HealthChecks {
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
 
 /**
- * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket can
- * still tell people so.
+ * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
+ * can still tell people so.
  */
 export function serveHealth(server: HttpServer, now: () => number): HealthChecks {
   const parts = new Map<string, Parameters<HealthChecks['part']>[1][]>();

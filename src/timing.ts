@@ -132,8 +132,8 @@ export const keep = {
   auditMs: 90 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
-  /** Admins are told at most so often that the platform rejects a key. */
-  keyAlertMs: 1 * hour,
+  /** Admins hear of the same trouble no more often. */
+  adminAlertMs: 1 * hour,
 } as const;
 
 /**

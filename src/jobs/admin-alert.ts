@@ -29,7 +29,7 @@ export interface AdminAlert {
 const TOLD_AT_MOST = 10;
 
 /** How long it is believed who the admins are, and how long where Slack did not tell all of them. */
-const KNOWN_MS = keep.keyAlertMs;
+const KNOWN_MS = keep.adminAlertMs;
 const PARTLY_KNOWN_MS = 60_000;
 
 /**

@@ -21,7 +21,7 @@ export function createOverdue({ due, wake, everyMs }: OverdueParts): () => Promi
   };
 
   return async () => {
-    if (!(await due.mayLook(everyMs * GAP))) return [];
+    if (!(await due.claimSweep(everyMs * GAP))) return [];
     const found = await Promise.all([overdue('runs'), overdue('messages'), overdue('reactions')]);
     return found.flat();
   };

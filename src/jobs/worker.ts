@@ -127,7 +127,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
       maxStalledCount: 1000,
-      // Without the version, BullMQ wakes delayed jobs at whole seconds only; where INFO is forbidden, it is that or nothing.
+      // Without the version, BullMQ wakes delayed jobs at whole seconds only; where INFO is forbidden, that has to do.
       skipVersionCheck,
     });
     worker.on('error', onError);

@@ -97,8 +97,9 @@ const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_messag
 
 /**
  * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` says who the bot is.
- * Tolerates everything, and ignores what no person wrote. Slack marks neither reliably: its own lines come from `USLACK` or `USLACKBOT` without a subtype, a
- * bot's posts have a `user`, and previews of links and edits of a bot are `message_changed` as well.
+ * Tolerates everything, and ignores what no person wrote, which Slack does not mark reliably: its own lines come from
+ * `USLACK` or `USLACKBOT` without a subtype, a bot's posts have a `user`, and previews of links and edits of a bot are
+ * `message_changed` as well.
  */
 export function readReply(event: unknown, envelope: unknown, own: Own): Reply {
   const read = messageEvent.safeParse(event);

@@ -18,7 +18,7 @@ const userIds = z.array(z.string());
 export function createAlertStore(redis: Redis): AlertStore {
   return {
     async begin(name, nowMs) {
-      await redis.set(keys.alert(name), nowMs, 'PX', keep.keyAlertMs, 'NX');
+      await redis.set(keys.alert(name), nowMs, 'PX', keep.adminAlertMs, 'NX');
       return Number((await redis.get(keys.alert(name))) ?? nowMs);
     },
     async setPeople(name, people, forMs) {

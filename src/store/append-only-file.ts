@@ -29,9 +29,9 @@ const CHECK_LIMIT_MS = 120_000;
 const VERSION_LIMIT_MS = 5_000;
 
 /**
- * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, or the
- * server would not see them, and removes what
- * killed rewrites left behind. Returns what to call once the server answers: it logs what Redis cut off.
+ * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, or the server would
+ * not see them, and removes what killed rewrites left behind. Returns what to call once the server answers: it logs
+ * what Redis cut off.
  */
 export function readyData(program: string, place: ServerPlace, log: ServerLog): () => void {
   const { folder } = place;

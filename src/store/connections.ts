@@ -100,7 +100,7 @@ function connect(address: RedisAddress, onError: OnConnectionError, options: Con
   return inItsDatabase(redis);
 }
 
-/** ioredis goes on in database 0 when SELECT fails, where another Docket's data may be. This one never gets ready then. */
+/** When SELECT fails, ioredis goes on in database 0, where another Docket's data may be. This one never gets ready then. */
 function inItsDatabase(redis: Redis): Redis {
   redis.on('error', (error) => {
     if (isSelectError(error)) redis.disconnect(true);

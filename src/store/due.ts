@@ -33,8 +33,8 @@ export interface DueStore {
    * planned before Redis' clock was set back.
    */
   overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]>;
-  /** Returns true to one process in `everyMs`. */
-  mayLook(everyMs: number): Promise<boolean>;
+  /** Returns whether this process is the one that looks for what is overdue; one in `everyMs` is. */
+  claimSweep(everyMs: number): Promise<boolean>;
 }
 
 /** What is found at once; the rest comes the next time. */
@@ -57,7 +57,7 @@ return found
 `);
 
 // A time to live that is longer than it can be was given before Redis' clock was set back.
-const turnScript = luaScript(`
+const claimScript = luaScript(`
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
@@ -76,8 +76,8 @@ export function createDueStore(redis: Redis): DueStore {
     async overdue(list, lateMs, longestMs) {
       return (await overdueScript(redis, [dueLists[list]], [lateMs, longestMs, AT_ONCE])) as string[];
     },
-    async mayLook(everyMs) {
-      return (await turnScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
+    async claimSweep(everyMs) {
+      return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
     },
   };
 }

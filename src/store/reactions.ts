@@ -40,8 +40,8 @@ export interface ReactionRecord {
 
 export interface ReactionStore {
   /**
-   * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is forgotten, but stays in Slack. Answers whether
-   * anything is undelivered.
+   * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
+   * forgotten, but stays in Slack. Returns whether anything is undelivered.
    */
   want(subject: ReactionSubject, wanted: WantedReactions, version: number, nowMs: number): Promise<boolean>;
   load(runId: string): Promise<ReactionRecord | undefined>;

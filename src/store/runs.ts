@@ -58,7 +58,7 @@ export type Acceptance =
   /** Somebody changed the run since it was read. */
   | { kind: 'stale' };
 
-/** Of the runs under one name, `max` may be at work at once: those that a worker has to look at and that have not ended. */
+/** Of the runs under one name, `max` may be at work at once: a worker has to look at them, and they have not ended. */
 export interface Quota {
   name: string;
   max: number;

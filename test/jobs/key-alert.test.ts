@@ -60,7 +60,7 @@ test('each admin gets a direct message that names the project and the fix', asyn
 
 test('within the hour nobody is told again, whichever process finds out', async () => {
   await alertFor(['U0ANA'])('T0ACME', 'acme');
-  nowMs += keep.keyAlertMs - 1;
+  nowMs += keep.adminAlertMs - 1;
   expect(await alertFor(['U0ANA'])('T0ACME', 'acme')).toBe(true);
   expect(await messages()).toHaveLength(1);
 });
@@ -70,7 +70,7 @@ test('after the hour they are told once more', async () => {
   await alert('T0ACME', 'acme');
   // Redis forgets the alert by its own clock.
   await redis.client.del(keys.alert('key:T0ACME:acme'), keys.alertPeople('key:T0ACME:acme'));
-  nowMs += keep.keyAlertMs;
+  nowMs += keep.adminAlertMs;
   await alert('T0ACME', 'acme');
   await alert('T0ACME', 'acme');
   expect(await messages()).toHaveLength(2);
@@ -115,7 +115,7 @@ describe('who the admins are', () => {
     for (let time = 0; time < 30; time += 1) expect(await both[time % 2]?.('T0ACME', 'acme')).toBe(true);
     expect(asked).toHaveBeenCalledTimes(1);
     const livesMs = await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'));
-    expect(livesMs).toBeGreaterThan(keep.keyAlertMs - 60_000);
+    expect(livesMs).toBeGreaterThan(keep.adminAlertMs - 60_000);
   });
 
   test('is asked once by runs that find out at the same moment', async () => {

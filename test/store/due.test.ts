@@ -64,17 +64,17 @@ test('overdue is what should have come, the longest first, and what was planned 
 });
 
 test('one process at a time looks for it, and the next one when the time is over', async () => {
-  expect(await due.mayLook(HOUR_MS)).toBe(true);
-  expect(await due.mayLook(HOUR_MS)).toBe(false);
-  expect(await createDueStore(redis.client).mayLook(HOUR_MS)).toBe(false);
+  expect(await due.claimSweep(HOUR_MS)).toBe(true);
+  expect(await due.claimSweep(HOUR_MS)).toBe(false);
+  expect(await createDueStore(redis.client).claimSweep(HOUR_MS)).toBe(false);
   await redis.client.pexpire(keys.sweep(), 1);
-  await expect.poll(() => due.mayLook(HOUR_MS)).toBe(true);
+  await expect.poll(() => due.claimSweep(HOUR_MS)).toBe(true);
 });
 
 test('a clock that is set back keeps nobody from looking', async () => {
-  await due.mayLook(5000);
+  await due.claimSweep(5000);
   // The time to live of a key ends at a time of day.
   await redis.client.pexpire(keys.sweep(), HOUR_MS);
-  expect(await due.mayLook(5000)).toBe(true);
+  expect(await due.claimSweep(5000)).toBe(true);
   expect(await redis.client.pttl(keys.sweep())).toBeLessThanOrEqual(5000);
 });

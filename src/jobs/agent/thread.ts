@@ -120,9 +120,9 @@ export const sendTrouble = z.object({
   adminsTold: z.boolean().optional(),
   ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
-  /** Who settled it how; `late` is the platform's own answer, `lateNot` its word that it did not arrive. */
   /** Its message stands, and changes only with the answer. */
   told: z.boolean().optional(),
+  /** Who settled it how; `late` is the platform's own answer, `lateNot` its word that it did not arrive. */
   answer: z
     .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
     .optional(),
