@@ -90,7 +90,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   await threads.save(aThread(), 0, { budget, of: 'a', sinceMs: 1 });
   await threads.save(aThread({ rev: 2 }), 0, { budget, of: 'b', sinceMs: 1 });
   await createBudgetStore(client).hold(budget, 1000);
-  await createDueStore(client).mayLook(1000);
+  await createDueStore(client).claimSweep(1000);
 
   const found = await everyKey();
   expect(found.map(({ key }) => key).sort()).toEqual(
