@@ -81,7 +81,9 @@ async function deliver(
   }
   const read = { ...change.read };
   for (const step of stepsOf(change, teamId, context)) {
-    const waitMs = await pace.take(step.pacer, { of: runId, rank: 0, sinceMs: Number(ts) * 1000 });
+    // Threads go in turn, however many replies one of them has.
+    const turn = { of: runId, rank: 0, sinceMs: Number(ts) * 1000, by: runId };
+    const waitMs = await pace.take(step.pacer, turn);
     if (waitMs > 0) return lookAgainIn(waitMs);
     if (!(await reactionStore.calling(runId, { ...change, read }, step.name))) return lookAgainIn(0);
     try {

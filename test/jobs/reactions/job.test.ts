@@ -166,6 +166,16 @@ test.each([
   expect(asked).toHaveLength(1);
 });
 
+test('many replies of one thread do not hold up the reaction in another', async () => {
+  context.timing = { ...defaultTiming, reactionsPerMinute: 20 };
+  await want(Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n + 1}.1`, 'eyes'])));
+  expect(pauseMs(await look())).toBeGreaterThan(0);
+  const other = { ...subject, runId: 'run-2' };
+  await store.want(other, new Map([['100.1', { name: 'eyes' }]]), 1, 1000);
+  // One turn in 3 s: the next one is theirs.
+  expect(pauseMs(await reactionsJob.run({ runId: 'run-2' }, context))).toBeLessThanOrEqual(3000);
+});
+
 test('while Slack refuses the token nothing is called, and no turn is taken', async () => {
   await want({ '1.1': 'eyes' });
   refusedForMs = 7000;
