@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { Log } from '../../log.ts';
+import type { Policy } from '../../policy.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AnswerPrivately } from '../../slack/response-url.ts';
@@ -22,6 +23,7 @@ export interface LinkContext {
   links: LinkStore;
   outbox: Outbox;
   once: Once;
+  policy: Pick<Policy, 'check'>;
   answerPrivately: AnswerPrivately;
   audit: AuditStore;
   tellAdmins: (teamId: string, project: string) => Promise<boolean>;
@@ -102,6 +104,9 @@ async function show(run: LinkRun, { outbox }: LinkContext) {
 async function make(run: LinkRun, context: LinkContext): Promise<Outcome> {
   const { now, timing, random } = context;
   if (now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - now());
+  const may = await mayStill(run, context);
+  if (may === 'unknown') return lookAgainIn(backoffMs(timing, 3, random()));
+  if (may === 'refused') return end(run, { state: 'failed' }, 'refused: not permitted', context);
   const docs = context.docs(run.project);
   if (docs === undefined) return end(run, { state: 'failed' }, 'no such project', context);
   try {
@@ -117,6 +122,12 @@ async function make(run: LinkRun, context: LinkContext): Promise<Outcome> {
       return end(run, { state: 'failed' }, error.kind, context);
     return advance(run, { failures, nextLookAtMs: nextMs }, context, nextMs - now());
   }
+}
+
+/** Where no worker was there for long, whoever asked may have lost the permission since. */
+async function mayStill({ sinceMs, to }: LinkRun, { policy, now, timing }: LinkContext) {
+  const isOld = now() - sinceMs > timing.permissionCacheMs;
+  return isOld ? (await policy.check(to.id, 'export')).kind : 'allowed';
 }
 
 /** Sees to it that the message arrives, and that the link is taken out of it when it ends. */

@@ -64,6 +64,7 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkCo
       answered.push({ responseUrl, message });
       return true;
     },
+    policy: { check: async () => ({ kind: 'unknown' }) },
     wake: async (run) => void woken.push(run.id),
     stopping: new AbortController().signal,
     now: () => nowMs,
@@ -152,6 +153,35 @@ describe('a link of one’s own', () => {
     expect(platform.made).toHaveLength(2);
     expect(shown.at(-1)).toContain(`docket-link:${run.id}.2`);
     expect(await createLinkStore(redis.client).get(`${run.id}.2`)).toBe(`${ADDRESS}2`);
+  });
+});
+
+describe('a link that nobody could make for longer than permissions are believed', () => {
+  const person = { id: 'U0BEN', name: 'ben', fullMember: true, active: true };
+  const late = () => given({ sinceMs: nowMs - defaultTiming.permissionCacheMs - 1 });
+
+  test('is made when its person still may', async () => {
+    const run = await late();
+    const check = async () => ({ kind: 'allowed' as const, person });
+    await look(run, contextWith(makesLinks(), { policy: { check } }));
+    expect((await stored(run))?.state).toBe('sent');
+  });
+
+  test('is not made when they may no longer', async () => {
+    const run = await late();
+    const check = async () => ({ kind: 'refused' as const, person, ask: [] });
+    const platform = makesLinks();
+    expect(await look(run, contextWith(platform, { policy: { check } }))).toEqual({ kind: 'done' });
+    expect(platform.made).toEqual([]);
+    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    const { refused } = await createAuditStore(redis.client).last('T0ACME', 10);
+    expect(refused).toMatchObject([{ result: 'refused: not permitted' }]);
+  });
+
+  test('waits until Slack tells', async () => {
+    const run = await late();
+    expect(await look(run, contextWith(makesLinks()))).toMatchObject({ kind: 'again' });
+    expect((await stored(run))?.state).toBe('making');
   });
 });
 
