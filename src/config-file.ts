@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import {
+  type Problem,
+  projectProblems,
+  record,
+  typable,
+  type Variables,
+  variableIn,
+} from './config-projects.ts';
 import { isSafeId } from './docs-api/paths.ts';
 import { readDomain } from './domain.ts';
 import type { Allow } from './policy.ts';
@@ -23,9 +31,6 @@ export interface ConfigFile {
     instructionsWaiting: number;
   };
 }
-
-/** The environment's part: where keys are found, and what they must begin with. */
-export type Variables = Record<string, string | undefined>;
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
@@ -76,11 +81,6 @@ const apiKey = z
       );
   })
   .optional();
-
-function variableIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined;
-  return 'env' in value && typeof value.env === 'string' ? value.env : undefined;
-}
 
 function numberWithin(fits: (value: number) => boolean, range: string, preset: number) {
   const problem = `must be ${range}. The default is ${preset}.`;
@@ -159,8 +159,6 @@ const fileShape = z.strictObject(
 /** What holds without a file. */
 export const withoutFile: ConfigFile = { ...fileShape.parse({}), projects: undefined };
 
-type Problem = Pick<YamlProblem, 'path' | 'text'>;
-
 /**
  * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and
  * repeat neither a key nor what stands where a key belongs; with any of them there is no `file`.
@@ -185,7 +183,7 @@ export function readConfigFile(
     return lines([{ path: [], line: 1, text: 'is empty. Write settings into it, or unset DOCKET_CONFIG.' }]);
 
   const parsed = fileShape.safeParse(yaml.value);
-  const found = [...shapeProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml, env)];
+  const found = [...shapeProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];
   const yamlPaths = new Set(yaml.problems.map((problem) => shownPath(problem.path)));
   const problems = [
     ...yaml.problems,
@@ -251,97 +249,6 @@ function distance(one: string, other: string): number {
     row = next;
   }
   return row.at(-1) ?? 0;
-}
-
-/** Looks at everything in the projects that is sound by itself, whatever else is wrong. */
-function projectProblems(yaml: YamlFile, env: Variables): Problem[] {
-  const projects = Object.entries(record(valueAt(yaml.value, ['projects'])));
-  const names = new Map<string, string>();
-  const channels = new Map<string, string>();
-  return projects.flatMap(([name, project]): Problem[] => {
-    const path = ['projects', name];
-    const given = record(project);
-    return [
-      ...nameProblems(name, path, names),
-      ...domainProblems(strings(given.domains), path),
-      ...strings(given.channels).flatMap(([index, id]): Problem[] => {
-        const owner = channels.get(id);
-        channels.set(id, name);
-        if (owner === undefined) return [];
-        const text =
-          owner === name
-            ? 'is in this list already. Remove one of the two.'
-            : `is the channel of the project ${owner} already. A channel has one default project: keep one.`;
-        return [{ path: [...path, 'channels', index], text }];
-      }),
-      ...keyProblems(given, path, env),
-    ];
-  });
-}
-
-const typable = /^[a-z0-9_-]{1,40}$/i;
-
-function nameProblems(name: string, path: YamlPath, names: Map<string, string>): Problem[] {
-  if (!typable.test(name)) {
-    const text =
-      'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
-    return [{ path, text }];
-  }
-  const same = names.get(name.toLowerCase());
-  names.set(name.toLowerCase(), name);
-  if (same === undefined) return [];
-  return [{ path, text: `differs from ${same} only in capitals, which --project ignores. Choose another.` }];
-}
-
-function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
-  const seen = new Set<string>();
-  return typed.flatMap(([index, word]): Problem[] => {
-    const read = readDomain(word);
-    if (read.kind === 'unclear') return [];
-    if (seen.has(read.domain))
-      return [{ path: [...path, 'domains', index], text: 'is in this list already. Remove one of the two.' }];
-    seen.add(read.domain);
-    return [];
-  });
-}
-
-/** What no token, key or secret holds, with the fix; nothing is said of the value. */
-export function secretFlaw(secret: string): string | undefined {
-  if (/^["'`]|["'`]$/.test(secret))
-    return 'has quotes around it. Remove them: an env file of docker keeps them.';
-  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
-  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
-}
-
-function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Variables): Problem[] {
-  if (!('apiKey' in project)) {
-    const text =
-      'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.';
-    return env.DOCS_API_KEY === undefined ? [{ path, text }] : [];
-  }
-  const name = variableIn(project.apiKey);
-  if (name === undefined || !/^[A-Z][A-Z0-9_]{0,99}$/.test(name)) return [];
-  const key = env[name];
-  const prefix = env.DOCS_API_KEY_PREFIX;
-  const problem = (text: string) => [{ path: [...path, 'apiKey', 'env'], text }];
-  if (key === undefined)
-    return problem('names an environment variable that is not set. Set it to an admin API key.');
-  const flaw = secretFlaw(key);
-  if (flaw !== undefined) return problem(`names a key that ${flaw}`);
-  if (prefix !== undefined && !key.startsWith(prefix))
-    return problem(
-      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
-    );
-  return [];
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-function strings(value: unknown): [number, string][] {
-  if (!Array.isArray(value)) return [];
-  return [...value.entries()].filter((entry): entry is [number, string] => typeof entry[1] === 'string');
 }
 
 function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Variables } from './config-file.ts';
+import type { Variables } from './config-projects.ts';
+import { decoded } from './store/redis-address.ts';
 
 /** What REDIS_ALLOW may name: what is refused without it. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
@@ -15,15 +16,6 @@ export function readAllowances(list: string): RedisAllowance[] | undefined {
     .map((word) => word.trim())
     .filter((word) => word !== '');
   return words.every(isAllowance) ? words : undefined;
-}
-
-/** The password as it is; an address may hold a `%` that encodes nothing. */
-function decoded(password: string): string {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return password;
-  }
 }
 
 /**

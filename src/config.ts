@@ -1,13 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import {
-  type ConfigFile,
-  projectId,
-  readConfigFile,
-  secretFlaw,
-  type Variables,
-  withoutFile,
-} from './config-file.ts';
+import { type ConfigFile, projectId, readConfigFile, withoutFile } from './config-file.ts';
+import { secretFlaw, type Variables } from './config-projects.ts';
 import {
   isRedisAddress,
   type RedisAllowance,

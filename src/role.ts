@@ -9,7 +9,7 @@ import type { IdentityKeeper } from './slack/identity.ts';
 import type { Mentions } from './slack/markdown/message.ts';
 import type { Names } from './slack/markdown/names.ts';
 import type { Clock } from './store/clock.ts';
-import type { RedisAddress } from './store/connections.ts';
+import type { RedisAddress } from './store/redis-address.ts';
 import type { RedisWatch } from './store/redis-watch.ts';
 import type { Timing } from './timing.ts';
 

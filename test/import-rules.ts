@@ -42,6 +42,7 @@ const appLayer = [
   'closers',
   'config',
   'config-file',
+  'config-projects',
   'config-redis',
   'yaml-file',
   'node-version',

@@ -1,12 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Timing } from '../timing.ts';
 import { PrimaryConnector } from './primary-connector.ts';
-
-/**
- * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of an authority of one's own as PEM, or
- * the path of a unix socket.
- */
-export type RedisAddress = { url: string; ca?: string | undefined } | { socketPath: string };
+import { type RedisAddress, serverOf } from './redis-address.ts';
 
 /** What a connection says of itself; called on every change, never with a secret. */
 export type OnConnectionError = (error: Error) => void;
@@ -48,29 +43,6 @@ export function connectForWork(
  * other end vanished without a word is given up.
  */
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
-
-/** Returns where and how to connect; whatever else an address says, such as `?host=`, is not taken. */
-export function serverOf(address: RedisAddress) {
-  if ('socketPath' in address) return { path: address.socketPath };
-  const url = new URL(address.url);
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, '') || 'localhost',
-    port: Number(url.port || 6379),
-    db: Number(url.pathname.slice(1)),
-    ...(url.username !== '' && { username: decoded(url.username) }),
-    ...(url.password !== '' && { password: decoded(url.password) }),
-    ...(url.protocol === 'rediss:' && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
-  };
-}
-
-/** As it is where it holds a `%` that encodes nothing. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /**
  * What a server answers that was the primary and no longer is, or still loads its data: a new connection may lead to

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { Redis, ReplyError } from 'ioredis';
 import { within } from '../within.ts';
-import { type RedisAddress, serverOf } from './connections.ts';
 import { infoFields } from './primary-connector.ts';
+import { type RedisAddress, serverOf } from './redis-address.ts';
 import {
   noTls,
   ownIsAway,

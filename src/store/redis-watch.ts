@@ -2,8 +2,8 @@ import { type Redis, ReplyError } from 'ioredis';
 import type { Log } from '../log.ts';
 import type { Timing } from '../timing.ts';
 import { within } from '../within.ts';
-import type { RedisAddress } from './connections.ts';
 import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
+import type { RedisAddress } from './redis-address.ts';
 import { checkRedis } from './redis-check.ts';
 import type { RedisProblem } from './redis-problems.ts';
 

@@ -1,0 +1,28 @@
+/**
+ * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of an authority of one's own as PEM, or
+ * the path of a unix socket.
+ */
+export type RedisAddress = { url: string; ca?: string | undefined } | { socketPath: string };
+
+/** Returns where and how to connect; whatever else an address says, such as `?host=`, is not taken. */
+export function serverOf(address: RedisAddress) {
+  if ('socketPath' in address) return { path: address.socketPath };
+  const url = new URL(address.url);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, '') || 'localhost',
+    port: Number(url.port || 6379),
+    db: Number(url.pathname.slice(1)),
+    ...(url.username !== '' && { username: decoded(url.username) }),
+    ...(url.password !== '' && { password: decoded(url.password) }),
+    ...(url.protocol === 'rediss:' && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
+  };
+}
+
+/** Returns a name or a password of an address as it is meant; as it is written where a `%` in it encodes nothing. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
