@@ -42,7 +42,8 @@ async function isPublic(
     const open = asked.isPublic || (await slack.channel(asked.channel)).isPublic;
     return { kind: 'known', isPublic: open };
   } catch (error) {
-    if (error instanceof SlackApiError && error.kind === 'limited' && error.retryAfterMs !== undefined)
+    if (!(error instanceof SlackApiError)) throw error;
+    if (error.kind === 'limited' && error.retryAfterMs !== undefined)
       return { kind: 'wait', inMs: error.retryAfterMs };
     log.warn({ run: id, err: error }, 'Slack does not tell whether a channel is public');
     return { kind: 'known', isPublic: false };

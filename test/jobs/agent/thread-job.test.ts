@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
 import { threadJob } from '../../../src/jobs/agent/thread-job.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
+import { Stopping } from '../../../src/stopping.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { agentWorld } from './agent-world.ts';
-import { anInstruction, NOW_MS } from './any-thread.ts';
+import { anInstruction, aThread, NOW_MS } from './any-thread.ts';
 import { ana, ben, clicks, instructs, wrote } from './hearing.ts';
 
 let redis: TestRedis;
@@ -40,6 +41,20 @@ test('a platform that says "too many" again and again is told of in one message'
     new Set(world.shown.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0])).size,
   ).toBe(1);
   expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
+});
+
+test('whether its channel is public is not settled by a process that is to stop', async () => {
+  const asked = { ...aThread().asked, isPublic: false };
+  const channel = world.context.slack.channel;
+  world.context.slack.channel = async () => {
+    throw new Stopping();
+  };
+  const fresh = { state: 'accepted', checked: false, asked } as const;
+  await expect(world.follows(fresh)).rejects.toThrow(Stopping);
+  expect(await world.thread()).toMatchObject({ ...fresh, rev: 1 });
+  world.context.slack.channel = channel;
+  await world.look();
+  expect((await world.thread()).asked.isPublic).toBe(true);
 });
 
 test('one thread with many instructions does not keep the hour’s limit from another one', async () => {
