@@ -95,7 +95,7 @@ export interface MessageStore {
   updateIf(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
   /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
   settle(messageKey: string, hash: string): Promise<boolean>;
-  /** Whether Slack shows it as it is wanted now. */
+  /** Whether Slack shows it as it is wanted now, and where it was wanted. */
   isShown(messageKey: string): Promise<boolean>;
   /** How far the message has got. */
   state(messageKey: string): Promise<DeliveryState>;
@@ -191,9 +191,10 @@ export function createMessageStore(redis: Redis): MessageStore {
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
     async isShown(messageKey) {
-      const fields = ['ts', 'hash', 'deliveredHash'];
-      const [ts, hash, deliveredHash] = await redis.hmget(keys.message(messageKey), ...fields);
-      return Boolean(ts) && hash === deliveredHash;
+      const fields = ['ts', 'hash', 'deliveredHash', 'refusal'];
+      const [ts, hash, deliveredHash, refusal] = await redis.hmget(keys.message(messageKey), ...fields);
+      // One that Slack refused counts as delivered.
+      return Boolean(ts) && hash === deliveredHash && !refusal;
     },
     async forget(messageKey) {
       await redis.zrem(keys.undelivered(), messageKey);
