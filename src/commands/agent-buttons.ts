@@ -1,14 +1,8 @@
 import { isAlone } from '../jobs/agent/asking.ts';
+import { agentActions, type ThreadButton, threadButton } from '../jobs/agent/buttons.ts';
 import { clicked } from '../jobs/agent/click.ts';
 import { type ThreadClick, threadClicks } from '../jobs/agent/heard.ts';
-import {
-  agentActions,
-  type Person,
-  type ThreadButton,
-  type ThreadRun,
-  threadButton,
-  threadRun,
-} from '../jobs/agent/thread.ts';
+import { type Person, type ThreadRun, threadRun } from '../jobs/agent/thread.ts';
 import { maySee } from '../jobs/may-see.ts';
 import { person } from '../jobs/wording-view.ts';
 import { message } from '../slack/blocks.ts';

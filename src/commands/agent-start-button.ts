@@ -1,6 +1,6 @@
+import { agentActions } from '../jobs/agent/buttons.ts';
 import { mentionButton, mentionRun } from '../jobs/agent/mention.ts';
 import { projectMessage } from '../jobs/agent/mention-view.ts';
-import { agentActions } from '../jobs/agent/thread.ts';
 import { message } from '../slack/blocks.ts';
 import { inPlace, type PrivateAnswer } from '../slack/response-url.ts';
 import { idOf } from '../store/ids.ts';

@@ -1,6 +1,7 @@
+import { agentActions } from '../jobs/agent/buttons.ts';
 import { threadLine } from '../jobs/agent/list-view.ts';
 import { jobName, threadButtonOf } from '../jobs/agent/phrases.ts';
-import { agentActions, type ThreadRun } from '../jobs/agent/thread.ts';
+import type { ThreadRun } from '../jobs/agent/thread.ts';
 import { isIn } from '../jobs/may-see.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import { count } from '../slack/text.ts';

@@ -1,4 +1,4 @@
-import { agentActions } from '../jobs/agent/thread.ts';
+import { agentActions } from '../jobs/agent/buttons.ts';
 import { exportActions } from '../jobs/export/run.ts';
 import { linkActions as ownLinkActions } from '../jobs/link/run.ts';
 import { agentCommand } from './agent.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { threadButtons } from '../../src/commands/agent-buttons.ts';
-import { agentActions, type ThreadRun } from '../../src/jobs/agent/thread.ts';
+import { agentActions } from '../../src/jobs/agent/buttons.ts';
+import type { ThreadRun } from '../../src/jobs/agent/thread.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import { anInstruction, aThread, aTrouble } from '../jobs/agent/any-thread.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from './command-world.ts';

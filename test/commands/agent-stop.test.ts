@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stopFollowing } from '../../src/commands/agent-stop.ts';
-import { agentActions } from '../../src/jobs/agent/thread.ts';
+import { agentActions } from '../../src/jobs/agent/buttons.ts';
 import { aThread } from '../jobs/agent/any-thread.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from './command-world.ts';
 

@@ -1,8 +1,9 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { person } from '../wording-view.ts';
+import { agentActions } from './buttons.ts';
 import { instructions, LISTED, quoted, quotedBy, threadButtonOf, unsentWords, waitingIn } from './phrases.ts';
-import { agentActions, headOf, type Instruction, type ThreadRun, TROUBLE_TOLD_AT } from './thread.ts';
+import { headOf, type Instruction, type ThreadRun, TROUBLE_TOLD_AT } from './thread.ts';
 
 /** What keeps instructions from going out for a while: a limit, or a platform that does not answer. */
 export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[] {

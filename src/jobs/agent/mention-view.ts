@@ -1,8 +1,8 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
+import { agentActions } from './buttons.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './mention.ts';
 import { tooLongWords } from './phrases.ts';
-import { agentActions } from './thread.ts';
 
 const followHere: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
 

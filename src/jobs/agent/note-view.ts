@@ -2,8 +2,9 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import { isAlone } from './asking.ts';
+import { agentActions } from './buttons.ts';
 import { LISTED, quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
-import { agentActions, type Note, type ThreadRun } from './thread.ts';
+import type { Note, ThreadRun } from './thread.ts';
 
 /** What one person is told alone, in the thread. */
 export function noteMessage(thread: ThreadRun, note: Note): Message {

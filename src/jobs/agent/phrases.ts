@@ -1,7 +1,8 @@
 import type { ButtonParts, Part } from '../../slack/blocks.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
 import { BUTTON_VALUE, person, shortId } from '../wording-view.ts';
-import { agentActions, type Person, type ThreadButton, type ThreadRun } from './thread.ts';
+import { agentActions, type ThreadButton } from './buttons.ts';
+import type { Person, ThreadRun } from './thread.ts';
 
 /** Reading a host name takes the square of its length. */
 const LONGEST_ADDRESS = 8000;

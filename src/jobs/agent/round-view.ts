@@ -1,6 +1,7 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { duration } from '../../slack/text.ts';
+import { agentActions } from './buttons.ts';
 import {
   archivedWords,
   instructions,
@@ -11,7 +12,7 @@ import {
   threadButtonOf,
   waitingWords,
 } from './phrases.ts';
-import { agentActions, type RoundEnding, type ThreadRound, type ThreadRun } from './thread.ts';
+import type { RoundEnding, ThreadRound, ThreadRun } from './thread.ts';
 
 /** The key of the message that says how a round goes. */
 export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thread.id}.round.${round}`;

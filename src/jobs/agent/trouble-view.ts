@@ -2,6 +2,7 @@ import { type ButtonParts, type Message, message, type Part } from '../../slack/
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { keyRemedy, person, platformSaid } from '../wording-view.ts';
+import { agentActions } from './buttons.ts';
 import {
   archivedWords,
   brokenWords,
@@ -11,7 +12,7 @@ import {
   quoted,
   threadButtonOf,
 } from './phrases.ts';
-import { agentActions, type SendTrouble, type ThreadRun } from './thread.ts';
+import type { SendTrouble, ThreadRun } from './thread.ts';
 
 /** What was not sent, and what a person has to decide. */
 export function troubleMessages(thread: ThreadRun, place: Shown['place']): Shown[] {

@@ -2,6 +2,7 @@ import { type ButtonParts, type Message, message, type Part } from '../../slack/
 import type { Shown } from '../../slack/outbox.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
 import { keyRemedy, person } from '../wording-view.ts';
+import { agentActions } from './buttons.ts';
 import { limitMessages } from './limit-view.ts';
 import { stateWord } from './list-view.ts';
 import {
@@ -18,7 +19,7 @@ import {
   waitingWords,
 } from './phrases.ts';
 import { roundMessages } from './round-view.ts';
-import { agentActions, type ThreadRun } from './thread.ts';
+import type { ThreadRun } from './thread.ts';
 import { troubleMessages } from './trouble-view.ts';
 
 /** The key of the card; the one in direct messages is another message than the one where it was asked. */
