@@ -97,6 +97,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
     const target = await resolve(record);
     if (target === undefined) return again(timing.retryMinMs);
+    const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
@@ -111,6 +112,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
+        if (isRoot) await ownPosts.posted(teamId, channel, key, ts);
         const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
         return changed(key, record, { ...adopted, ...forgetPost });
       }
@@ -120,7 +122,6 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const turn = { of: key, rank: rankOf(wanted), sinceMs: now(), by: wanted.by };
     const waitMs = await pace.take(pacer, turn);
     if (waitMs > 0) return again(waitMs);
-    const isRoot = target.threadTs === undefined;
     if (isRoot) await ownPosts.posting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.timeMs());
     const markedAtMs = now();

@@ -30,6 +30,9 @@ test('what is posted into a channel is known as ours: before the call, and by it
   await settle('card');
   const card = slack.messages.find(({ text }) => text === 'card');
   expect(await known(channel)).toEqual([['lost'], [card?.ts]]);
+  await settle('lost');
+  const lost = slack.messages.find(({ text }) => text === 'lost');
+  expect(await known(channel)).toEqual([[], [card?.ts, lost?.ts]]);
   await delivering.close();
 });
 
