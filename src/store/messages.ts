@@ -101,8 +101,6 @@ export interface MessageStore {
   state(messageKey: string): Promise<DeliveryState>;
   /** A message without a record cannot be delivered any more. */
   forget(messageKey: string): Promise<void>;
-  /** Keys of messages that Slack does not show as they are wanted, the one that is due first first. */
-  undelivered(): Promise<string[]>;
 }
 
 const wantScript = luaScript(`
@@ -216,6 +214,5 @@ export function createMessageStore(redis: Redis): MessageStore {
       );
       return settled === 1;
     },
-    undelivered: () => redis.zrange(keys.undelivered(), '0', '-1'),
   };
 }

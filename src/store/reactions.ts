@@ -59,8 +59,6 @@ export interface ReactionStore {
   failed(runId: string): Promise<number>;
   /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
   settle(runId: string): Promise<boolean>;
-  /** Runs with undelivered reactions, the one that is due first first. */
-  undelivered(): Promise<string[]>;
 }
 
 // Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
@@ -187,7 +185,6 @@ export function createReactionStore(redis: Redis): ReactionStore {
     },
     failed: async (runId) => Number(await failScript(redis, [keys.reactions(runId)], [])),
     settle: async (runId) => (await settleScript(redis, both(runId), [runId])) === 1,
-    undelivered: () => redis.zrange(keys.reactionsUndelivered(), '0', '-1'),
   };
 }
 

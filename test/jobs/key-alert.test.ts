@@ -7,6 +7,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { keep } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { listed } from '../store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
@@ -41,7 +42,7 @@ function alertFor(ids: readonly string[], { complete = true, asked = () => {} } 
 /** The direct messages that were wanted. */
 async function messages() {
   const store = createMessageStore(redis.client);
-  const found = await Promise.all((await store.undelivered()).map((key) => store.load(key)));
+  const found = await Promise.all((await listed(redis, 'messages')).map((key) => store.load(key)));
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 

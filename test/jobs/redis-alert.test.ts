@@ -6,6 +6,7 @@ import { createAlertStore } from '../../src/store/alerts.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import type { RedisProblem } from '../../src/store/redis-problems.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { listed } from '../store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
@@ -36,7 +37,7 @@ function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fa
 
 async function messages() {
   const store = createMessageStore(redis.client);
-  const found = await Promise.all((await store.undelivered()).map((key) => store.load(key)));
+  const found = await Promise.all((await listed(redis, 'messages')).map((key) => store.load(key)));
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 

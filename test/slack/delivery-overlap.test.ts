@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { listed } from '../store/listed.ts';
 import { createDelivering } from './delivering.ts';
 
 let redis: TestRedis;
@@ -111,7 +112,7 @@ test('an edit of a process that died is made again at once, and once more when i
   expect(texts()).toEqual(['second']);
   expect(delivered).toMatchObject({ kind: 'again' });
   await settle('m1');
-  expect(await messages.undelivered()).toEqual([]);
+  expect(await listed(redis, 'messages')).toEqual([]);
   expect(calls('chat.update')).toBe(2);
 });
 

@@ -4,6 +4,7 @@ import { createMessageStore, type MessageStore } from '../../src/store/messages.
 import { keep } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { aMessage } from './a-message.ts';
+import { listed } from './listed.ts';
 
 let redis: TestRedis;
 let messages: MessageStore;
@@ -21,7 +22,7 @@ describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {
     expect(await messages.want('m1', done, 1, 1000)).toBe(true);
     expect(await messages.load('m1')).toEqual({ wanted: done });
-    expect(await messages.undelivered()).toEqual(['m1']);
+    expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('with a later version replaces it', async () => {
@@ -52,7 +53,7 @@ describe('wanting a message', () => {
     await messages.want('m1', running, 1, 1000);
     await messages.settle('m1', 'running');
     await messages.want('m1', running, 2, 2000);
-    expect(await messages.undelivered()).toEqual([]);
+    expect(await listed(redis, 'messages')).toEqual([]);
   });
 
   test('keeps what is known of its delivery', async () => {
@@ -71,7 +72,7 @@ describe('wanting a message', () => {
     await messages.want('late', running, 1, 2000);
     await messages.want('early', running, 1, 1000);
     await messages.want('early', done, 2, 3000);
-    expect(await messages.undelivered()).toEqual(['early', 'late']);
+    expect(await listed(redis, 'messages')).toEqual(['early', 'late']);
   });
 
   test('keeps it as long as its run', async () => {
@@ -196,14 +197,14 @@ describe('settling', () => {
   test('takes a message from the undelivered ones', async () => {
     await messages.want('m1', running, 1, 1000);
     expect(await messages.settle('m1', 'running')).toBe(true);
-    expect(await messages.undelivered()).toEqual([]);
+    expect(await listed(redis, 'messages')).toEqual([]);
   });
 
   test('when something newer is wanted by now says so, and leaves it listed', async () => {
     await messages.want('m1', running, 1, 1000);
     await messages.want('m1', done, 2, 2000);
     expect(await messages.settle('m1', 'running')).toBe(false);
-    expect(await messages.undelivered()).toEqual(['m1']);
+    expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('of an older state puts a message back whose newer one was settled meanwhile', async () => {
@@ -211,12 +212,12 @@ describe('settling', () => {
     await messages.want('m1', done, 2, 2000);
     expect(await messages.settle('m1', 'done')).toBe(true);
     expect(await messages.settle('m1', 'running')).toBe(false);
-    expect(await messages.undelivered()).toEqual(['m1']);
+    expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('a message without a record is forgotten', async () => {
     await messages.want('m1', running, 1, 1000);
     await messages.forget('m1');
-    expect(await messages.undelivered()).toEqual([]);
+    expect(await listed(redis, 'messages')).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { keep } from '../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { listed } from './listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;
@@ -41,7 +42,7 @@ describe('what is wanted', () => {
       { ts: '1.1', wanted: 'double_vertical_bar' },
       { ts: '2.2', wanted: 'eyes' },
     ]);
-    expect(await store.undelivered()).toEqual(['run-1']);
+    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
   });
 
   test('of an older state, told late, changes nothing', async () => {
@@ -53,7 +54,7 @@ describe('what is wanted', () => {
   test('and shown already is nothing to deliver', async () => {
     await shown({ '1.1': 'eyes' });
     expect(await want({ '1.1': 'eyes' })).toBe(false);
-    expect(await store.undelivered()).toEqual([]);
+    expect(await listed(redis, 'reactions')).toEqual([]);
   });
 
   test('instead of what is shown is a change', async () => {
@@ -76,7 +77,7 @@ describe('what is wanted', () => {
     await want({ '1.1': 'eyes' });
     expect(await want({ '1.1': undefined })).toBe(false);
     expect(await changes()).toEqual([]);
-    expect(await store.undelivered()).toEqual([]);
+    expect(await listed(redis, 'reactions')).toEqual([]);
   });
 
   test('and left out later is forgotten once it is delivered, and not before', async () => {
@@ -95,7 +96,7 @@ describe('what is wanted', () => {
     await store.want(late, named({ '1.1': 'eyes' }), 1, 2000);
     await want({ '1.1': 'eyes' }, 1000);
     await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
-    expect(await store.undelivered()).toEqual(['run-1', 'late']);
+    expect(await listed(redis, 'reactions')).toEqual(['run-1', 'late']);
   });
 
   test('is kept as long as a run, counted from the last time it was said', async () => {
@@ -181,17 +182,17 @@ describe('settling', () => {
     await want({ '1.1': 'eyes', '1.2': 'eyes' });
     await store.shows('run-1', '1.1', 'eyes');
     expect(await store.settle('run-1')).toBe(false);
-    expect(await store.undelivered()).toEqual(['run-1']);
+    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
     await store.shows('run-1', '1.2', 'eyes');
     expect(await store.settle('run-1')).toBe(true);
-    expect(await store.undelivered()).toEqual([]);
+    expect(await listed(redis, 'reactions')).toEqual([]);
   });
 
   test('puts a run back that somebody else had settled', async () => {
     await want({ '1.1': 'eyes' });
     await redis.client.del(keys.reactionsUndelivered());
     expect(await store.settle('run-1')).toBe(false);
-    expect(await store.undelivered()).toEqual(['run-1']);
+    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
   });
 
   test('forgets one without a record', async () => {
@@ -199,7 +200,7 @@ describe('settling', () => {
     await redis.client.del(keys.reactions('run-1'));
     expect(await store.load('run-1')).toBeUndefined();
     expect(await store.settle('run-1')).toBe(true);
-    expect(await store.undelivered()).toEqual([]);
+    expect(await listed(redis, 'reactions')).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { aMessage } from '../../store/a-message.ts';
+import { listed } from '../../store/listed.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -24,5 +25,5 @@ test('a message of a newer Docket is left to that one as it is', async () => {
   const context = { deliver, log: pino({ level: 'silent' }) };
   expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
-  expect(await messages.undelivered()).toEqual(['m1']);
+  expect(await listed(redis, 'messages')).toEqual(['m1']);
 });

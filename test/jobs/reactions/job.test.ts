@@ -8,6 +8,7 @@ import { createPaceStore } from '../../../src/store/pace.ts';
 import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
 import { defaultTiming } from '../../../src/timing.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { listed } from '../../store/listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;
@@ -72,7 +73,7 @@ test('reactions are added in the order in which the messages were written', asyn
   await want({ '1758376802.000100': 'eyes', '1758376801.000100': 'double_vertical_bar' });
   expect(await look()).toEqual({ kind: 'done' });
   expect(asked).toEqual(['+double_vertical_bar C0DOCS 1758376801.000100', '+eyes C0DOCS 1758376802.000100']);
-  expect(await store.undelivered()).toEqual([]);
+  expect(await listed(redis, 'reactions')).toEqual([]);
 });
 
 test('another reaction takes the place of the old one, and none takes it away', async () => {
@@ -97,7 +98,7 @@ test('a run without a record is forgotten', async () => {
   await want({ '1.1': 'eyes' });
   await redis.client.del(...(await redis.client.keys('*reactions:run-1')));
   expect(await look()).toEqual({ kind: 'done' });
-  expect([asked, await store.undelivered()]).toEqual([[], []]);
+  expect([asked, await listed(redis, 'reactions')]).toEqual([[], []]);
 });
 
 test('what is wanted anew during a look is delivered by the next', async () => {
@@ -271,6 +272,6 @@ describe('a call without a result', () => {
     trouble = [{ error: new TypeError('a defect') }];
     await want({ '1.1': 'eyes' });
     await expect(look()).rejects.toThrow('a defect');
-    expect(await store.undelivered()).toEqual(['run-1']);
+    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
   });
 });
