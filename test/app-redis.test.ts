@@ -149,7 +149,7 @@ test.each(['all', 'web', 'worker'])(
     const { primary, replica, swap } = await startRedisPair();
     const way = await wayTo(primary.url);
     const { problems, redisIs } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
-    await expect.poll(redisIs, { timeout: 10_000 }).toBe('up');
+    await expect.poll(redisIs).toBe('up');
     await swap();
     await expect.poll(redisIs, { timeout: 15_000 }).toBe('down');
     await expect.poll(problems, { timeout: 15_000 }).toContain('read-only replica');
@@ -163,7 +163,7 @@ describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
   test('connections that went silent are told, and back by themselves', async () => {
     const way = await wayTo(redis.url);
     const { redisIs, alive } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
-    await expect.poll(redisIs, { timeout: 10_000 }).toBe('up');
+    await expect.poll(redisIs).toBe('up');
     way.goSilent();
     expect(await redisIs()).toBe('down');
     await expect.poll(redisIs, { timeout: 12_000 }).toBe('up');
@@ -192,10 +192,10 @@ describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
     );
     way.leadTo(`redis://127.0.0.1:${await freePort()}`);
     way.cut();
-    await expect.poll(redisIs, { timeout: 10_000 }).toBe('down');
-    await expect.poll(() => logged('unreachable'), { timeout: 10_000 }).toBeDefined();
+    await expect.poll(redisIs).toBe('down');
+    await expect.poll(() => logged('unreachable')).toBeDefined();
     const checks = way.connections();
-    await expect.poll(() => way.connections(), { timeout: 10_000 }).toBeGreaterThan(checks + 10);
+    await expect.poll(() => way.connections()).toBeGreaterThan(checks + 10);
     expect(await alive()).toBe(200);
   });
 });

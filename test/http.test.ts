@@ -212,7 +212,7 @@ describe('a body', () => {
     const sent = Array.from({ length: 20 }, (_, n) => sends(start, Buffer.alloc(1_700_000 + n)));
     const refused = () => sent.filter(({ text }) => text.includes('HTTP/1.1 503 ')).length;
     // 18 of them fit.
-    await expect.poll(refused, { timeout: 10_000 }).toBe(2);
+    await expect.poll(refused).toBe(2);
     expect((await posts(command())).status).toBe(200);
     expect(sent.filter(({ text }) => text !== '')).toHaveLength(2);
   });

@@ -85,7 +85,7 @@ test('a wake that comes while the job runs is not slept through', async () => {
     return looks.length === 1 ? lookAgainIn(600_000) : done;
   });
   await ensure('busy');
-  await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBeGreaterThan(1);
+  await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
 });
 
 test('a wake that comes while the job is handed back is not slept through either', async () => {
@@ -101,7 +101,7 @@ test('a wake that comes while the job is handed back is not slept through either
     return looks.length === 1 ? lookAgainIn(600_000) : done;
   });
   await ensure('handed');
-  await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBeGreaterThan(1);
+  await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
 });
 
 test('a job that always breaks is given up with a reference, and looked at no more', async () => {
@@ -125,7 +125,7 @@ test('errors with good looks between them do not add up', async () => {
     return lookAgainIn(1);
   });
   await ensure('flaky');
-  await expect.poll(() => seen.looks.length, { timeout: 10_000 }).toBe(40);
+  await expect.poll(() => seen.looks.length).toBe(40);
   expect(seen.gaveUp).toEqual([]);
 });
 
@@ -269,7 +269,7 @@ test.each([20_000, -20_000])(
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
     await wake('refreshed');
     clock.mockRestore();
-    await expect.poll(() => seen.looks.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => seen.looks.length).toBe(2);
   },
 );
 
