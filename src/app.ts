@@ -13,7 +13,6 @@ import type { RoleParts } from './role.ts';
 import { createSlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { keepIdentity } from './slack/identity.ts';
-import { slackLogger } from './slack/logger.ts';
 import { createNames } from './slack/names.ts';
 import { createPublicChannels } from './slack/public-channels.ts';
 import { createClock } from './store/clock.ts';
@@ -82,7 +81,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
     timing,
-    logger: slackLogger(log),
+    log,
     upMs: () => performance.now(),
     onCall: (answered) => health.saw('slack', answered),
   });

@@ -1,11 +1,12 @@
 import type { HomeView, ModalView } from '@slack/types';
-import type { Logger } from '@slack/web-api';
 import { WebClient } from '@slack/web-api';
+import type { Log } from '../log.ts';
 import type { Person } from '../policy.ts';
 import type { Timing } from '../timing.ts';
 import { within } from '../within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
+import { slackLogger } from './logger.ts';
 import { type DeliveryMark, type Marked, markedIn, metadataOf, type Page } from './marked.ts';
 import { personOf } from './person.ts';
 import { createScopeReport } from './scope-report.ts';
@@ -103,7 +104,7 @@ export interface SlackApiOptions {
   token: string;
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
-  logger: Logger;
+  log: Log;
   /** A clock that nobody sets, in milliseconds. */
   upMs: () => number;
   /** Hears after every call whether Slack answered and took the token. */
@@ -111,7 +112,7 @@ export interface SlackApiOptions {
 }
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
-  const { token, apiUrl, timing, logger, upMs, onCall } = options;
+  const { token, apiUrl, timing, log, upMs, onCall } = options;
   const gate = createTokenGate({ timing, upMs });
   const clock = createSlackClock(upMs);
   // The client's own retries would post twice, and its answer to a 429 holds up every other call.
@@ -121,7 +122,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     timeout: timing.slackCallMs,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
-    logger,
+    logger: slackLogger(log),
     async fetch(url, init) {
       const answer = await fetch(url, init);
       clock.read(answer.headers.get('date'));
@@ -130,7 +131,7 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
   });
 
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
-  const reportScope = createScopeReport(logger);
+  const reportScope = createScopeReport(log);
 
   async function call<T>(
     method: keyof typeof methodScopes,

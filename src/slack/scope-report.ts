@@ -1,14 +1,14 @@
-import type { Logger } from '@slack/web-api';
+import type { Log } from '../log.ts';
 import { lacksScope, type SlackApiError } from './errors.ts';
 
 /** Writes into the log which scope a method needs and the app lacks, once: nothing changes until an operator acts. */
-export function createScopeReport(logger: Pick<Logger, 'error'>): (error: SlackApiError) => void {
+export function createScopeReport(log: Pick<Log, 'error'>): (error: SlackApiError) => void {
   const reported = new Set<string>();
   return (error) => {
     const { method, needed = 'more than the app has' } = error;
     if (!lacksScope(error) || reported.has(method)) return;
     reported.add(method);
-    logger.error(
+    log.error(
       `Slack refuses ${method}: the app lacks a scope, and needs ${needed}. Replace its manifest by manifest.yml and install it again.`,
     );
   };

@@ -1,11 +1,13 @@
 import type { HomeView, ModalView } from '@slack/types';
+import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
+import { createLog } from '../../src/log.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
 import { defaultTiming } from '../../src/timing.ts';
-import { SILENT, widerManifest } from '../demo/slack/tiny-bot.ts';
+import { widerManifest } from '../demo/slack/tiny-bot.ts';
 
 /** A clock that nobody sets. */
 const up = { ms: 0 };
@@ -15,7 +17,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((item) => item.close()));
 });
 
-async function setting(options: StandInSlackOptions = {}, logger = SILENT) {
+async function setting(options: StandInSlackOptions = {}, log = pino({ level: 'silent' })) {
   const slack = createStandInSlack({ manifest: widerManifest({ homeTab: true }), ...options });
   open.push(await slack.listen());
   const heard: boolean[] = [];
@@ -23,7 +25,7 @@ async function setting(options: StandInSlackOptions = {}, logger = SILENT) {
     token: slack.tokens.bot,
     apiUrl: slack.apiUrl,
     timing: { ...defaultTiming, slackCallMs: 5000 },
-    logger,
+    log,
     upMs: () => up.ms,
     onCall: (answered) => heard.push(answered),
   });
@@ -81,12 +83,12 @@ test('a colleague of our Enterprise Grid is known by their own id of it', async 
   expect(await isOne({ enterprise_user: { enterprise_id: null } })).toEqual(outside);
 });
 
-test('a scope that the app lacks is named, in the error and once in the log', async () => {
+test('a scope that the app lacks is named, in the error and once in the log, as one that an operator has to mend', async () => {
   const logged: string[] = [];
   const manifest = widerManifest({});
   const scopes = manifest.scopes.filter((scope) => scope !== 'users:read');
-  const logger = { ...SILENT, error: (...parts: unknown[]) => void logged.push(parts.join(' ')) };
-  const { api } = await setting({ manifest: { ...manifest, scopes } }, logger);
+  const log = createLog('error', [], { write: (line: string) => void logged.push(line) });
+  const { api } = await setting({ manifest: { ...manifest, scopes } }, log);
   await api.identity();
   for (let times = 0; times < 2; times += 1) {
     const error = await api.person('U0ANA').catch((thrown: unknown) => thrown);

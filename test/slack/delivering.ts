@@ -8,7 +8,6 @@ import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { defaultTiming } from '../../src/timing.ts';
-import { SILENT } from '../demo/slack/tiny-bot.ts';
 import type { TestRedis } from '../flows/redis.ts';
 import { aMessage } from '../store/a-message.ts';
 
@@ -28,7 +27,7 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
       token: slack.tokens.bot,
       apiUrl: slack.apiUrl,
       timing: { ...defaultTiming, slackCallMs: 5000 },
-      logger: SILENT,
+      log: pino({ level: 'silent' }),
       upMs: () => performance.now() + clock.aheadMs,
       onCall: () => {},
     }),
