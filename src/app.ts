@@ -73,6 +73,8 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   closers.add(() => clock.stop());
   // A time of the test's own is not that of Redis.
   const now = options.now ?? clock.now;
+  // What is remembered for a while must not end early or late because a clock is put right.
+  const steadyMs = options.now ?? (() => performance.now());
   const checks = serveHealth(server, now);
   const report = calmly(log, now);
   const health = createHealth(now);
@@ -94,7 +96,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     allow: settings.allow,
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    now,
+    now: steadyMs,
     log,
   });
 
@@ -104,14 +106,14 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     groups: slack.groups,
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    now,
+    now: steadyMs,
   });
 
   const isPublic = createPublicChannels({
     channel: slack.channel,
     timeoutMs: PUBLIC_MS,
     cacheMs: timing.permissionCacheMs,
-    now,
+    now: steadyMs,
     log,
   });
 
