@@ -4,8 +4,8 @@ import { messageAddress } from '../slack/text.ts';
 import type { Caller, CommandTools } from './command.ts';
 
 /**
- * The threads that follow a job, are among the `wanted` and that this person may see, the latest first but for those
- * that go `first`: `most` of them, and how many more there are. Rejects with `TellUser`.
+ * Returns the `wanted` threads that follow a job and that this person may see, `most` of them, and how many more there
+ * are: those that go `first`, then the others, the latest first. Rejects with `TellUser`.
  */
 export async function threadsFor(
   caller: Caller,

@@ -1,7 +1,7 @@
 import type { Instruction, ThreadRun } from './thread.ts';
 
 /** Of what is over, what an idle thread still knows: whoever edits the latest replies is told that they were sent. */
-const OVER_KEPT = 5;
+const LATEST_KEPT = 5;
 
 /** Edits that came before their message are waited for so long, and a question stands so long. */
 const RECENT_MS = 10 * 60_000;
@@ -19,7 +19,7 @@ export function idling(thread: ThreadRun, nowMs: number): ThreadRun {
   const again = last?.ending?.kind === 'failed' ? last : undefined;
   const isKept = (one: Instruction) => one.state === 'failed' || one.creates || one.id === again?.last?.id;
   const over = instructions.filter((one) => !isKept(one));
-  const dropped = new Set(over.slice(0, Math.max(0, over.length - OVER_KEPT)));
+  const dropped = new Set(over.slice(0, Math.max(0, over.length - LATEST_KEPT)));
   const next: ThreadRun = {
     ...thread,
     rounds: rounds.filter((round, index) => round === again || index === rounds.length - 1),

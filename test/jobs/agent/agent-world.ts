@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { AgentContext } from '../../../src/jobs/agent/context.ts';
 import type { Heard } from '../../../src/jobs/agent/heard.ts';
 import { type ThreadRun, threadRun, watchId } from '../../../src/jobs/agent/thread.ts';
@@ -16,7 +17,7 @@ import { createRunStore } from '../../../src/store/runs.ts';
 import { createStepStore } from '../../../src/store/steps.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
 import { defaultTiming } from '../../../src/timing.ts';
-import type { TestRedis } from '../../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { aThread, NOW_MS } from './any-thread.ts';
 
 type Docs = NonNullable<ReturnType<AgentContext['docs']>>;
@@ -163,4 +164,19 @@ export function agentWorld(redis: TestRedis) {
       return [...latest].filter(([key]) => key.includes(part)).map(([, text]) => text);
     },
   };
+}
+
+export type AgentWorld = ReturnType<typeof agentWorld>;
+
+/** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
+export function onFreshWorlds(take: (world: AgentWorld, redis: TestRedis) => void): void {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  beforeEach(async () => {
+    await redis.client.flushall();
+    take(agentWorld(redis), redis);
+  });
+  afterAll(() => redis.close());
 }

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Verdict } from '../../../src/policy.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { agentWorld } from './agent-world.ts';
+import type { TestRedis } from '../../flows/redis.ts';
+import { type AgentWorld, agentWorld, onFreshWorlds } from './agent-world.ts';
 import { anInstruction, NOW_MS } from './any-thread.ts';
 import { ana, ben, fates, wrote } from './hearing.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof agentWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = agentWorld(redis);
+let world: AgentWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
 });
 
 const person = (id: string) => ({ id, name: id, fullMember: true, active: true });

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
 import { threadJob } from '../../../src/jobs/agent/thread-job.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { Stopping } from '../../../src/stopping.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { agentWorld } from './agent-world.ts';
+import { type AgentWorld, onFreshWorlds } from './agent-world.ts';
 import { anInstruction, aThread, NOW_MS } from './any-thread.ts';
 import { ana, ben, clicks, instructs, wrote } from './hearing.ts';
 
-let redis: TestRedis;
-let world: ReturnType<typeof agentWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = agentWorld(redis);
+let world: AgentWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
 });
 
 const HOUR = 3_600_000;

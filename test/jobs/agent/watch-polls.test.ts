@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { type WatchRun, watchRun } from '../../../src/jobs/agent/watch.ts';
 import { watchJob } from '../../../src/jobs/agent/watch-job.ts';
 import { joined, newWatch, wantingLook } from '../../../src/jobs/agent/watch-rules.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { agentWorld } from './agent-world.ts';
+import type { TestRedis } from '../../flows/redis.ts';
+import { type AgentWorld, onFreshWorlds } from './agent-world.ts';
 import { NOW_MS } from './any-thread.ts';
 
 let redis: TestRedis;
-let world: ReturnType<typeof agentWorld>;
+let world: AgentWorld;
 let polled: string[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
-beforeEach(async () => {
-  await redis.client.flushall();
-  world = agentWorld(redis);
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
   polled = [];
   world.docs.getAgentJob = async ({ jobId }) => {
     polled.push(jobId);
