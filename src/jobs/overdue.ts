@@ -9,11 +9,11 @@ export interface OverdueParts {
   everyMs: number;
 }
 
-/** Of the time between two looks of a process: how far those of all processes are apart, and what is overdue. */
+/** As parts of `everyMs`: how far apart the looks of all processes are, and how late something is to be overdue. */
 const GAP = 0.9;
 const LATE = 0.2;
 
-/** Returns how what is overdue is found, as functions that have it worked on: in one process at a time. */
+/** Returns what finds the overdue, as functions that have it worked on; it finds nothing right after another process. */
 export function createOverdue({ due, wake, everyMs }: OverdueParts): () => Promise<(() => Promise<void>)[]> {
   const overdue = async (list: DueList) => {
     const members = await due.overdue(list, everyMs * LATE, LONGEST_PAUSE_MS);

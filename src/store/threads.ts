@@ -70,10 +70,10 @@ export interface ThreadStore {
    */
   save<R extends RunBase>(run: R, taken: number, spend?: Spend): Promise<ThreadSave<R>>;
   /**
-   * Makes the run the one that follows this thread, without end while it is lasting. What came early comes to it,
-   * before all else, unless it has the place since it was accepted: what was opened earlier can no longer be taken by
-   * count. Lists it among the followed ones.
-   * Answers the run that has the place already, if another. Safe to repeat.
+   * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
+   * ones. What came early goes to the front of its inbox, so what was opened before can no longer be taken by count;
+   * not where the run has had the place since it was accepted. Returns the run that has the place already, if another.
+   * Safe to repeat.
    */
   follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
   /** A worker is there: what came early is kept for ten more minutes, in which a run can come to know its thread. */
