@@ -106,7 +106,7 @@ describe.concurrent('kill -9 inside the intake', () => {
       const options: BotOptions = { env: { TEST_KILL_AT: `${command} ${phase}` } };
       const first = await world.startBot(options);
       const died = world.slack
-        .until(() => !first.running(), 20_000, 'the end of the bot')
+        .until(() => !first.running(), 60_000, 'the end of the bot')
         .then(() => world.startBot());
       const story = await tellStory(world);
       await died;

@@ -78,7 +78,7 @@ export async function tellStory(
       const all = ['— Done', 'Done · 12 pages', 'is ready'];
       return answered && all.every((part) => texts.some((text) => text.includes(part))) && 'done';
     },
-    25_000,
+    60_000,
     'an ending',
   );
   expect(failures).toEqual([]);
