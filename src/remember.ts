@@ -20,9 +20,7 @@ export function remember<T>(
   return (id) => {
     const askedMs = now();
     const cached = known.get(id);
-    const leftMs = cached ? cached.untilMs - askedMs : 0;
-    // More than can be: the clock was set back.
-    if (cached && leftMs > 0 && leftMs <= Math.max(cacheMs, timeoutMs)) return cached.value;
+    if (cached && cached.untilMs > askedMs) return cached.value;
     if (known.size >= REMEMBERED) known.clear();
     const entry = { value: load(id), untilMs: askedMs + timeoutMs };
     known.set(id, entry);
