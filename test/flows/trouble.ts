@@ -53,7 +53,7 @@ export async function tellStory(
 
   const ana = slack.person('ana');
   for (;;) {
-    await slack.until(() => world.bots.some((bot) => bot.running()));
+    await slack.until(() => world.bots.some((bot) => bot.running()), 60_000, 'a bot that runs');
     const answer = await ana.types('#docs', '/docs-export docs.acme.com');
     const told = answer.ephemeral === undefined ? '' : plain(slack.read(answer.ephemeral));
     if (answer.ok && told === '') break;
