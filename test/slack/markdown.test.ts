@@ -339,6 +339,15 @@ describe('other blocks', () => {
     expect(markdown({ blocks: [block], text: 'unread' })).toBe(expected);
   });
 
+  test.each([
+    ['plain text', (text: string) => ({ type: 'section', text: { type: 'plain_text', text } })],
+    ['Markdown', (text: string) => ({ type: 'markdown', text })],
+    ['something new', (text: string) => ({ type: 'hologram', text })],
+  ])('what %s calls a channel is not told', (_, block) => {
+    const secret = block('see <#G0123456789|secret-merger>, please');
+    expect(markdown({ blocks: [secret], text: 'unread' })).toBe('see #some-channel, please');
+  });
+
   test('blocks without any text leave the word to the text', () => {
     expect(markdown({ blocks: [{ type: 'divider' }], text: 'a' })).toBe('a');
   });

@@ -1,4 +1,5 @@
 import { codeSpan } from './code.ts';
+import { channelName, noNames } from './names.ts';
 import { clean, type Span } from './spans.ts';
 
 const STYLES = ['bold', 'italic', 'strike'] as const;
@@ -189,10 +190,13 @@ function escaped({ text, styles }: Piece): string {
   return result;
 }
 
+/** A channel's token with what its writer calls the channel, which not everybody may know. */
+const labelled = /^#[CDG][A-Z0-9]{8,}\|.*$/;
+
 /** Text that reads like `<@U…>`, `<#C…>` or `<!here>` was typed so; without its brackets it is none. */
 export function disarmed(text: string): string {
   return text.replace(
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,
-    (_, token) => token,
+    (_, token: string) => token.replace(labelled, channelName(noNames, '')),
   );
 }
