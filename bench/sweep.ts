@@ -32,6 +32,7 @@ const ensure = (member: string) => {
 const find = createOverdue({
   due,
   wake: { runs: ensure, messages: ensure, reactions: ensure },
+  isKnown: () => true,
   everyMs: defaultTiming.sweepMs,
 });
 

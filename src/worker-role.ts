@@ -187,6 +187,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
       messages: (key) => ensureMessage(key, { now: true }),
       reactions: (runId) => ensureReactions(runId, { now: true }),
     },
+    isKnown: (member) => jobs.some(({ name }) => name === runOf(member).job),
     everyMs: timing.sweepMs,
   });
   const sweeper = startSweeper({

@@ -35,6 +35,8 @@ export interface DueStore {
   overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]>;
   /** Returns whether this process is the one that looks for what is overdue; one in `everyMs` is. */
   claimSweep(everyMs: number): Promise<boolean>;
+  /** Lets another process claim the sweep at once. */
+  releaseSweep(): Promise<void>;
 }
 
 /** What is found at once; the rest comes the next time. */
@@ -78,6 +80,9 @@ export function createDueStore(redis: Redis): DueStore {
     },
     async claimSweep(everyMs) {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
+    },
+    async releaseSweep() {
+      await redis.del(keys.sweep());
     },
   };
 }
