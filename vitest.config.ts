@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: 'test/leftovers.ts',
+    globalSetup: 'test/support/leftovers.ts',
     testTimeout: 120_000,
     hookTimeout: 30_000,
     // As long as `until` of the flow tests waits: a busy machine is no failure.

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { createChaosWorld, runChaos, seeded } from '../test/flows/agent-chaos.ts';
-import { errorsLogged } from '../test/flows/agent-verdict.ts';
+import { createChaosWorld, runChaos, seeded } from '../test/support/flows/agent-chaos.ts';
+import { errorsLogged } from '../test/support/flows/agent-verdict.ts';
 import { printTable, seconds } from './parts/table.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { createOverdue } from '../src/jobs/overdue.ts';
 import { createQueues } from '../src/jobs/queue.ts';
 import { startSweeper } from '../src/jobs/sweeper.ts';
-import { createLog } from '../src/log.ts';
-import { connectForWork } from '../src/store/connections.ts';
+import { createLog } from '../src/runtime/log.ts';
+import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';
 import { keys } from '../src/store/keys.ts';
+import { connectForWork } from '../src/store/redis/connections.ts';
 import { runOf } from '../src/store/run-lua.ts';
 import { createRunStore } from '../src/store/runs.ts';
-import { defaultTiming } from '../src/timing.ts';
-import { startTestRedis } from '../test/flows/redis.ts';
+import { startTestRedis } from '../test/support/flows/redis.ts';
 import { median } from './parts/figures.ts';
 import { printTable } from './parts/table.ts';
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { growing, shapeOf, versioned, versionIn } from '../test/stored-schemas.ts';
+import { growing, shapeOf, versioned, versionIn } from '../test/support/stored-schemas.ts';
 
 /** Writes down what this release keeps in Redis, for the test that compares later versions with it. */
 const shapes = Object.entries({ ...versioned, ...growing }).map(([name, schema]) => {

@@ -1,6 +1,6 @@
-import type { Log } from './log.ts';
-import { remember } from './remember.ts';
-import { within } from './within.ts';
+import type { Log } from './runtime/log.ts';
+import { remember } from './runtime/remember.ts';
+import { within } from './runtime/within.ts';
 
 /** What decides a permission, and the name that is shown. */
 export interface Person {

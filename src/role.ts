@@ -1,17 +1,17 @@
-import type { Closers } from './closers.ts';
-import type { Health } from './health.ts';
-import type { HealthChecks } from './health-checks.ts';
-import type { HttpServer } from './http-server.ts';
-import type { Log } from './log.ts';
 import type { Policy } from './policy.ts';
+import type { Closers } from './runtime/closers.ts';
+import type { Log } from './runtime/log.ts';
+import type { Timing } from './runtime/timing.ts';
+import type { Health } from './server/health.ts';
+import type { HealthChecks } from './server/health-checks.ts';
+import type { HttpServer } from './server/http-server.ts';
 import type { SlackApi } from './slack/client.ts';
 import type { IdentityKeeper } from './slack/identity.ts';
 import type { Mentions } from './slack/markdown/message.ts';
 import type { Names } from './slack/markdown/names.ts';
-import type { Clock } from './store/clock.ts';
-import type { RedisAddress } from './store/redis-address.ts';
-import type { RedisWatch } from './store/redis-watch.ts';
-import type { Timing } from './timing.ts';
+import type { RedisAddress } from './store/redis/address.ts';
+import type { Clock } from './store/redis/clock.ts';
+import type { RedisWatch } from './store/redis/watch.ts';
 
 /** What both roles are made from. */
 export interface RoleParts {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { RedisUnfit } from '../src/store/redis-watch.ts';
-import type { Timing } from '../src/timing.ts';
-import { startHere } from './app-here.ts';
-import { freePort, startTestRedis, type TestRedis } from './flows/redis.ts';
-import { startRedisPair } from './flows/redis-pair.ts';
-import { openWay, type RedisWay } from './flows/redis-way.ts';
+import type { Timing } from '../src/runtime/timing.ts';
+import { RedisUnfit } from '../src/store/redis/watch.ts';
+import { startHere } from './support/app-here.ts';
+import { freePort, startTestRedis, type TestRedis } from './support/flows/redis.ts';
+import { startRedisPair } from './support/flows/redis-pair.ts';
+import { openWay, type RedisWay } from './support/flows/redis-way.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { PortError } from '../src/http-server.ts';
-import { startHere } from './app-here.ts';
-import { startTestRedis, type TestRedis } from './flows/redis.ts';
-import { signatureOf } from './sign.ts';
+import { PortError } from '../src/server/http-server.ts';
+import { startHere } from './support/app-here.ts';
+import { startTestRedis, type TestRedis } from './support/flows/redis.ts';
+import { signatureOf } from './support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 

@@ -11,7 +11,7 @@ import {
   shapeOf,
   versioned,
   versionIn,
-} from './stored-schemas.ts';
+} from './support/stored-schemas.ts';
 
 /** What the last release keeps in Redis; written anew with each release by `npm run stored-schemas`. */
 const released: Record<string, { v?: number; shape: Shape }> = JSON.parse(

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Timing } from '../../src/timing.ts';
+import type { Timing } from '../../src/runtime/timing.ts';
 
 const APP = fileURLToPath(new URL('../../src/app.ts', import.meta.url));
 /** The same, with other durations. */
-const TIMED = fileURLToPath(new URL('../../test/flows/bot-process.ts', import.meta.url));
+const TIMED = fileURLToPath(new URL('../../test/support/flows/bot-process.ts', import.meta.url));
 
 /** The real bot as a process of its own, with the settings of production, and its durations unless told else. */
 export interface BenchBot {

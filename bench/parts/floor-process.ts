@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue, Worker } from 'bullmq';
 import { Agent, request } from 'undici';
-import { connectForRequests, connectForWork } from '../../src/store/connections.ts';
-import { defaultTiming } from '../../src/timing.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { connectForRequests, connectForWork } from '../../src/store/redis/connections.ts';
 
 /** One side of the floor, see `floor.ts`. Queue and worker are made as Docket makes its own. */
 const [role, url = '', perSecond] = process.argv.slice(2);

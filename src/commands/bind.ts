@@ -11,10 +11,10 @@ import type {
   ViewOutput,
   ViewSubmitAction,
 } from '@slack/bolt';
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
-import { noticeView } from '../slack/dialogs.ts';
+import { noticeView } from '../slack/modals.ts';
 import { installedIn } from '../slack/reply.ts';
 import type { AnswerPrivately, PrivateAnswer } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfDialog, callerOfShortcut } from './callers.ts';

@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
 import type { IsPublic } from '../jobs/may-see.ts';
-import type { SystemState } from '../jobs/status-view.ts';
+import type { SystemState } from '../jobs/status/view.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';

@@ -1,13 +1,13 @@
 import { askWhom } from '../jobs/ask-whom.ts';
 import { unseenText } from '../jobs/wording-view.ts';
-import type { Log } from '../log.ts';
 import type { Permission, Person, Policy, Verdict } from '../policy.ts';
+import type { Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
-import { within } from '../within.ts';
 import type { Caller, CommandTools, SlashCommand } from './command.ts';
-import { TellUser } from './tell-user.ts';
+import { TellUser } from './user-facing-error.ts';
 
 /** What a request came to: its answer, or why it was not let in, or what went wrong. */
 export type Passed<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };

@@ -1,18 +1,18 @@
-import { agentActions } from '../jobs/agent/buttons.ts';
-import { exportActions } from '../jobs/export/run.ts';
-import { linkActions as ownLinkActions } from '../jobs/link/run.ts';
-import { agentCommand } from './agent.ts';
-import { threadButtons } from './agent-buttons.ts';
-import { sendDialog } from './agent-send-dialog.ts';
-import { sendShortcut } from './agent-shortcut.ts';
-import { startNewButton } from './agent-start-button.ts';
+import { agentActions } from '../jobs/agent/thread/buttons.ts';
+import { exportActions } from '../jobs/export/record.ts';
+import { linkActions as ownLinkActions } from '../jobs/link/record.ts';
+import { threadButtons } from './agent/buttons.ts';
+import { agentCommand } from './agent/command.ts';
+import { sendDialog } from './agent/modal.ts';
+import { sendShortcut } from './agent/shortcut.ts';
+import { startNewButton } from './agent/start-button.ts';
 import type { ButtonAction, Dialog, MessageShortcut, SlashCommand } from './command.ts';
-import { exportCommand, useDomainButton } from './export.ts';
-import { ownLinkButton, runButtons, startAnotherButton } from './export-buttons.ts';
-import { exportDialog } from './export-dialog.ts';
-import { settingsButton } from './export-settings.ts';
-import { linkAgainButton } from './link-buttons.ts';
-import { statusCommand } from './status.ts';
+import { ownLinkButton, runButtons, startAnotherButton } from './export/buttons.ts';
+import { exportCommand, useDomainButton } from './export/command.ts';
+import { exportDialog } from './export/modal.ts';
+import { settingsButton } from './export/settings-button.ts';
+import { linkAgainButton } from './link/buttons.ts';
+import { statusCommand } from './status/command.ts';
 
 /** Everything that people can do. */
 export const slashCommands: SlashCommand[] = [exportCommand, agentCommand, statusCommand];

@@ -1,11 +1,11 @@
 import { ReplyError } from 'ioredis';
 import type { z } from 'zod';
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { Happening, ThreadStore } from '../store/threads.ts';
-import { within } from '../within.ts';
-import { TellUser } from './tell-user.ts';
+import { TellUser } from './user-facing-error.ts';
 
 /**
  * Where requests become runs. What it refuses has not happened and will not; what it is in doubt about it says so,

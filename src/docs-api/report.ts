@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
 import type { DocsApiRequest } from './caller.ts';
 
 /** Whose requests they are, in the words of the settings. */

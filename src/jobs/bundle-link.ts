@@ -1,7 +1,7 @@
 import type { DocsApi } from '../docs-api/client.ts';
 import type { DocsApiError } from '../docs-api/errors.ts';
+import type { Timing } from '../runtime/timing.ts';
 import type { LinkStore } from '../store/links.ts';
-import type { Timing } from '../timing.ts';
 
 /** A link whose end the platform did not tell is forgotten after this time. */
 const LINK_WITHOUT_END_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import type { RunBase } from '../store/runs.ts';
-import { mentionJob } from './agent/mention-job.ts';
-import { threadJob } from './agent/thread-job.ts';
-import { watchJob } from './agent/watch-job.ts';
+import { mentionJob } from './agent/mention/job.ts';
+import { threadJob } from './agent/thread/job.ts';
+import { watchJob } from './agent/watch/job.ts';
 import { exportJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';

@@ -1,5 +1,5 @@
-import type { ListedThread } from './agent/thread.ts';
-import type { ExportRun } from './export/run.ts';
+import type { ListedThread } from './agent/thread/record.ts';
+import type { ExportRun } from './export/record.ts';
 
 /** Somebody who looks at runs from a conversation; on Home from none. */
 export interface Viewer {

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
 
 export interface SweeperParts {
   /** What is overdue; called functions have it worked on. */

@@ -1,12 +1,12 @@
 import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Log } from '../log.ts';
-import { Stopping } from '../stopping.ts';
+import type { Log } from '../runtime/log.ts';
+import { Stopping } from '../runtime/stopping.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
+import { within } from '../runtime/within.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
-import { backoffMs, type Timing } from '../timing.ts';
-import { within } from '../within.ts';
 import { entryOf, type Job } from './job.ts';
 import { idOf, runNow } from './queue.ts';
 

@@ -1,8 +1,8 @@
-import type { PaceStore } from '../store/pace.ts';
-import type { Timing } from '../timing.ts';
+import type { Timing } from '../runtime/timing.ts';
+import type { PaceStore } from '../store/rate-limit.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import { holdWhenLimited, readPace } from './paces.ts';
+import { holdWhenLimited, readPace } from './rate-limits.ts';
 
 export interface ChannelsParts {
   slack: Pick<SlackApi, 'channel'>;

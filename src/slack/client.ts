@@ -1,9 +1,9 @@
 import type { HomeView, ModalView } from '@slack/types';
 import { WebClient } from '@slack/web-api';
-import type { Log } from '../log.ts';
 import type { Person } from '../policy.ts';
-import type { Timing } from '../timing.ts';
-import { within } from '../within.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Timing } from '../runtime/timing.ts';
+import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError, slackApiError } from './errors.ts';
 import { slackLogger } from './logger.ts';

@@ -1,15 +1,15 @@
-import type { Log } from '../log.ts';
-import { Stopping } from '../stopping.ts';
+import type { Log } from '../runtime/log.ts';
+import { Stopping } from '../runtime/stopping.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
-import type { PaceStore } from '../store/pace.ts';
 import type { PeopleStore } from '../store/people.ts';
-import { backoffMs, type Timing } from '../timing.ts';
+import type { PaceStore } from '../store/rate-limit.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import { editPace, holdWhenLimited, LIMITED_MS, postPace } from './paces.ts';
+import { editPace, holdWhenLimited, LIMITED_MS, postPace } from './rate-limits.ts';
 import { createSearch } from './search.ts';
 
 /** What a delivery wants next: nothing, or to be called again after a while. */

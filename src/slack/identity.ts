@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts';
-import { backoffMs, type Timing } from '../timing.ts';
+import type { Log } from '../runtime/log.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
 import type { Identity, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '@slack/web-api';
 import { LogLevel } from '@slack/web-api';
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
 
 /** Lines of the client that quote everything sent or received, links among it. */
 const wholeBody = /^http request (body|result|headers)/;

@@ -1,6 +1,6 @@
 import type { Person } from '../policy.ts';
-import { type RememberParts, remember } from '../remember.ts';
-import { within } from '../within.ts';
+import { type RememberParts, remember } from '../runtime/remember.ts';
+import { within } from '../runtime/within.ts';
 import { isForGood } from './errors.ts';
 import type { Mentions } from './markdown/message.ts';
 import type { Names } from './markdown/names.ts';

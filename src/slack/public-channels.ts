@@ -1,6 +1,6 @@
-import type { Log } from '../log.ts';
-import { type RememberParts, remember } from '../remember.ts';
-import { within } from '../within.ts';
+import type { Log } from '../runtime/log.ts';
+import { type RememberParts, remember } from '../runtime/remember.ts';
+import { within } from '../runtime/within.ts';
 import type { SlackApi } from './client.ts';
 import { isForGood } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../runtime/log.ts';
 import { lacksScope, type SlackApiError } from './errors.ts';
 
 /** Writes into the log which scope a method needs and the app lacks, once: nothing changes until an operator acts. */

@@ -1,4 +1,4 @@
-import { backoffMs, type Timing } from '../timing.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { SlackApiError } from './errors.ts';
 
 /** While Slack refuses the token nothing works: one call finds out whether it does again, and nobody else asks. */

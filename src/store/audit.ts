@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { scrub } from '../log.ts';
-import { keep } from '../timing.ts';
+import { scrub } from '../runtime/log.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 export const entrySchema = z.object({
   /** By the clock of whoever adds it. */

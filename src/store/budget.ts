@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** So many uses in any past hour, shared by all processes; at least one. */
 export interface Budget {

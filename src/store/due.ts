@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
  * The lists of what a worker has to look at until it is settled. Each entry has the time at which it is due, by Redis'

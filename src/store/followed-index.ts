@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
-import { luaScript } from './lua.ts';
 import { recordsOf } from './records.ts';
+import { luaScript } from './redis/lua.ts';
 
 /**
  * What the index of followed threads has of each: the fields of its record that say who may see it and which it is.

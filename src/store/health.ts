@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** What a call to something outside came to. `answered`: at all, if only with a refusal. `atMs` is epoch. */

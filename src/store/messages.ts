@@ -1,9 +1,9 @@
 import type { KnownBlock } from '@slack/types';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { luaScript } from './lua.ts';
+import { luaScript } from './redis/lua.ts';
 import { version } from './version.ts';
 
 /**

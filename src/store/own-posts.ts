@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
  * Messages of ours at the top level of a conversation: a reply may come before the run knows that it is in its thread,

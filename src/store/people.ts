@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** The direct message conversations between the bot and people. */

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** Whose reactions these are: those of the messages in one conversation that concern a run. */
 const subject = z.object({ teamId: z.string(), runId: z.string(), channel: z.string() });

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Addresses for private answers, each by its request, for as long as Slack honours them. They are secrets. */

@@ -1,6 +1,6 @@
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** What the scripts need to know of a run. */
 interface Listed {

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../timing.ts';
-import { redisMs } from './clock.ts';
+import { keep } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { recordsOf } from './records.ts';
+import { redisMs } from './redis/clock.ts';
 import {
   acceptScript,
   forgetScript,

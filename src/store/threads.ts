@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
-import { keep } from '../timing.ts';
+import { keep } from '../runtime/timing.ts';
 import { BUDGET_MS, budgetKeys, LUA_SPEND, type Spend, spendArgs } from './budget.ts';
 import { followedIndex, indexed } from './followed-index.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './lua.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { LUA_LIVES, LUA_SAVE, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
 

@@ -3,7 +3,7 @@ import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
 import type { Caller, CommandTools, ShortcutMessage, SlashCommand } from '../../src/commands/command.ts';
-import { exportCommand } from '../../src/commands/export.ts';
+import { exportCommand } from '../../src/commands/export/command.ts';
 import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../../src/commands/index.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import {
@@ -17,8 +17,8 @@ import {
   bound,
   done,
   type Heard,
-} from './bound.ts';
-import { aProject } from './command-world.ts';
+} from '../support/commands/bound.ts';
+import { aProject } from '../support/commands/command-world.ts';
 
 describe('a name that two entries have', () => {
   test.each<[string, Partial<BindParts>]>([

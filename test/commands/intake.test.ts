@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
-import { TellUser } from '../../src/commands/tell-user.ts';
-import { createLog } from '../../src/log.ts';
+import { TellUser } from '../../src/commands/user-facing-error.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aThread, thread } from '../store/a-thread.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aThread, thread } from '../support/store/a-thread.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Flag, readSlashText, type SlashWord, slashWords } from '../../src/commands/slash-text.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { visible } from '../../src/slack/visible.ts';
-import { hostileText } from '../jobs/export/any-run.ts';
+import { hostileText } from '../support/jobs/export/any-run.ts';
 
 const plain = (...texts: string[]): SlashWord[] => texts.map((text) => ({ kind: 'plain', text }));
 const flag = (name: string, value?: string): SlashWord => ({ kind: 'flag', name, value });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../src/docs-api/client.ts';
-import { answering, clientOf, errorOf, httpServer, KEY } from './servers.ts';
+import { answering, clientOf, errorOf, httpServer, KEY } from '../support/docs-api/servers.ts';
 
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
 const look = (api: DocsApi) => api.getExport('se_1');

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createStandInPlatform, type StandInPlatformOptions } from '../../demo/docs-platform/platform.ts';
-import { clientOf, errorOf } from './servers.ts';
+import { clientOf, errorOf } from '../support/docs-api/servers.ts';
 
 const START_MS = Date.UTC(2026, 8, 21, 12);
 

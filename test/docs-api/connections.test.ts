@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DocsApi } from '../../src/docs-api/client.ts';
-import { answering, clientOf, errorOf, httpServer, tcpServer } from './servers.ts';
+import { answering, clientOf, errorOf, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
 const look = (api: DocsApi) => api.getExport('se_1');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { DocsApiRequest } from '../../src/docs-api/caller.ts';
 import type { DocsApi } from '../../src/docs-api/client.ts';
 import { adviceOn, createDocsReport } from '../../src/docs-api/report.ts';
-import { answering, clientOf, KEY, tcpServer } from './servers.ts';
+import { answering, clientOf, KEY, tcpServer } from '../support/docs-api/servers.ts';
 
 const owner = { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' };
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });

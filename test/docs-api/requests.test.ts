@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createDocsApi } from '../../src/docs-api/client.ts';
 import { DocsApiSettingsError } from '../../src/docs-api/errors.ts';
-import { answering, clientOf, errorOf, httpServer, KEY, tcpServer } from './servers.ts';
+import { answering, clientOf, errorOf, httpServer, KEY, tcpServer } from '../support/docs-api/servers.ts';
 
 describe('settings', () => {
   const make =

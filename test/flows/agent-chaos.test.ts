@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createChaosWorld, runChaos, seeded } from './agent-chaos.ts';
-import { errorsLogged } from './agent-verdict.ts';
+import { createChaosWorld, runChaos, seeded } from '../support/flows/agent-chaos.ts';
+import { errorsLogged } from '../support/flows/agent-verdict.ts';
 
 /** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));

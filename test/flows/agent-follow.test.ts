@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn, LOOK } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
 const IDLE = `🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#100\n${HOW}\n[Open pull request] [Only when mentioned] [Stop following]`;

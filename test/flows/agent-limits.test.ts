@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { agentsOn, SEND } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const HOUR_MS = 3_600_000;
 const BETA_KEY = `adm_${randomUUID()}`;

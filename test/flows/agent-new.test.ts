@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn, CREATE } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, CREATE } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 overBoth('a new job', (transport) => {
   const scene = stage({ transport });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const QUESTION = 'Is this for the agent?';
 const FOR_ALL = 'Your answer counts for all your replies that are held here.';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { agentsOn, SEND } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 overBoth('a bot that is killed and started anew', (transport) => {
   const scene = stage({ transport });

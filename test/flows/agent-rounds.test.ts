@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn, LOOK } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 overBoth('a round of the agent', (transport) => {
   const scene = stage({ transport });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
-import { agentsOn } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const folder = new URL('../fixtures/slack-messages/', import.meta.url);
 

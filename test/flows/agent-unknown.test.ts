@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn, LOOK, SEND } from './agent-stage.ts';
-import { overBoth, stage } from './stage.ts';
+import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const asked = (words: string) =>
   `⚠️ @ana No answer, so it may or may not have arrived: "${words}"\nThe job reads: completed, seen TIME\n[Check the job] [Send again] [Leave it]`;

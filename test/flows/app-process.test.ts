@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { endsWithTests } from './children.ts';
-import { freePort, startTestRedis } from './redis.ts';
+import { endsWithTests } from '../support/flows/children.ts';
+import { freePort, startTestRedis } from '../support/flows/redis.ts';
 
 /** Docket as `npm start` runs it. Slack and the platform are not there. */
 function start(env: NodeJS.ProcessEnv, stdout: 'pipe' | number = 'pipe') {

@@ -1,7 +1,7 @@
 import { afterEach, describe, test } from 'vitest';
-import { canMoveClocks, movedClock } from '../faketime.ts';
-import { messageWith, until } from './reading.ts';
-import { type BotOptions, createWorld, type World } from './world.ts';
+import { canMoveClocks, movedClock } from '../support/faketime.ts';
+import { messageWith, until } from '../support/flows/reading.ts';
+import { type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';
 

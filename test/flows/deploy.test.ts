@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentsOn, type Followed, SEND } from './agent-stage.ts';
-import { stage } from './stage.ts';
+import { agentsOn, type Followed, SEND } from '../support/flows/agent-stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const timing = { docsCallMs: 5000, postsPerMinute: 600, reactionsPerMinute: 600 };
 const scene = stage({ slack: { rateLimits: false }, bot: { timing } });

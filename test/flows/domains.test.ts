@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { plain } from './reading.ts';
-import { createWorld, type World } from './world.ts';
+import { plain } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 const label = 'a'.repeat(63);
 /** 253 characters, the longest that DNS takes. */

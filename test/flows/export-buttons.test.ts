@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { overBoth, stage } from './stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
 const FORGOTTEN = 'I no longer remember this export. To start a new one, type /docs-export docs.acme.com.';

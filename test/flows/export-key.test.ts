@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { overBoth, type Stage, stage } from './stage.ts';
+import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
 
 const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { plain } from './reading.ts';
-import { overBoth, type Stage, stage } from './stage.ts';
+import { plain } from '../support/flows/reading.ts';
+import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
 
 const OWN = '📦 The export of docs.acme.com is ready';
 const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { overBoth, stage } from './stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const NOBODY_THERE = 'http://127.0.0.1:9';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { overBoth, stage } from './stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { overBoth, stage } from './stage.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 overBoth('refused at once, privately, before anything starts', (transport) => {
   const scene = stage({ transport });

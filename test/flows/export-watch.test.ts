@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startsElsewhere } from './elsewhere.ts';
-import { overBoth, type Stage, stage } from './stage.ts';
+import { startsElsewhere } from '../support/flows/elsewhere.ts';
+import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
 
 overBoth('/docs-export watch', (transport) => {
   const scene = stage({ transport });

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ExportPlan } from '../../demo/docs-platform/export-jobs.ts';
 import type { Fault } from '../../demo/wire.ts';
-import type { Timing } from '../../src/timing.ts';
-import { sharedWorlds } from './site.ts';
+import type { Timing } from '../../src/runtime/timing.ts';
+import { sharedWorlds } from '../support/flows/site.ts';
 
 const START = 'POST /v1/static-export/jobs';
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';

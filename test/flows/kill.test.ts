@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectNothingTwice, type Moment, momentsOfAnExport, tellStory } from './trouble.ts';
-import { type BotOptions, createWorld, temporaryFolder, type World } from './world.ts';
+import { expectNothingTwice, type Moment, momentsOfAnExport, tellStory } from '../support/flows/trouble.ts';
+import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
 

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
-import { messageWith, sees, until } from './reading.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { messageWith, sees, until } from '../support/flows/reading.ts';
+import { createWorld, type World, type WorldOptions } from '../support/flows/world.ts';
 
 /** Long enough to be looked at on a slow machine, short enough to wait for its end. */
 const LIFE_MS = 8000;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
-import { overBoth, type Stage, stage } from './stage.ts';
+import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
 
 const OWN = '📦 The export of docs.acme.com is ready';
 const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWorld, type World } from './world.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeAll(async () => {

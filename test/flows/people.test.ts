@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Ephemeral, SentMessage, User } from '../../demo/slack/workspace.ts';
+import type { Timing } from '../../src/runtime/timing.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
-import type { Timing } from '../../src/timing.ts';
-import { plain, sees } from './reading.ts';
-import { createWorld, temporaryFolder, type World } from './world.ts';
+import { plain, sees } from '../support/flows/reading.ts';
+import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 type PersonName = Parameters<World['slack']['person']>[0];
 

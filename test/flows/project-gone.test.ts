@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { messageWith, plain, sees, until } from './reading.ts';
-import { createWorld, type World } from './world.ts';
+import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
 const both = 'projects:\n  acme:\n    domains: [docs.acme.com]\n  beta:\n    domains: [docs.beta.com]\n';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { startsElsewhere } from './elsewhere.ts';
-import { overBoth, stage } from './stage.ts';
+import { startsElsewhere } from '../support/flows/elsewhere.ts';
+import { overBoth, stage } from '../support/flows/stage.ts';
 
 const BETA_KEY = `adm_${randomUUID()}`;
 

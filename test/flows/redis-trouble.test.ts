@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { messageWith, plain, until } from './reading.ts';
-import { expectNothingTwice, tellStory } from './trouble.ts';
-import { createWorld, type World } from './world.ts';
+import { messageWith, plain, until } from '../support/flows/reading.ts';
+import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 const REFUSAL =
   "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { plain, sees, until } from './reading.ts';
-import { createWorld, type World } from './world.ts';
+import { plain, sees, until } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ExportPlan } from '../../demo/docs-platform/export-jobs.ts';
-import { agentsOn, SEND } from './agent-stage.ts';
-import { releasedProgram } from './released.ts';
-import { stageOf } from './stage.ts';
-import { createWorld, type World } from './world.ts';
+import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { releasedProgram } from '../support/flows/released.ts';
+import { stageOf } from '../support/flows/stage.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 const program = releasedProgram();
 if (program === undefined)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { tellStory } from './trouble.ts';
-import { createWorld } from './world.ts';
+import { tellStory } from '../support/flows/trouble.ts';
+import { createWorld } from '../support/flows/world.ts';
 
 test('the end of an export costs Slack one post and one edit of each message, also where the link takes a while', async () => {
   const world = await createWorld();

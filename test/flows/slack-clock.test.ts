@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { canMoveClocks, movedClock } from '../faketime.ts';
-import { expectNothingTwice, tellStory } from './trouble.ts';
-import { createWorld } from './world.ts';
+import { canMoveClocks, movedClock } from '../support/faketime.ts';
+import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
+import { createWorld } from '../support/flows/world.ts';
 
 const HOUR_MS = 3_600_000;
 

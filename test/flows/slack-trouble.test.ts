@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
-import { messageWith, notified, plain, sees, until } from './reading.ts';
-import { expectNothingTwice, labelOf, tellStory } from './trouble.ts';
-import { createWorld, type World } from './world.ts';
+import { messageWith, notified, plain, sees, until } from '../support/flows/reading.ts';
+import { expectNothingTwice, labelOf, tellStory } from '../support/flows/trouble.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 const faults: Record<string, Fault> = {
   'answer lost before it took effect': { kind: 'reset', when: 'before' },

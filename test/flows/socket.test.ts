@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../demo/wire.ts';
-import { messageWith, notified, plain, sees, until } from './reading.ts';
-import { expectNothingTwice, tellStory } from './trouble.ts';
-import { type Bot, createWorld, type World } from './world.ts';
+import { messageWith, notified, plain, sees, until } from '../support/flows/reading.ts';
+import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
+import { type Bot, createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { messageWith, plain, sees, until } from './reading.ts';
-import { type BotOptions, createWorld, temporaryFolder, type World } from './world.ts';
+import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
+import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 /** Settings by which ana is an admin; they go with the test. */
 function adminIsAna(): Record<string, string> {

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { until } from './reading.ts';
-import { expectNothingTwice, tellStory } from './trouble.ts';
-import { createWorld, type World } from './world.ts';
+import { until } from '../support/flows/reading.ts';
+import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { messageWith, plain, until } from './reading.ts';
-import { createWorld, type World } from './world.ts';
+import { messageWith, plain, until } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 describe.for([1, 2])('with %i bots', (bots) => {
   let world: World;

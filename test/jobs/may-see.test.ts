@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { maySee, type Viewer, visibleTo } from '../../src/jobs/may-see.ts';
-import { aThread } from './agent/any-thread.ts';
-import { aRun } from './export/any-run.ts';
+import { aThread } from '../support/jobs/agent/any-thread.ts';
+import { aRun } from '../support/jobs/export/any-run.ts';
 
 const ben: Viewer = { user: { id: 'U0BEN', fullMember: true }, channel: { id: 'C0ELSE' } };
 const inDocs = { channel: 'C0DOCS', joinable: true, isPublic: true };

@@ -6,12 +6,12 @@ import { createOverdue } from '../../src/jobs/overdue.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { startSweeper } from '../../src/jobs/sweeper.ts';
 import { createWorkers } from '../../src/jobs/worker.ts';
-import { connectForWork } from '../../src/store/connections.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
+import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const log = pino({ level: 'silent' });
 const DELAYED = '{docket}:docs-export:delayed';

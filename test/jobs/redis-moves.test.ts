@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { defineJob, done } from '../../src/jobs/job.ts';
 import { createQueues } from '../../src/jobs/queue.ts';
 import { createWorkers } from '../../src/jobs/worker.ts';
-import { connectForRequests, connectForWork } from '../../src/store/connections.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { startTestRedis } from '../flows/redis.ts';
-import { startRedisPair } from '../flows/redis-pair.ts';
-import { openWay } from '../flows/redis-way.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { connectForRequests, connectForWork } from '../../src/store/redis/connections.ts';
+import { startTestRedis } from '../support/flows/redis.ts';
+import { startRedisPair } from '../support/flows/redis-pair.ts';
+import { openWay } from '../support/flows/redis-way.ts';
 
 const BULLMQ_WAITS_MS = 5000;
 const timing = {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startSweeper } from '../../src/jobs/sweeper.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 
 /**
  * A sweeper over what the test says is there: one list, or one error, for each sweep, nothing after the last. The

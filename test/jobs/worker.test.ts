@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { defineJob, done, type Job, lookAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/worker.ts';
-import { Stopping, untilStopping } from '../../src/stopping.ts';
-import { connectForWork } from '../../src/store/connections.ts';
+import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
+import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 interface Seen {
   looks: string[];

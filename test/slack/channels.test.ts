@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createChannels } from '../../src/slack/channels.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
-import { createPaceStore } from '../../src/store/pace.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { createPaceStore } from '../../src/store/rate-limit.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
 let asked: string[];

@@ -2,12 +2,12 @@ import type { HomeView, ModalView } from '@slack/types';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { widerManifest } from '../demo/slack/tiny-bot.ts';
+import { widerManifest } from '../support/tiny-bot.ts';
 
 /** A clock that nobody sets. */
 const up = { ms: 0 };

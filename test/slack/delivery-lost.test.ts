@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { createDelivering } from './delivering.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { createDelivering } from '../support/slack/delivering.ts';
 
 let redis: TestRedis;
 let world: Awaited<ReturnType<typeof createDelivering>>;

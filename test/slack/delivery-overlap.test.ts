@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { defaultTiming } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { listed } from '../store/listed.ts';
-import { createDelivering } from './delivering.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { createDelivering } from '../support/slack/delivering.ts';
+import { listed } from '../support/store/listed.ts';
 
 let redis: TestRedis;
 let world: Awaited<ReturnType<typeof createDelivering>>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { createDelivering } from './delivering.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { createDelivering } from '../support/slack/delivering.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { createDelivering } from './delivering.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { createDelivering } from '../support/slack/delivering.ts';
 
 let redis: TestRedis;
 const clock = { aheadMs: 0 };

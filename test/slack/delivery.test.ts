@@ -1,17 +1,17 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Stopping } from '../../src/runtime/stopping.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { createDelivery, type Deliver } from '../../src/slack/delivery.ts';
-import { Stopping } from '../../src/stopping.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
-import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aMessage } from '../store/a-message.ts';
+import { createPaceStore } from '../../src/store/rate-limit.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aMessage } from '../support/store/a-message.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import { keepIdentity } from '../../src/slack/identity.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { message } from '../../src/slack/blocks.ts';
 import { createOutbox, type Outbox, type Shown } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
 let messages: MessageStore;

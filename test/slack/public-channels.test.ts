@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import { createPublicChannels } from '../../src/slack/public-channels.ts';
 

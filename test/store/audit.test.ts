@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AuditEntry, type AuditStore, createAuditStore } from '../../src/store/audit.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 8, 14, 9);

@@ -3,8 +3,8 @@ import { type BudgetStore, createBudgetStore } from '../../src/store/budget.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aThread } from './a-thread.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aThread } from '../support/store/a-thread.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDueStore, type DueEntry, type DueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const HOUR_MS = 3_600_000;
 

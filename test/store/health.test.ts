@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createHealthStore, type HealthStore } from '../../src/store/health.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
 let store: HealthStore;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { createBudgetStore } from '../../src/store/budget.ts';
+import { createStepStore } from '../../src/store/calls.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
@@ -9,15 +10,14 @@ import { keys, PREFIX } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
-import { createPaceStore } from '../../src/store/pace.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
+import { createPaceStore } from '../../src/store/rate-limit.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
-import { createStepStore } from '../../src/store/steps.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aMessage } from './a-message.ts';
-import { aThread, place } from './a-thread.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aMessage } from '../support/store/a-message.ts';
+import { aThread, place } from '../support/store/a-thread.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

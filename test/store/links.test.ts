@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore, type LinkStore } from '../../src/store/links.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b.zip?X-Signature=s3cret';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keep } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
-import { keep } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aMessage } from './a-message.ts';
-import { listed } from './listed.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aMessage } from '../support/store/a-message.ts';
+import { listed } from '../support/store/listed.ts';
 
 let redis: TestRedis;
 let messages: MessageStore;

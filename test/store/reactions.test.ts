@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keep } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
-import { keep } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { listed } from './listed.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { listed } from '../support/store/listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHeard } from '../../src/commands/heard.ts';
-import { createLog, type Log } from '../../src/log.ts';
-import { connectForRequests } from '../../src/store/connections.ts';
+import { createHeard } from '../../src/commands/agent/events.ts';
+import { createLog, type Log } from '../../src/runtime/log.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { connectForRequests } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { defaultTiming } from '../../src/timing.ts';
-import { aProject } from '../commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { anInstruction, aThread, NOW_MS } from '../jobs/agent/any-thread.ts';
+import { aProject } from '../support/commands/command-world.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { anInstruction, aThread, NOW_MS } from '../support/jobs/agent/any-thread.ts';
 
 const TEXT = 'Delete the pricing page of the secret launch';
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };

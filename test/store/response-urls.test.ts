@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { keep } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createResponseUrlStore, type ResponseUrlStore } from '../../src/store/response-urls.ts';
-import { keep } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const ADDRESS = 'https://hooks.example/commands/s3cret';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { keep } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, runBase, UnreadableRun } from '../../src/store/runs.ts';
 import { version } from '../../src/store/version.ts';
-import { keep } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 const note = runBase.extend({ v: version(2), note: z.string() });
 type Note = z.infer<typeof note>;

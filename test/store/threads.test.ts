@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { keep } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { keep } from '../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
-import { aThread, place, thread } from './a-thread.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { aThread, place, thread } from '../support/store/a-thread.ts';
 
 let redis: TestRedis;
 let runs: RunStore;

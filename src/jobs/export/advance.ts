@@ -1,9 +1,9 @@
 import type { DocsApiError } from '../../docs-api/errors.ts';
-import { backoffMs } from '../../timing.ts';
+import { backoffMs } from '../../runtime/timing.ts';
 import { done, lookAgainIn, type Outcome } from '../job.ts';
 import type { ExportContext } from './context.ts';
 import { site } from './phrases.ts';
-import type { ExportRun, Trouble } from './run.ts';
+import type { ExportRun, Trouble } from './record.ts';
 import { exportMessages } from './view.ts';
 
 /** How often a job is looked at while an operator has to act: the key is refused, or the project is gone. */

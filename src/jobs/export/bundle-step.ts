@@ -4,7 +4,7 @@ import { makeLink, mayComeYet } from '../bundle-link.ts';
 import { lookAgainIn, type Outcome } from '../job.ts';
 import { advance, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
-import { type Ending, type ExportRun, ended, jobIdOf } from './run.ts';
+import { type Ending, type ExportRun, ended, jobIdOf } from './record.ts';
 
 /** Has the platform make a download link of the completed export. */
 export async function bundle(run: ExportRun, context: ExportContext): Promise<Outcome> {

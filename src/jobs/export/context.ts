@@ -1,17 +1,17 @@
 import type { DocsApi } from '../../docs-api/client.ts';
-import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Timing } from '../../runtime/timing.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AnswerPrivately } from '../../slack/response-url.ts';
 import type { AuditStore } from '../../store/audit.ts';
+import type { StepStore } from '../../store/calls.ts';
 import type { LinkStore } from '../../store/links.ts';
-import type { PaceStore } from '../../store/pace.ts';
+import type { PaceStore } from '../../store/rate-limit.ts';
 import type { RunStore } from '../../store/runs.ts';
-import type { StepStore } from '../../store/steps.ts';
-import type { Timing } from '../../timing.ts';
-import type { Once } from '../once.ts';
-import type { ExportRun } from './run.ts';
+import type { Once } from '../call-once.ts';
+import type { ExportRun } from './record.ts';
 
 /** What the looks at an export need of the rest of the program. */
 export interface ExportContext {

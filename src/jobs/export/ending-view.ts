@@ -3,7 +3,7 @@ import { cut, duration, oneLine, size } from '../../slack/text.ts';
 import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
 import { keyRemedy, person, platformSaid } from '../wording-view.ts';
 import { pages, percent, runButtonOf, site, tookMs } from './phrases.ts';
-import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './run.ts';
+import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './record.ts';
 
 /** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
 const everybody = (run: ExportRun): Part[] =>

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
-import { lookAtRun } from '../look-at-run.ts';
+import { lookAtRun } from '../step-run.ts';
 import { advance, note, show } from './advance.ts';
 import { bundle } from './bundle-step.ts';
 import type { ExportContext } from './context.ts';
-import { type DoneEnding, type ExportRun, ended, exportRun, jobAlias } from './run.ts';
+import { watch } from './poll-step.ts';
+import { type DoneEnding, type ExportRun, ended, exportRun, jobAlias } from './record.ts';
 import { ask, start } from './start-step.ts';
 import { cardKey, noPlaceMessage, privateKey } from './view.ts';
-import { watch } from './watch-step.ts';
 
 /**
  * Takes one static export from the accepted request to its ending. Each look does one step: work out the next

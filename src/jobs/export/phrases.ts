@@ -1,7 +1,7 @@
 import type { ButtonParts } from '../../slack/blocks.ts';
 import { count, cut, oneLine } from '../../slack/text.ts';
 import { BUTTON_VALUE, shortId } from '../wording-view.ts';
-import type { ExportRun, RunButton } from './run.ts';
+import type { ExportRun, RunButton } from './record.ts';
 
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {

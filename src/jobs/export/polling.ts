@@ -1,4 +1,4 @@
-import type { Look } from './run.ts';
+import type { Look } from './record.ts';
 
 /** How many looks a plan is made from; more only make the record larger. */
 export const LOOKS_KEPT = 8;

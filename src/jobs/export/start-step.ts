@@ -2,13 +2,13 @@ import { DocsApiError } from '../../docs-api/errors.ts';
 import { failure } from '../../docs-api/failures.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { Verdict } from '../../policy.ts';
-import { backoffMs } from '../../timing.ts';
+import { backoffMs } from '../../runtime/timing.ts';
 import { askWhom } from '../ask-whom.ts';
 import { done, lookAgainIn, type Outcome } from '../job.ts';
 import { advance, note, troubleAfter, waitOut } from './advance.ts';
 import type { ExportContext } from './context.ts';
-import { type Ending, type ExportRun, ended, jobAlias } from './run.ts';
-import { seen } from './watch-step.ts';
+import { seen } from './poll-step.ts';
+import { type Ending, type ExportRun, ended, jobAlias } from './record.ts';
 
 /** Starts the export at the platform, once. */
 export async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {

@@ -11,7 +11,7 @@ import {
   exportActions,
   fractionOf,
   type StartAnother,
-} from './run.ts';
+} from './record.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
 const TROUBLE_TOLD_AT = 3;

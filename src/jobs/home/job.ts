@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
 import type { Project } from '../../projects.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Timing } from '../../runtime/timing.ts';
 import type { Part } from '../../slack/blocks.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import type { Outbox } from '../../slack/outbox.ts';
-import { editPace } from '../../slack/paces.ts';
+import { editPace } from '../../slack/rate-limits.ts';
 import { messageAddress } from '../../slack/text.ts';
 import type { BudgetStore } from '../../store/budget.ts';
-import type { Pace, PaceStore } from '../../store/pace.ts';
+import type { Pace, PaceStore } from '../../store/rate-limit.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
-import type { Timing } from '../../timing.ts';
-import { threadLine } from '../agent/list-view.ts';
-import { type ThreadRun, threadRun } from '../agent/thread.ts';
+import { threadLine } from '../agent/thread/list-view.ts';
+import { type ThreadRun, threadRun } from '../agent/thread/record.ts';
 import { askWhom } from '../ask-whom.ts';
-import { type ExportRun, exportRun } from '../export/run.ts';
+import { type ExportRun, exportRun } from '../export/record.ts';
 import { cardKey, exportLine } from '../export/view.ts';
-import { followUpUses } from '../follow-up-use.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 import { type IsPublic, maySee } from '../may-see.ts';
-import { limitLines } from '../status-view.ts';
+import { followUpUses } from '../status/follow-up-use.ts';
+import { limitLines } from '../status/view.ts';
 import { homeView } from './view.ts';
 
 export interface HomeContext {

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
-import type { Log } from '../../log.ts';
 import type { Policy } from '../../policy.ts';
+import type { Log } from '../../runtime/log.ts';
+import { backoffMs, type Timing } from '../../runtime/timing.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AnswerPrivately } from '../../slack/response-url.ts';
 import type { AuditStore } from '../../store/audit.ts';
 import type { LinkStore } from '../../store/links.ts';
 import type { RunStore } from '../../store/runs.ts';
-import { backoffMs, type Timing } from '../../timing.ts';
 import { makeLink, mayComeYet } from '../bundle-link.ts';
+import type { Once } from '../call-once.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
-import { lookAtRun } from '../look-at-run.ts';
-import type { Once } from '../once.ts';
-import { type LinkRun, linkRun } from './run.ts';
+import { lookAtRun } from '../step-run.ts';
+import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
 export interface LinkContext {

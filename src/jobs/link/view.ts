@@ -2,7 +2,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import type { Shown } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
-import { type LinkButton, type LinkRun, linkActions } from './run.ts';
+import { type LinkButton, type LinkRun, linkActions } from './record.ts';
 
 /** The key of the message that has the link. */
 export const linkKey = (run: Pick<LinkRun, 'id'>) => `${run.id}.link`;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { Deliver } from '../../slack/delivery.ts';
 import { UnreadableMessage } from '../../store/messages.ts';
 import { defineJob, done, lookAgainIn } from '../job.ts';
-import { UNREADABLE_MS } from '../look-at-run.ts';
+import { UNREADABLE_MS } from '../step-run.ts';
 
 /** Brings one message in Slack up to date; the delivery itself says when to come back. */
 export const outboxJob = defineJob<{ key: string }, { deliver: Deliver; log: Log }>({

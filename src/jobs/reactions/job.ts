@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../runtime/log.ts';
+import { backoffMs, type Timing } from '../../runtime/timing.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
-import { reactionPace, reactionRemovalPace } from '../../slack/paces.ts';
-import type { Pace, PaceStore } from '../../store/pace.ts';
+import { reactionPace, reactionRemovalPace } from '../../slack/rate-limits.ts';
+import type { Pace, PaceStore } from '../../store/rate-limit.ts';
 import type { ReactionChange, ReactionStore, ReactionSubject } from '../../store/reactions.ts';
-import { backoffMs, type Timing } from '../../timing.ts';
 import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
 
 export interface ReactionsContext {

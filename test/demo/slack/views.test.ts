@@ -1,6 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { clientOf, type Received, type Reply, refusal, startTinyBot, widerManifest } from './tiny-bot.ts';
+import {
+  clientOf,
+  type Received,
+  type Reply,
+  refusal,
+  startTinyBot,
+  widerManifest,
+} from '../../support/tiny-bot.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

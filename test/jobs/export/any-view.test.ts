@@ -10,11 +10,11 @@ import {
   exportRun,
   runButton,
   startAnother,
-} from '../../../src/jobs/export/run.ts';
+} from '../../../src/jobs/export/record.ts';
 import { exportLine, exportMessages, noPlaceMessage, runningMessage } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
-import { anyRun, NOW_MS, slackCode } from './any-run.ts';
-import { buttonsIn, ended, messageOf, REQUEST, THREAD } from './reading.ts';
+import { anyRun, NOW_MS, slackCode } from '../../support/jobs/export/any-run.ts';
+import { buttonsIn, ended, messageOf, REQUEST, THREAD } from '../../support/jobs/export/reading.ts';
 
 /** What stands for a presigned link, in a message that is not delivered yet. */
 const LINK = linkPlaceholder('');

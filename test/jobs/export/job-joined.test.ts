@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ExportRun, transitions } from '../../../src/jobs/export/run.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { NOW_MS } from './any-run.ts';
-import { aJob, createJobWorld, failing } from './job-world.ts';
+import { type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { aJob, createJobWorld, failing } from '../../support/jobs/export/job-world.ts';
 
 let redis: TestRedis;
 let world: ReturnType<typeof createJobWorld>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ExportJob } from '../../../src/docs-api/schemas.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
-import { type ExportRun, jobAlias, transitions } from '../../../src/jobs/export/run.ts';
-import { defaultTiming } from '../../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { NOW_MS } from './any-run.ts';
-import { aJob, createJobWorld, failing, HOUR_MS } from './job-world.ts';
+import { type ExportRun, jobAlias, transitions } from '../../../src/jobs/export/record.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { aJob, createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
 
 let redis: TestRedis;
 let world: ReturnType<typeof createJobWorld>;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ExportContext } from '../../../src/jobs/export/context.ts';
 import type { Verdict } from '../../../src/policy.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
-import { defaultTiming } from '../../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { NOW_MS } from './any-run.ts';
-import { aJob, createJobWorld } from './job-world.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { aJob, createJobWorld } from '../../support/jobs/export/job-world.ts';
 
 let redis: TestRedis;
 let world: ReturnType<typeof createJobWorld>;

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isNearEnd, LOOKS_KEPT, nextLookMs } from '../../../src/jobs/export/polling.ts';
-import type { Look } from '../../../src/jobs/export/run.ts';
-import { adaptive, around, bounds, fixed, numbers, type Shape, shapes, type Watch } from './watches.ts';
+import type { Look } from '../../../src/jobs/export/record.ts';
+import {
+  adaptive,
+  around,
+  bounds,
+  fixed,
+  numbers,
+  type Shape,
+  shapes,
+  type Watch,
+} from '../../support/jobs/export/watches.ts';
 
 const MINUTE = 60_000;
 

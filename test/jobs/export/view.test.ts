@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Ending, ExportRun } from '../../../src/jobs/export/run.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
   cardMessage,
   exportLine,
@@ -11,8 +11,8 @@ import {
   stateWord,
 } from '../../../src/jobs/export/view.ts';
 import { message } from '../../../src/slack/blocks.ts';
-import { anEnding, aRun, NOW_MS, STATES } from './any-run.ts';
-import { ended, messageOf, REQUEST, reads, THREAD } from './reading.ts';
+import { anEnding, aRun, NOW_MS, STATES } from '../../support/jobs/export/any-run.ts';
+import { ended, messageOf, REQUEST, reads, THREAD } from '../../support/jobs/export/reading.ts';
 
 describe('which messages there are', () => {
   const keysAndKinds = (run: ExportRun) =>

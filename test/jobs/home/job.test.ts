@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type HomeContext, homeJob } from '../../../src/jobs/home/job.ts';
-import { createLog } from '../../../src/log.ts';
 import type { Permission, Policy } from '../../../src/policy.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createBudgetStore } from '../../../src/store/budget.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createPaceStore } from '../../../src/store/pace.ts';
+import { createPaceStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
-import { defaultTiming } from '../../../src/timing.ts';
-import { aProject } from '../../commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { aThread } from '../agent/any-thread.ts';
-import { anEnding, aRun, NOW_MS } from '../export/any-run.ts';
+import { aProject } from '../../support/commands/command-world.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { slashCommands } from '../../../src/commands/index.ts';
 import { askWhom } from '../../../src/jobs/ask-whom.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
-import { anyRun, hostileText } from '../export/any-run.ts';
+import { anyRun, hostileText } from '../../support/jobs/export/any-run.ts';
 
 const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [],

@@ -2,18 +2,18 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { type LinkContext, linkJob } from '../../../src/jobs/link/job.ts';
-import { anotherLink, type LinkRun, linkRun } from '../../../src/jobs/link/run.ts';
+import { anotherLink, type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
 import { linkKey } from '../../../src/jobs/link/view.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import type { DeliveryState } from '../../../src/store/messages.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { defaultTiming } from '../../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { failing, HOUR_MS } from '../export/job-world.ts';
-import { aLinkRun } from './a-link-run.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
 

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { linkButton } from '../../../src/jobs/link/run.ts';
+import { linkButton } from '../../../src/jobs/link/record.ts';
 import { linkKey, linkMessages } from '../../../src/jobs/link/view.ts';
 import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
-import { hostileText, NOW_MS } from '../export/any-run.ts';
-import { buttonsIn, reads } from '../export/reading.ts';
-import { aLinkRun } from './a-link-run.ts';
+import { hostileText, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { buttonsIn, reads } from '../../support/jobs/export/reading.ts';
+import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
 
 const sent = aLinkRun({ state: 'sent', link: '7a7a.1', linkEndsAtMs: NOW_MS + 1_800_000 });
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outboxJob } from '../../../src/jobs/outbox/job.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { aMessage } from '../../store/a-message.ts';
-import { listed } from '../../store/listed.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { aMessage } from '../../support/store/a-message.ts';
+import { listed } from '../../support/store/listed.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {

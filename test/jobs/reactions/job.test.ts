@@ -2,13 +2,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/jobs/job.ts';
 import { type ReactionsContext, reactionsJob } from '../../../src/jobs/reactions/job.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createPaceStore } from '../../../src/store/pace.ts';
+import { createPaceStore } from '../../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
-import { defaultTiming } from '../../../src/timing.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
-import { listed } from '../../store/listed.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { listed } from '../../support/store/listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;

@@ -1,0 +1,111 @@
+import { isSafeId } from '../../docs-api/paths.ts';
+import type { Part } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { visible } from '../../slack/visible.ts';
+import { unquoted } from '../slash-text.ts';
+
+/**
+ * What a person asks for with `/docs-agent`. `project` and `instruction` are as typed, with Slack's escapes.
+ * `message` says what is wrong and the fix, in one line.
+ */
+export type AgentWords =
+  | { kind: 'help' }
+  | { kind: 'follow'; jobId: string; instruction: string; project: string | undefined }
+  | { kind: 'new'; instruction: string; project: string | undefined }
+  | { kind: 'list'; project: string | undefined }
+  | { kind: 'stop'; jobId: string | undefined; project: string | undefined }
+  | { kind: 'unclear'; message: Part[] };
+
+const dashes = String.raw`[\p{Pd}\u2212]+project`;
+const projectFirst = new RegExp(String.raw`^${dashes}(?:\s*[=＝]\s*|\s+)(\S+)\s*`, 'iu');
+const projectLast = new RegExp(String.raw`(?:^|\s)${dashes}(?:\s*[=＝]\s*|\s+)(\S+)$`, 'iu');
+const projectBare = new RegExp(String.raw`(?:^|\s)${dashes}\s*[=＝]?$`, 'iu');
+
+/**
+ * Reads what was typed after `/docs-agent`. Never throws. An instruction stays as it was typed, quotes and dashes
+ * included; `--project` counts only before it and at its end.
+ */
+export function readAgentWords(typed: string): AgentWords {
+  let text = visible(typed).trim();
+  if (text === '') return { kind: 'help' };
+  if (projectBare.test(text)) return unclear({ code: '--project' }, ' needs a value, such as ', example, '.');
+  const projects: string[] = [];
+  const take = (pattern: RegExp) => {
+    const found = pattern.exec(text);
+    if (found !== null) text = text.replace(pattern, '').trim();
+    return found?.[1];
+  };
+  const takeProjects = (pattern: RegExp) => {
+    // Two are too many already; each of thousands would read the text again.
+    while (projects.length < 2) {
+      const name = take(pattern);
+      if (name === undefined) return;
+      projects.push(unquoted(name));
+    }
+  };
+  const takeWord = () => {
+    takeProjects(projectFirst);
+    return take(/^(\S+)/u);
+  };
+
+  takeProjects(projectLast);
+  const verb = takeWord()?.toLowerCase();
+  const id = verb === 'follow' || verb === 'stop' ? bare(takeWord()) : undefined;
+  takeProjects(projectFirst);
+  if (projects.length > 1) return unclear('Type ', { code: '--project' }, ' once.');
+  return read(verb, id, text, projects[0]);
+}
+
+const example: Part = { code: '--project acme' };
+const followExample: Part = { code: '/docs-agent follow job_41d7' };
+
+const unclear = (...message: Part[]): AgentWords => ({ kind: 'unclear', message });
+
+/** The usage shows the id in pointed brackets, and some people type them; Slack escapes those. */
+const bare = (id: string | undefined) => id?.replace(/^(?:<|&lt;)(.*?)(?:>|&gt;)$/u, '$1');
+
+function read(
+  verb: string | undefined,
+  id: string | undefined,
+  rest: string,
+  project: string | undefined,
+): AgentWords {
+  switch (verb) {
+    case 'follow':
+      if (id === undefined) return unclear('Which job? Type its id, such as ', followExample, '.');
+      return badId(id) ?? { kind: 'follow', jobId: id, instruction: rest, project };
+    case 'new':
+      if (rest !== '') return { kind: 'new', instruction: rest, project };
+      return unclear('What is to be done? For example: ', {
+        code: '/docs-agent new Add error handling to the quickstart',
+      });
+    case 'list':
+      return rest === '' ? { kind: 'list', project } : alone('/docs-agent list');
+    case 'stop':
+      if (rest !== '') return alone('/docs-agent stop job_41d7');
+      return (id === undefined ? undefined : badId(id)) ?? { kind: 'stop', jobId: id, project };
+    default:
+      return unclear(
+        "I don't know ",
+        { code: shown(verb ?? '--project') },
+        '. Type follow, new, list or stop; ',
+        { code: '/docs-agent help' },
+        ' explains them.',
+      );
+  }
+}
+
+const alone = (code: string) => unclear('Type ', { code }, ' and nothing else.');
+
+function badId(id: string): AgentWords | undefined {
+  if (isSafeId(id) && !/…|\.{3}/u.test(id)) return undefined;
+  const instead = isSafeId(id) ? ' but the short form of one' : '';
+  return unclear(
+    { code: shown(id) },
+    ` isn't a job id${instead}. Copy the whole id, such as `,
+    followExample,
+    '.',
+  );
+}
+
+const shown = (typed: string) => cut(oneLine(typed.toWellFormed()), 60);

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { exportActions } from '../../jobs/export/record.ts';
+import { BUTTON_VALUE } from '../../jobs/wording-view.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import type { Caller, CommandTools, SlashCommand } from '../command.ts';
+import { defineButton } from '../command.ts';
+import { readExportWords } from './args.ts';
+import { exportDialogView, fitsDialog } from './modal.ts';
+import { startExport } from './start.ts';
+import { exportStatus } from './status.ts';
+import { type Resolved, refusal, resolve, type WantedExport } from './target.ts';
+import { watchExport } from './watch.ts';
+
+export const exportCommand: SlashCommand = {
+  name: '/docs-export',
+  usage: '[domain] [--project p] [--version label] [--paths a,b] [--private]',
+  summary: 'Exports a docs site as a static bundle and posts the download link when it is ready.',
+  examples: [
+    '/docs-export docs.acme.com',
+    '/docs-export docs.acme.com --version "spring release" --paths /guides,/api --private',
+    '/docs-export watch se_3f9a77bd04c24a06',
+    '/docs-export status',
+  ],
+  may: 'export',
+
+  async run(text, caller, tools) {
+    const words = readExportWords(text);
+    switch (words.kind) {
+      case 'unclear':
+        return message([words.message]);
+      case 'status':
+        return exportStatus(caller, tools);
+      case 'watch':
+        return watchExport(words, caller, tools);
+      case 'start':
+        return start(words, caller, tools);
+    }
+  },
+};
+
+/** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
+const useDomainValue = z.object({
+  v: z.literal(1),
+  domain: z.string(),
+  project: z.string().optional(),
+  version: z.string().optional(),
+  paths: z.array(z.string()).optional(),
+  privately: z.boolean(),
+  request: z.string(),
+});
+
+/** "Use it" under a domain that was not quite one. */
+export const useDomainButton = defineButton({
+  action: exportActions.useDomain,
+  may: 'export',
+  value: useDomainValue,
+  run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
+    start({ domain, project, version, paths, privately }, { ...caller, requestId: `${request} use` }, tools),
+});
+
+async function start(
+  wanted: WantedExport,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const found = resolve(wanted, caller.channel.id, tools);
+  switch (found.kind) {
+    case 'ok':
+      return startExport({ ...wanted, domain: found.domain, project: found.project.name }, caller, tools);
+    case 'noDomain':
+    case 'ask': {
+      if (!fitsDialog(wanted)) return tooManyPaths;
+      const domain = found.kind === 'ask' ? found.domain : undefined;
+      await tools.openDialog(caller, exportDialogView({ ...wanted, domain }, caller, tools));
+      return undefined;
+    }
+    case 'badDomain':
+      return badDomain(found, wanted, caller);
+    case 'unknownProject':
+    case 'domainRefused':
+      return message([[refusal(found)]]);
+  }
+}
+
+const tooManyPaths = message([
+  [
+    "So many paths don't fit into a dialog. Type the domain and the project as well: ",
+    { code: '/docs-export docs.acme.com --project acme --paths …' },
+  ],
+]);
+
+function badDomain(
+  { typed, suggested }: Extract<Resolved, { kind: 'badDomain' }>,
+  wanted: WantedExport,
+  { requestId }: Caller,
+): Message {
+  const shown = { code: cut(oneLine(typed), 100) };
+  if (suggested === undefined)
+    return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
+  const { project, version, paths, privately } = wanted;
+  const meant = { v: 1 as const, domain: suggested, project, version, paths, privately, request: requestId };
+  const value = JSON.stringify(meant satisfies z.input<typeof useDomainValue>);
+  const useIt = { label: 'Use it', action: exportActions.useDomain, value };
+  return message(
+    [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
+    // Without the button the person types it.
+    value.length <= BUTTON_VALUE ? [useIt] : [],
+  );
+}

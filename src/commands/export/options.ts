@@ -1,0 +1,86 @@
+import { readDomain } from '../../domain.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { visible } from '../../slack/visible.ts';
+import { unquoted } from '../slash-text.ts';
+
+/** Limits of our own; the platform states none. */
+const limits = { versionLength: 100, paths: 100, pathLength: 500 };
+
+/** A problem is plain text with its fix, short enough for the hint at a field of a dialog (150 characters). */
+export type ReadVersion = { kind: 'ok'; version: string } | { kind: 'unclear'; problem: string };
+export type ReadPaths = { kind: 'ok'; paths: string[] } | { kind: 'unclear'; problem: string };
+
+/** Reads the label of an export: one line of 1 to 100 code points, trimmed. */
+export function readVersion(text: string): ReadVersion {
+  const version = visible(text)
+    .replace(/[\u00A0\u2007\u202F]/gu, ' ')
+    .trim();
+  if (version.replace(/\p{Cf}|\s/gu, '') === '')
+    return { kind: 'unclear', problem: 'The label is empty. Type one, such as 1.2 or spring release.' };
+  if (unprintable.test(version))
+    return { kind: 'unclear', problem: 'A label is one line. Take out line breaks, tabs and the like.' };
+  const length = Array.from(version).length;
+  return length > limits.versionLength
+    ? {
+        kind: 'unclear',
+        problem: `A label has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
+      }
+    : { kind: 'ok', version };
+}
+
+/** Control characters, separators of lines, and halves of a character. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+/**
+ * Reads page paths with commas or line breaks between them: at most 100, each once, in their order, each with a
+ * slash before it. A page's address, or Slack's link to it, becomes its path; query and fragment are dropped.
+ */
+export function readPaths(text: string): ReadPaths {
+  const pieces = visible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
+  const paths = new Set<string>();
+  for (const piece of pieces.map(trimmed).filter(Boolean)) {
+    const path = pagePath(piece);
+    if (path === undefined) return { kind: 'unclear', problem: notAPath(piece) };
+    const problem = pathProblem(path, piece);
+    if (problem !== undefined) return { kind: 'unclear', problem };
+    paths.add(path);
+  }
+  if (paths.size === 0) return { kind: 'unclear', problem: 'No path is there. Type them like /guides,/api.' };
+  if (paths.size > limits.paths) {
+    const problem = `At most ${limits.paths} paths, and these are ${paths.size}. Leave some out, or export everything.`;
+    return { kind: 'unclear', problem };
+  }
+  return { kind: 'ok', paths: [...paths] };
+}
+
+const trimmed = (piece: string) => unquoted(piece.trim()).trim();
+
+/** The path in what was typed, with its slash; nothing where only a host, a query or another scheme is. */
+function pagePath(piece: string): string | undefined {
+  const address = /^<(https?:[^<>|\s]+)(?:\|[^<>]*)?>$/iu.exec(piece)?.[1] ?? piece;
+  const ofPage = /^https?:\/\/[^/?#\s]+([^?#]*)/iu.exec(address);
+  const path = ofPage ? ofPage[1] || '/' : address.replace(/[?#].*$/su, '');
+  if (path === '' || path.startsWith('//')) return undefined;
+  if (path.startsWith('/')) return path;
+  return looksLikeHost(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? undefined : `/${path}`;
+}
+
+/** `docs.acme.com/guides`: with a slash before it, it would be a path that nobody meant. */
+const looksLikeHost = (path: string) => readDomain(path.split('/')[0] ?? '').kind === 'domain';
+
+function pathProblem(path: string, piece: string): string | undefined {
+  if (/\s/u.test(path)) return `“${shown(piece)}” has a space in it. Put commas between paths: /guides,/api.`;
+  if (unprintable.test(path) || /[<>\\]/u.test(path) || hasDotSegment(path)) return notAPath(piece);
+  const { length } = Array.from(path);
+  if (length <= limits.pathLength) return undefined;
+  return `A path has at most ${limits.pathLength} characters; “${shown(piece)}” has ${length}.`;
+}
+
+function hasDotSegment(path: string): boolean {
+  return path.split(/\/|%2f|%5c/iu).some((segment) => /^(?:\.|%2e){1,2}$/iu.test(segment));
+}
+
+const notAPath = (piece: string) =>
+  `“${shown(piece)}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`;
+
+const shown = (piece: string) => cut(oneLine(piece.toWellFormed()), 50);

@@ -1,0 +1,98 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import { stringify } from 'yaml';
+import { LINK_END } from '../../jobs/bundle-link-view.ts';
+import { site } from '../../jobs/export/phrases.ts';
+import {
+  type DoneEnding,
+  type ExportRun,
+  exportActions,
+  exportRun,
+  runButton,
+} from '../../jobs/export/record.ts';
+import { maySee } from '../../jobs/may-see.ts';
+import { message } from '../../slack/blocks.ts';
+import { preformatted, reportView } from '../../slack/modals.ts';
+import { defineButton } from '../command.ts';
+import { TellUser } from '../user-facing-error.ts';
+import { notHere } from './buttons.ts';
+
+const noLink = message([
+  [
+    'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
+  ],
+]);
+
+const linkOnItsWay = message([
+  ['The new link is still being made. When it is there, open the settings again.'],
+]);
+
+const storeAway = message([["My store doesn't answer just now. Try again in a minute."]]);
+
+/** What a deployment of one's own needs to serve the bundle. The dialog has the link: only those open it who have it. */
+export const settingsButton = defineButton({
+  action: exportActions.settings,
+  may: 'export',
+  value: runButton,
+  async run({ run: runId }, caller, tools) {
+    const run = await tools.intake.load(runId, exportRun, caller);
+    const done = run && linkOf(run);
+    if (run === undefined || done === undefined) return noLink;
+    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
+    if (done.privately && run.requester.id !== caller.user.id)
+      return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
+    const url = await tools.link(done.link).catch(() => {
+      throw new TellUser(storeAway);
+    });
+    if (url === undefined) return run.state === 'bundling' ? linkOnItsWay : noLink;
+    await tools.openDialog(caller, settingsView(run, url, done.linkEndsAtMs));
+    await tools.note({ subject: site(run), job: run.jobId, result: 'shown' });
+    return undefined;
+  },
+});
+
+/** Returns the latest link of a run. While a further one is made, and when it cannot be had, that is the one before. */
+function linkOf({ ending, earlier }: ExportRun): DoneEnding | undefined {
+  return ending?.kind === 'done' ? ending : earlier?.ending;
+}
+
+/** The `staticExport` section, ready to copy, and what works where. */
+export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
+  const version = run.version === undefined ? {} : { version: run.version };
+  // In quotes: readers of YAML 1.1 take labels such as 2026-09-01, yes or 1_000 for something else.
+  const section = stringify(
+    { staticExport: { enabled: true, bundleUrl, ...version } },
+    { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
+  );
+  const until =
+    endsAtMs === undefined
+      ? ['The deployment loads the bundle when it starts.']
+      : [
+          'The deployment loads the bundle when it starts; the link works until ',
+          { time: endsAtMs, format: LINK_END },
+          '.',
+        ];
+  const blocks: KnownBlock[] = [
+    ...message([
+      [{ bold: `For the configuration of the deployment that serves ${site(run)}` }],
+      [...until, ' Anyone who has it can download the bundle. Export again when new content is published.'],
+    ]).blocks,
+    preformatted(section.trimEnd()),
+    ...message([[{ bold: 'What works where' }]]).blocks,
+    preformatted(features),
+  ];
+  return reportView('Deployment settings', blocks);
+}
+
+/** From the platform's description of static exports. Modals take no table block. */
+const features = [
+  ['', 'Cloud', 'Client-hosted', 'Air-gapped'],
+  ['Documentation search', 'yes', 'configurable', 'no'],
+  ['AI assistant', 'yes', 'configurable', 'no'],
+  ['Web analytics', 'yes', 'configurable', 'no'],
+  ['API playground', 'yes', 'yes', 'configurable'],
+  ['Static export bundle', 'yes', 'yes', 'yes'],
+]
+  .map(([feature = '', cloud = '', hosted = '', gapped = '']) =>
+    `${feature.padEnd(22)}${cloud.padEnd(7)}${hosted.padEnd(15)}${gapped}`.trimEnd(),
+  )
+  .join('\n');

@@ -1,0 +1,67 @@
+import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { count, cut, escapeText, oneLine } from '../../slack/text.ts';
+import type { AuditEntry, AuditLines } from '../../store/audit.ts';
+
+/**
+ * Characters of all lines together. Slack refuses messages above about 13,200, undocumented, with `& < >` counted
+ * as they are escaped. Refusals get a quarter of it at most.
+ */
+const ROOM = 11_800;
+
+/** What a time counts for, which is shown in each reader's own words, and the line break. */
+const TIME_AND_BREAK = 30;
+
+/** Lines of the audit log, newest first: what was done, then what was refused. Those that do not fit are counted. */
+export function auditMessage({ done, refused }: AuditLines): Message {
+  if (done.length + refused.length === 0) return message([['Nothing is in the audit log yet.']]);
+  const refusals = fitting(refused, ROOM / 4);
+  const whatWasDone = fitting(done, ROOM - refusals.length);
+  if (refused.length === 0) return message(whatWasDone.lines);
+  return message([...whatWasDone.lines, [{ bold: 'Refused' }], ...refusals.lines]);
+}
+
+/** As many lines as there is room for, with what they take of it. */
+function fitting(entries: readonly AuditEntry[], room: number): { lines: Part[][]; length: number } {
+  const lines: Part[][] = [];
+  let length = 0;
+  for (const entry of entries) {
+    const line = auditLine(entry);
+    length += lengthOf(line);
+    if (length > room) break;
+    lines.push(line);
+  }
+  const rest = entries.length - lines.length;
+  if (rest > 0) lines.push([`${count(rest)} older ones don't fit into one message.`]);
+  return { lines, length: Math.min(length, room) };
+}
+
+/**
+ * When, who, where, what, about what, the platform's job, and what came of it. People and places show by their ids;
+ * everything that somebody may have typed or chosen is in quotes, and has none inside.
+ */
+function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEntry): Part[] {
+  const name = user.name === '' || user.name === user.id ? '' : ` ${quoted(user.name, 60)}`;
+  const parts: Part[] = [
+    { time: atMs, format: '{date_short_pretty} {time}' },
+    ` · ${/^[UW][A-Z0-9]{2,20}$/.test(user.id) ? user.id : quoted(user.id, 30)}${name}`,
+  ];
+  if (/^[CG][A-Z0-9]{2,20}$/.test(channel)) parts.push(' · ', { channel });
+  else if (channel !== '')
+    parts.push(/^D[A-Z0-9]{2,20}$/.test(channel) ? ' · direct message' : ` · ${quoted(channel, 30)}`);
+  const rest = [
+    plain(what, 60),
+    subject === '' ? '' : quoted(subject, 80),
+    job === undefined ? '' : `job ${quoted(job, 60)}`,
+    plain(result, 100),
+  ].filter((text) => text !== '');
+  return [...parts, ` · ${rest.join(' · ')}`];
+}
+
+const plain = (text: string, most: number) => cut(oneLine(text.toWellFormed()), most);
+
+const quoted = (text: string, most: number) => `"${plain(text, most).replaceAll('"', "'")}"`;
+
+function lengthOf(line: Part[]): number {
+  const texts = line.map((part) => (typeof part === 'string' ? escapeText(part).length : TIME_AND_BREAK));
+  return texts.reduce((sum, length) => sum + length, 0);
+}

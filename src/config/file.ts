@@ -1,0 +1,277 @@
+import { z } from 'zod';
+import { isSafeId } from '../docs-api/paths.ts';
+import { readDomain } from '../domain.ts';
+import type { Allow } from '../policy.ts';
+import type { Project } from '../projects.ts';
+import {
+  type Problem,
+  projectProblems,
+  record,
+  typable,
+  type Variables,
+  variableIn,
+} from './project-settings.ts';
+import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
+
+/** What the file says, with the defaults for what it does not. */
+export interface ConfigFile {
+  /** Nothing: it leaves the project to the environment. */
+  projects: Project[] | undefined;
+  allow: Allow;
+  links: 'thread' | 'requester';
+  replies: 'auto' | 'all' | 'mention';
+  limits: {
+    exportStatusPerSecond: number;
+    followUpsPerHour: number;
+    analyticsPerHour: number;
+    watchHours: number;
+    exportsPerPerson: number;
+    exportsPerChannel: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
+  };
+}
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
+
+const hostName = 'must be a host name. Write it like docs.example.com.';
+
+const domain = z.string(hostName).transform((typed, context) => {
+  const read = readDomain(typed);
+  if (read.kind === 'domain') return read.domain;
+  const { suggested } = read;
+  context.addIssue(
+    suggested === undefined ? hostName : `must be a host name and nothing else. Did you mean ${suggested}?`,
+  );
+  return z.NEVER;
+});
+
+const channelId =
+  "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
+
+const channel = z.string(channelId).regex(/^[CG][A-Z0-9]{4,20}$/, channelId);
+
+const whoId =
+  "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
+
+const who = z.string(whoId).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, whoId);
+
+/** Also of DOCS_PROJECT_ID. */
+export const projectId = z
+  .string('must be text. Put the id in quotes.')
+  .refine(
+    (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
+    "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
+  );
+
+/** No message here may repeat what it finds: it may be a key. */
+const apiKey = z
+  .unknown()
+  .superRefine((value, context) => {
+    if (typeof value === 'string')
+      return context.addIssue(
+        'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.',
+      );
+    const name = variableIn(value);
+    if (name === undefined)
+      context.addIssue('must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.');
+    else if (!/^[A-Z][A-Z0-9_]{0,99}$/.test(name))
+      context.addIssue(
+        'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.',
+      );
+  })
+  .optional();
+
+function numberWithin(fits: (value: number) => boolean, range: string, preset: number) {
+  const problem = `must be ${range}. The default is ${preset}.`;
+  return z.number(problem).refine(fits, problem).default(preset);
+}
+
+const wholeNumber = (max: number, preset: number) =>
+  numberWithin(
+    (value) => Number.isInteger(value) && value >= 1 && value <= max,
+    `a whole number from 1 to ${max}`,
+    preset,
+  );
+
+const map = 'must be a map. Write name: value, one a line, beneath it.';
+
+const projectShape = z.strictObject(
+  {
+    projectId: projectId.optional(),
+    domains: list(domain).default([]),
+    apiKey,
+    channels: list(channel).default([]),
+  },
+  map,
+);
+
+const allowShape = z.strictObject(
+  {
+    export: list(who).default(['everyone']),
+    agent: list(who).default(['everyone']),
+    digest: list(who).default(['everyone']),
+    admin: list(who).default([]),
+  },
+  map,
+);
+
+const limitsShape = z.strictObject(
+  {
+    exportStatusPerSecond: numberWithin(
+      (value) => value > 0 && value <= 100,
+      'a number above 0 and up to 100',
+      5,
+    ),
+    followUpsPerHour: wholeNumber(10_000, 100),
+    analyticsPerHour: wholeNumber(10_000, 100),
+    watchHours: numberWithin((value) => value >= 0.1 && value <= 168, 'a number from 0.1 to 168', 6),
+    exportsPerPerson: wholeNumber(1000, 10),
+    exportsPerChannel: wholeNumber(1000, 30),
+    // Slack's own limit for a message.
+    instructionCharacters: wholeNumber(40_000, 8000),
+    instructionsWaiting: wholeNumber(1000, 100),
+  },
+  map,
+);
+
+const fileShape = z.strictObject(
+  {
+    projects: z
+      .record(z.string(), projectShape, 'must be a map. Put each project under its own name.')
+      .refine(
+        (projects) => Object.keys(projects).length > 0,
+        'holds no project. Name one in it, or remove it to take the project from the environment.',
+      )
+      .optional(),
+    allow: allowShape.prefault({}),
+    links: z
+      .enum(['thread', 'requester'], 'must be thread or requester. The default is thread.')
+      .default('thread'),
+    replies: z
+      .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
+      .default('auto'),
+    limits: limitsShape.prefault({}),
+  },
+  'must hold settings by their names. Begin it with a line such as "projects:".',
+);
+
+/** What holds without a file. */
+export const withoutFile: ConfigFile = { ...fileShape.parse({}), projects: undefined };
+
+/**
+ * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and
+ * repeat neither a key nor what stands where a key belongs; with any of them there is no `file`.
+ */
+export function readConfigFile(
+  text: string,
+  path: string,
+  env: Variables,
+): { file: ConfigFile | undefined; problems: string[] } {
+  const yaml = readYaml(text);
+  const lines = (problems: YamlProblem[]) => ({
+    file: undefined,
+    problems: [...new Set(problems.toSorted((one, other) => one.line - other.line).map(told))],
+  });
+  const told = ({ line, column, path: where, text: what }: YamlProblem) =>
+    [`${path}:${line}${column === undefined ? '' : `:${column}`}`, shownPath(where), what]
+      .filter(Boolean)
+      .join(' ');
+
+  if (yaml.value === undefined) return lines(yaml.problems);
+  if (yaml.value === null)
+    return lines([{ path: [], line: 1, text: 'is empty. Write settings into it, or unset DOCKET_CONFIG.' }]);
+
+  const parsed = fileShape.safeParse(yaml.value);
+  const found = [...shapeProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];
+  const yamlPaths = new Set(yaml.problems.map((problem) => shownPath(problem.path)));
+  const problems = [
+    ...yaml.problems,
+    ...found
+      .filter((problem) => !yamlPaths.has(shownPath(problem.path)))
+      .map((problem) => ({ ...problem, line: yaml.lineOf(problem.path) })),
+  ];
+  if (!parsed.success || problems.length > 0) return lines(problems);
+  const { projects, ...rest } = parsed.data;
+  return {
+    file: { ...rest, projects: projects && Object.entries(projects).map((entry) => toProject(entry, env)) },
+    problems: [],
+  };
+}
+
+function toProject([name, given]: [string, z.infer<typeof projectShape>], env: Variables): Project {
+  const variable = variableIn(given.apiKey) ?? 'DOCS_API_KEY';
+  const { domains, channels } = given;
+  const key = { apiKey: env[variable] ?? '', apiKeyVariable: variable };
+  return { name, projectId: given.projectId, domains, channels, ...key };
+}
+
+function shapeProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    const { path } = issue;
+    if (issue.code === 'unrecognized_keys') {
+      const known = knownAt(path);
+      return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, known) }));
+    }
+    const isEmpty = path.length > 0 && typeof path.at(-1) === 'string' && valueAt(yaml.value, path) === null;
+    return [{ path, text: isEmpty ? 'is empty. Fill it in, or remove it.' : issue.message }];
+  });
+}
+
+function knownAt([section]: YamlPath): string[] {
+  const shapes: Record<string, z.ZodObject> = {
+    projects: projectShape,
+    allow: allowShape,
+    limits: limitsShape,
+  };
+  return Object.keys((shapes[String(section)] ?? fileShape).shape);
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((name) => ({ name, far: distance(bare(key), bare(name)) }))
+    .sort((one, other) => one.far - other.far);
+  const isNear = nearest !== undefined && nearest.far <= Math.max(1, Math.floor(nearest.name.length / 3));
+  return `is not a setting. ${isNear ? `Did you mean ${nearest.name}?` : `Known here: ${known.join(', ')}.`}`;
+}
+
+const bare = (key: string) => key.toLowerCase().slice(0, 40);
+
+/** How many letters must be put in, left out or replaced to turn one word into the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (other[column - 1] === letter ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
+  if (step === undefined) return value;
+  const inner = Array.isArray(value) ? value[Number(step)] : record(value)[String(step)];
+  return valueAt(inner, rest);
+}
+
+/**
+ * Such as `projects.acme.domains[1]`. Keys that are no words are quoted, cut and cleaned of what would hide text;
+ * one that stands where an API key belongs is left out.
+ */
+function shownPath(path: YamlPath): string {
+  const key = path.indexOf('apiKey') + 1;
+  return path
+    .slice(0, key === 0 ? undefined : path[key] === 'env' ? key + 1 : key)
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`;
+      const key = String(step);
+      const shown = typable.test(key)
+        ? key
+        : JSON.stringify(key.replace(/\p{Cf}|[\u2028\u2029]/gu, '').slice(0, 40));
+      return index === 0 ? shown : `.${shown}`;
+    })
+    .join('');
+}

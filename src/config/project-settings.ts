@@ -1,0 +1,106 @@
+import { readDomain } from '../domain.ts';
+import type { YamlPath, YamlProblem } from './yaml-file.ts';
+
+/** The environment's part: where keys are found, and what they must begin with. */
+export type Variables = Record<string, string | undefined>;
+
+/** What is wrong at a place of the file. */
+export type Problem = Pick<YamlProblem, 'path' | 'text'>;
+
+/** Returns what is wrong with the names, domains, channels and keys of projects, whatever else is wrong in the file. */
+export function projectProblems(file: unknown, env: Variables): Problem[] {
+  const projects = Object.entries(record(record(file).projects));
+  const names = new Map<string, string>();
+  const channels = new Map<string, string>();
+  return projects.flatMap(([name, project]): Problem[] => {
+    const path = ['projects', name];
+    const given = record(project);
+    return [
+      ...nameProblems(name, path, names),
+      ...domainProblems(strings(given.domains), path),
+      ...strings(given.channels).flatMap(([index, id]): Problem[] => {
+        const owner = channels.get(id);
+        channels.set(id, name);
+        if (owner === undefined) return [];
+        const text =
+          owner === name
+            ? 'is in this list already. Remove one of the two.'
+            : `is the channel of the project ${owner} already. A channel has one default project: keep one.`;
+        return [{ path: [...path, 'channels', index], text }];
+      }),
+      ...keyProblems(given, path, env),
+    ];
+  });
+}
+
+/** A name that can be typed after --project. */
+export const typable = /^[a-z0-9_-]{1,40}$/i;
+
+function nameProblems(name: string, path: YamlPath, names: Map<string, string>): Problem[] {
+  if (!typable.test(name)) {
+    const text =
+      'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
+    return [{ path, text }];
+  }
+  const same = names.get(name.toLowerCase());
+  names.set(name.toLowerCase(), name);
+  if (same === undefined) return [];
+  return [{ path, text: `differs from ${same} only in capitals, which --project ignores. Choose another.` }];
+}
+
+function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
+  const seen = new Set<string>();
+  return typed.flatMap(([index, word]): Problem[] => {
+    const read = readDomain(word);
+    if (read.kind === 'unclear') return [];
+    if (seen.has(read.domain))
+      return [{ path: [...path, 'domains', index], text: 'is in this list already. Remove one of the two.' }];
+    seen.add(read.domain);
+    return [];
+  });
+}
+
+/** What no token, key or secret holds, with the fix; nothing is said of the value. */
+export function secretFlaw(secret: string): string | undefined {
+  if (/^["'`]|["'`]$/.test(secret))
+    return 'has quotes around it. Remove them: an env file of docker keeps them.';
+  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
+  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
+}
+
+function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Variables): Problem[] {
+  if (!('apiKey' in project)) {
+    const text =
+      'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.';
+    return env.DOCS_API_KEY === undefined ? [{ path, text }] : [];
+  }
+  const name = variableIn(project.apiKey);
+  if (name === undefined || !/^[A-Z][A-Z0-9_]{0,99}$/.test(name)) return [];
+  const key = env[name];
+  const prefix = env.DOCS_API_KEY_PREFIX;
+  const problem = (text: string) => [{ path: [...path, 'apiKey', 'env'], text }];
+  if (key === undefined)
+    return problem('names an environment variable that is not set. Set it to an admin API key.');
+  const flaw = secretFlaw(key);
+  if (flaw !== undefined) return problem(`names a key that ${flaw}`);
+  if (prefix !== undefined && !key.startsWith(prefix))
+    return problem(
+      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+    );
+  return [];
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function strings(value: unknown): [number, string][] {
+  if (!Array.isArray(value)) return [];
+  return [...value.entries()].filter((entry): entry is [number, string] => typeof entry[1] === 'string');
+}
+
+/** Returns the variable that an `apiKey` names. */
+export function variableIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined;
+  return 'env' in value && typeof value.env === 'string' ? value.env : undefined;
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { decoded } from '../store/redis/address.ts';
+import type { Variables } from './project-settings.ts';
+
+/** What REDIS_ALLOW may name: what is refused without it. */
+export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
+export type RedisAllowance = (typeof redisAllowances)[number];
+
+const isAllowance = (word: string): word is RedisAllowance =>
+  redisAllowances.some((allowance) => allowance === word);
+
+/** Returns what a list such as `plaintext, eviction` names, or nothing when it names anything else. */
+export function readAllowances(list: string): RedisAllowance[] | undefined {
+  const words = list
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  return words.every(isAllowance) ? words : undefined;
+}
+
+/**
+ * Returns what no log may hold of an address with a password, which need not be one that can be read: the address, and
+ * the password as it is written, as an address holds it and as it is meant.
+ */
+export function secretsInAddress(address: string): string[] {
+  const user = address.slice(Math.max(0, address.indexOf('://') + 3), Math.max(0, address.lastIndexOf('@')));
+  const colon = user.indexOf(':');
+  if (colon < 0) return [];
+  const password = user.slice(colon + 1);
+  return [address, password, URL.parse(address)?.password ?? '', decoded(password)].filter(Boolean);
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])?$/i;
+
+export const isRedisAddress = /^rediss?:\/\//;
+
+/** Behind the host: what would be a password with one of these characters in it. */
+const isCutShort = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
+
+/** Returns what is wrong with where Redis is, each with its fix and without any part of the address. */
+export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Variables) {
+  const problems: string[] = [];
+  const url = address === undefined ? null : URL.parse(address);
+  if (address !== undefined && isRedisAddress.test(address) && (url === null || isCutShort(url)))
+    return [
+      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+        '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
+    ];
+  if (url?.protocol === 'redis:' && !loopback.test(url.hostname) && !allow.includes('plaintext'))
+    problems.push(
+      'REDIS_URL begins with redis:// and names another machine: all that Docket keeps would cross the network in ' +
+        'the clear. Use rediss://, or set REDIS_ALLOW=plaintext if you trust that network.',
+    );
+  // ioredis would take database 0, which may be another Docket's.
+  if (url && !/^\/?\d{0,9}$/.test(url.pathname))
+    problems.push(
+      'REDIS_URL ends in something that is no database number. End it with a number, such as /1, or with nothing for 0.',
+    );
+  if (ca !== undefined && readCertificate(ca) === undefined)
+    problems.push(
+      'REDIS_CA names no file with a certificate that can be read. Set it to the PEM file of the authority that ' +
+        "signed Redis' certificate.",
+    );
+  return problems;
+}
+
+/** Returns the text of a PEM file with a certificate, or nothing. */
+export function readCertificate(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,275 @@
+import { readFileSync, statSync } from 'node:fs';
+import { z } from 'zod';
+import { readDomain } from '../domain.ts';
+import type { Project } from '../projects.ts';
+import { logLevels } from '../runtime/log.ts';
+import { type ConfigFile, projectId, readConfigFile, withoutFile } from './file.ts';
+import { secretFlaw, type Variables } from './project-settings.ts';
+import {
+  isRedisAddress,
+  type RedisAllowance,
+  readAllowances,
+  readCertificate,
+  redisProblems,
+  secretsInAddress,
+} from './redis.ts';
+
+/** What the operator set, checked. Secrets are plain strings here and must not be logged. */
+export interface Settings extends Omit<ConfigFile, 'projects'> {
+  role: 'all' | 'web' | 'worker';
+  slackBotToken: string;
+  /** Checks requests over HTTP; not needed with `slackAppToken`. */
+  slackSigningSecret: string | undefined;
+  /** When set, requests come over Socket Mode. */
+  slackAppToken: string | undefined;
+  slackApiUrl: string;
+  port: number;
+  /** Where the role `worker` answers health checks. */
+  healthPort: number;
+  docsApiUrl: string;
+  /** At least one. */
+  projects: readonly Project[];
+  docsDomain: string | undefined;
+  redisUrl: string | undefined;
+  /** What would be refused otherwise. */
+  redisAllow: readonly RedisAllowance[];
+  /** The certificate of the authority that signed Redis' own, as PEM. */
+  redisCa: string | undefined;
+  dataDir: string;
+  logLevel: (typeof logLevels)[number];
+}
+
+/** The values of the settings that no log may hold. */
+export function secretsOf(settings: Settings): string[] {
+  const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
+  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
+  const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl];
+  const secrets = [...tokens, ...addresses.flatMap((address) => secretsInAddress(address ?? ''))];
+  return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
+}
+
+/** What Docket can start with, but hardly as it is meant; each with its fix and without its value. */
+export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): string[] {
+  if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
+  if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
+  return [
+    "SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack's are. If its requests are refused, copy it again from the App Credentials of your Slack app.",
+  ];
+}
+
+/** Every problem of the settings, one a line, each with its fix and none with a value. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(
+      `Docket can't start with these settings:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
+    this.problems = problems;
+  }
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** `https`, or any scheme to this very machine: keys and tokens must not cross a network in the clear. */
+function secureUrl(fix: string) {
+  return z.string(`is missing. ${fix}`).refine((value) => {
+    if (!URL.canParse(value)) return false;
+    const { protocol, hostname } = new URL(value);
+    return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
+  }, `must be an https address (http only for this machine). ${fix}`);
+}
+
+const signingSecret = z
+  .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
+  .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
+
+const portNumber = z.coerce
+  .number('must be a port number.')
+  .int('must be a port number.')
+  .min(0, 'must be a port number.')
+  .max(65535, 'must be a port number.');
+
+const envSchema = z.object({
+  DOCKET_ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker.').default('all'),
+  SLACK_BOT_TOKEN: z
+    .string('is missing. Copy it from your Slack app, "OAuth & Permissions", Bot User OAuth Token.')
+    .startsWith('xoxb-', 'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".'),
+  SLACK_SIGNING_SECRET: signingSecret,
+  SLACK_APP_TOKEN: z
+    .string()
+    .startsWith('xapp-', 'must be an app-level token, which begins with xapp-. See "Basic Information".')
+    .optional(),
+  SLACK_API_URL: secureUrl("Unset it to use Slack's own.").default('https://slack.com/api/'),
+  PORT: portNumber.default(3000),
+  HEALTH_PORT: portNumber.optional(),
+  DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
+  DOCS_API_KEY: z.string().optional(),
+  DOCS_API_KEY_PREFIX: z.string().optional(),
+  DOCS_PROJECT_ID: projectId.optional(),
+  DOCS_DOMAIN: z
+    .string()
+    .transform((typed, context) => {
+      const read = readDomain(typed);
+      if (read.kind === 'domain') return read.domain;
+      context.addIssue('must be a host name such as docs.example.com.');
+      return z.NEVER;
+    })
+    .optional(),
+  REDIS_URL: z.string().regex(isRedisAddress, 'must begin with redis:// or rediss://.').optional(),
+  REDIS_ALLOW: z
+    .string()
+    .default('')
+    .transform((list, context) => {
+      const allowances = readAllowances(list);
+      if (allowances) return allowances;
+      context.addIssue('may name plaintext, eviction and volatile, with commas between them.');
+      return z.NEVER;
+    }),
+  REDIS_CA: z.string().optional(),
+  DATA_DIR: z.string().default('./data'),
+  DOCKET_CONFIG: z.string().optional(),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
+});
+
+/** Over a socket nothing is signed. */
+const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
+
+/** Problems between two settings; they are found whatever else is wrong. */
+function crossProblems(set: Variables): string[] {
+  const problems = redisProblems(set);
+  if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
+    problems.push(
+      'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
+    );
+  }
+  const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
+  const sound = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
+  if (sound && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
+    problems.push(
+      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+    );
+  }
+  return problems;
+}
+
+const SECRETS = [
+  'SLACK_BOT_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_APP_TOKEN',
+  'DOCS_API_KEY',
+  'DOCS_API_KEY_PREFIX',
+] as const;
+
+/** What is wrong with the values as such, by variable; what else they ought to be need not be said then. */
+function valueFlaws(set: Variables): Map<string, string> {
+  const flaws = new Map<string, string>();
+  for (const name of Object.keys(envSchema.shape)) {
+    const value = set[name] ?? '';
+    const isSecret = (SECRETS as readonly string[]).includes(name);
+    const quoted = /^(["'`]).*\1$/s.test(value);
+    const flaw = isSecret || quoted ? secretFlaw(value) : undefined;
+    if (flaw !== undefined) flaws.set(name, flaw);
+  }
+  return flaws;
+}
+
+/** Larger than any list of projects; the file is read at once. */
+const MAX_FILE_BYTES = 1_000_000;
+
+/** Never repeats the path: what was set by mistake may be a secret. */
+function readText(path: string): { text: string } | { problem: string } {
+  const no = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) return no('is a folder or another thing that is no file. Set it to a YAML file.');
+    if (stats.size > MAX_FILE_BYTES) return no('is a file of more than 1 MB. Set it to a YAML file.');
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return no(
+        'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.',
+      );
+    if (code === 'EACCES' || code === 'EPERM')
+      return no("is a file that may not be read. Give Docket's user the right to read it.");
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return no('is a file whose text is not UTF-8. Save it as UTF-8.');
+    return no(`is a file that cannot be read (${code}). Set it to a YAML file.`);
+  }
+}
+
+/** The file, and what it and the environment do to each other. `file` is missing when it has problems. */
+function readFile(set: Variables): { file: ConfigFile | undefined; problems: string[] } {
+  const path = set.DOCKET_CONFIG;
+  if (path === undefined) return { file: withoutFile, problems: projectProblems(withoutFile, set) };
+  const read = readText(path);
+  if ('problem' in read) return { file: undefined, problems: [read.problem] };
+  const { file, problems } = readConfigFile(read.text, path, set);
+  return { file, problems: file ? projectProblems(file, set) : problems };
+}
+
+function projectProblems({ projects }: ConfigFile, set: Variables): string[] {
+  if (projects === undefined) {
+    return set.DOCS_API_KEY === undefined
+      ? ['DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.']
+      : [];
+  }
+  const problems: string[] = [];
+  const read = readDomain(set.DOCS_DOMAIN ?? '');
+  if (read.kind === 'domain' && !projects.some(({ domains }) => domains?.includes(read.domain)))
+    problems.push(
+      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+    );
+  if (set.DOCS_PROJECT_ID !== undefined)
+    problems.push(
+      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+    );
+  return problems;
+}
+
+/** The one project without a file. */
+function projectOf({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Variables): Project {
+  const key = { apiKey, apiKeyVariable: 'DOCS_API_KEY' };
+  return { name: 'default', projectId: id, domains: undefined, channels: [], ...key };
+}
+
+/** Reads the settings, or throws a `SettingsError` with all problems at once. An empty variable counts as not set. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const set = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
+  );
+  const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
+  const issues = parsed.error?.issues ?? [];
+  const { file, problems: fileProblems } = readFile(set);
+  const flaws = valueFlaws(set);
+  const problems = [
+    ...[...flaws].map(([name, flaw]) => `${name} ${flaw}`),
+    ...issues
+      .filter(({ path }) => !flaws.has(path.join('.')))
+      .map(({ path, message }) => `${path.join('.')} ${message}`),
+    ...fileProblems,
+    ...crossProblems(set),
+  ];
+  if (!parsed.success || file === undefined || problems.length > 0) throw new SettingsError(problems);
+  const { data } = parsed;
+  return {
+    ...file,
+    role: data.DOCKET_ROLE,
+    slackBotToken: data.SLACK_BOT_TOKEN,
+    slackSigningSecret: data.SLACK_SIGNING_SECRET,
+    slackAppToken: data.SLACK_APP_TOKEN,
+    slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
+    port: data.PORT,
+    healthPort: data.HEALTH_PORT ?? data.PORT,
+    docsApiUrl: data.DOCS_API_URL,
+    projects: file.projects ?? [projectOf(set)],
+    docsDomain: data.DOCS_DOMAIN,
+    redisUrl: data.REDIS_URL,
+    redisAllow: data.REDIS_ALLOW,
+    redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
+    dataDir: data.DATA_DIR,
+    logLevel: data.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import type { Policy } from '../../../policy.ts';
+import type { Log } from '../../../runtime/log.ts';
+import type { Timing } from '../../../runtime/timing.ts';
+import { type Message, message } from '../../../slack/blocks.ts';
+import type { SlackApi } from '../../../slack/client.ts';
+import { SlackApiError } from '../../../slack/errors.ts';
+import { type Mentions, mentionedIn, messageMarkdown } from '../../../slack/markdown/message.ts';
+import type { Names } from '../../../slack/markdown/names.ts';
+import { NamesUnknown } from '../../../slack/names.ts';
+import { lengthOf } from '../../../slack/text.ts';
+import type { AuditStore } from '../../../store/audit.ts';
+import type { RunStore } from '../../../store/runs.ts';
+import type { ThreadStore } from '../../../store/threads.ts';
+import { askWhom } from '../../ask-whom.ts';
+import type { Once } from '../../call-once.ts';
+import { defineJob, done, lookAgainIn, type Outcome } from '../../job.ts';
+import { lookAtRun } from '../../step-run.ts';
+import { unseenText } from '../../wording-view.ts';
+import { excerptOf, readThreadWords } from '../thread-text.ts';
+import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
+import { mentionMessage } from './view.ts';
+
+export interface MentionContext {
+  runs: RunStore;
+  threads: Pick<ThreadStore, 'tell'>;
+  policy: Pick<Policy, 'check' | 'open'>;
+  /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
+  names: (mentions: Mentions) => Promise<Names>;
+  slack: Pick<SlackApi, 'whisper'>;
+  /** For calls to Slack that must not happen twice. */
+  onceInSlack: Once;
+  audit: AuditStore;
+  limits: { instructionCharacters: number };
+  now: () => number;
+  random: () => number;
+  timing: Timing;
+  log: Log;
+}
+
+/** Nobody waits for a private answer any longer than this. */
+const GIVE_UP_MS = 10 * 60_000;
+
+/** Until a card that was posted just now is known to be the root of a followed thread. */
+const FOLLOWED_MS = 10_000;
+
+/** Answers somebody who mentioned the app where no agent job is followed, once and privately. */
+export const mentionJob = defineJob<{ runId: string }, MentionContext>({
+  name: 'agent-mention',
+  queue: 'slack-outbox',
+  list: 'runs',
+  concurrency: 5,
+  data: z.object({ runId: z.string() }),
+
+  run: ({ runId }, context) =>
+    lookAtRun(
+      'agent-mention',
+      runId,
+      () => context.runs.load(runId, mentionRun),
+      context,
+      (run) => (run.answer === undefined ? find(run, context) : answered(run, run.answer, context)),
+    ),
+
+  async giveUp({ runId }, context) {
+    await lookAtRun(
+      'agent-mention',
+      runId,
+      () => context.runs.load(runId, mentionRun),
+      context,
+      (run) => settle(run, context),
+    );
+  },
+});
+
+/** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
+async function find(run: MentionRun, context: MentionContext): Promise<Outcome> {
+  const { policy, runs, log, now } = context;
+  const earlyMs = run.early ? run.sinceMs + FOLLOWED_MS - now() : 0;
+  if (earlyMs > 0) return lookAgainIn(earlyMs);
+  if (run.early && (await isFollowed(run, context))) return settle(run, context);
+  const { user, external } = run.reply;
+  const verdict = await policy.check(user, 'agent', { external });
+  if (verdict.kind === 'unknown')
+    return verdict.missingScope
+      ? tell(run, message([[unseenText]]), context)
+      : later(run, 'Slack does not tell who it is', context);
+  const { name } = verdict.person;
+  let answer: MentionAnswer;
+  if (verdict.kind === 'refused') {
+    answer = { kind: 'refused', ask: askWhom(verdict.ask, policy.open('agent')) };
+    await noteRefusal(run, name, context);
+  } else {
+    const text = await textOf(run, context);
+    if (text === undefined) return later(run, 'Slack does not tell the names in it', context);
+    answer = answerTo(run, text, context.limits.instructionCharacters);
+  }
+  const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
+  if (saved !== undefined) return answered(saved, answer, context);
+  log.info({ run: run.id }, 'the run was changed meanwhile');
+  return lookAgainIn(0);
+}
+
+/** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
+async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: MentionContext) {
+  const place = { teamId, channel: reply.channel, rootTs: threadTs ?? reply.ts };
+  const told = await threads.tell('agent-thread', place, { entry: reply, once: reply.ts }, false);
+  return told.kind !== 'notFollowed';
+}
+
+async function textOf(
+  { reply: { content }, botUserId, id }: MentionRun,
+  { names, log }: MentionContext,
+): Promise<string | undefined> {
+  try {
+    return messageMarkdown(content, await names(mentionedIn(content)), { withoutMention: botUserId }).trim();
+  } catch (error) {
+    if (!(error instanceof NamesUnknown)) throw error;
+    log.info({ run: id, err: error }, 'names in a mention are not known yet');
+    return undefined;
+  }
+}
+
+function answerTo({ problem }: MentionRun, text: string, most: number): MentionAnswer {
+  const words = readThreadWords(text);
+  switch (words.kind) {
+    case 'follow':
+      return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: words.jobId };
+    case 'badFollow':
+      return { kind: 'badFollow' };
+    case 'command':
+      return { kind: words.command === 'help' ? 'help' : 'notFollowed' };
+    case 'instruction':
+      return lengthOf(text) > most
+        ? { kind: 'tooLong', characters: lengthOf(text), most }
+        : { kind: 'offer', text, excerpt: excerptOf(text) };
+    case 'aside':
+    case 'empty':
+      return { kind: 'help' };
+  }
+}
+
+async function noteRefusal(run: MentionRun, name: string, { audit, now, log }: MentionContext) {
+  const { teamId } = run;
+  const { user, channel } = run.reply;
+  log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
+  await audit.add(teamId, {
+    atMs: now(),
+    user: { id: user, name },
+    channel,
+    what: 'mention',
+    subject: '',
+    result: 'refused: not permitted',
+  });
+}
+
+const answered = (run: MentionRun, answer: MentionAnswer, context: MentionContext) =>
+  tell(run, mentionMessage(run.id, answer), context);
+
+/** Says it once, to whoever wrote the mention. */
+async function tell(run: MentionRun, what: Message, context: MentionContext): Promise<Outcome> {
+  const { slack, onceInSlack, log } = context;
+  const { threadTs } = run;
+  const { channel, user } = run.reply;
+  const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
+  const told = await onceInSlack(run.id, 'whisper', async () => {
+    await slack.whisper(to, what);
+    return true;
+  });
+  if (told.kind === 'inFlight') return lookAgainIn(told.forMs);
+  if (told.kind !== 'notHappened') return settle(run, context);
+  const { error } = told;
+  if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
+    return later(run, error.code, context, error.retryAfterMs);
+  log.warn({ err: error, run: run.id }, 'Slack did not take a private answer to a mention');
+  return settle(run, context);
+}
+
+/** As long again as it has taken so far: the pauses double without a count of them. */
+async function later(run: MentionRun, why: string, context: MentionContext, atLeastMs = 0): Promise<Outcome> {
+  const { now, random, log } = context;
+  const { retryMinMs, retryMaxMs } = context.timing;
+  const sinceMs = now() - run.sinceMs;
+  if (sinceMs > GIVE_UP_MS) {
+    log.warn({ run: run.id, why }, 'a mention was not answered in time');
+    return settle(run, context);
+  }
+  const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
+  return lookAgainIn(Math.max(pauseMs, atLeastMs));
+}
+
+async function settle(run: MentionRun, { runs }: MentionContext): Promise<Outcome> {
+  await runs.settle(run, true);
+  return done;
+}

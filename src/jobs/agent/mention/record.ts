@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { runBase } from '../../../store/runs.ts';
+import { version } from '../../../store/version.ts';
+import { newReply } from '../thread/event.ts';
+
+/** Why it is not clear in which project a job is. */
+const projectProblem = z.discriminatedUnion('kind', [
+  /** People have to say which. */
+  z.object({ kind: z.literal('ask'), names: z.array(z.string()) }),
+  /** An operator has to set its id. */
+  z.object({ kind: z.literal('noId'), name: z.string() }),
+  /** `named`, as it was typed, is none of `names`. */
+  z.object({ kind: z.literal('unknown'), named: z.string(), names: z.array(z.string()) }),
+]);
+export type ProjectProblem = z.infer<typeof projectProblem>;
+
+/** What whoever mentioned the app is told. */
+const mentionAnswer = z.discriminatedUnion('kind', [
+  /** This person may not instruct the agent; `ask` says who may. */
+  z.object({ kind: z.literal('refused'), ask: z.string() }),
+  z.object({ kind: z.literal('help') }),
+  /** A word about a followed thread, where none is. */
+  z.object({ kind: z.literal('notFollowed') }),
+  z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
+  /** It asks to follow what is no job id. */
+  z.object({ kind: z.literal('badFollow') }),
+  /** It is longer than the agent gets at once. */
+  z.object({ kind: z.literal('tooLong'), characters: z.number(), most: z.number() }),
+  /** A new job may be started with `text`, which is Markdown; `excerpt` has it in a few words. */
+  z.object({ kind: z.literal('offer'), text: z.string(), excerpt: z.string() }),
+]);
+export type MentionAnswer = z.infer<typeof mentionAnswer>;
+
+/** Somebody mentioned the app where no agent job is followed. All times are epoch milliseconds. */
+export const mentionRun = runBase.extend({
+  v: version(2),
+  job: z.literal('agent-mention'),
+  /** Slack's id of the app's user, which is left out of the text. */
+  botUserId: z.string(),
+  /** Its `content` is empty once the answer is known. */
+  reply: newReply,
+  /** The `ts` of the message that it answers. */
+  threadTs: z.string().optional(),
+  /** That message is ours, and may be a card whose thread is followed in a moment. */
+  early: z.boolean(),
+  /** It asks to follow a job, and this stands in the way. */
+  problem: projectProblem.optional(),
+  sinceMs: z.number(),
+  /** The name of whoever wrote it, once Slack told. */
+  name: z.string().optional(),
+  /** Missing until it is known who wrote it and what they may. */
+  answer: mentionAnswer.optional(),
+});
+export type MentionRun = z.infer<typeof mentionRun>;
+
+/** What [Start a new job] carries. */
+export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });
+export type MentionButton = z.infer<typeof mentionButton>;

@@ -1,0 +1,64 @@
+import type { AgentContext } from './context.ts';
+import { outcomesBetween } from './reactions.ts';
+import type { Instruction, Person, ThreadRun } from './record.ts';
+
+/** What happened to instructions, and what else somebody did to the thread or may not do. */
+export async function noteChanges(
+  before: ThreadRun,
+  after: ThreadRun,
+  context: Pick<AgentContext, 'audit' | 'now'>,
+): Promise<void> {
+  await noteOutcomes(before, after, context);
+  const known = new Set(before.notes.map(({ id }) => id));
+  for (const { id, to, kind, about } of after.notes) {
+    if (known.has(id)) continue;
+    const by = [after.owner, ...after.instructions.map((one) => one.by)].find((person) => person.id === to);
+    const user = by ?? { id: to, name: to };
+    if (kind === 'notPermitted' || kind === 'noLongerAllowed')
+      await noteThread(after, 'refused: not permitted', context, user);
+    if (kind === 'mode') await noteThread(after, `replies: ${about}`, context, user);
+  }
+  if (before.state !== 'ended' && after.state === 'ended')
+    await noteThread(after, after.ended?.why ?? 'ended', context, after.ended?.by);
+}
+
+/** Before the save that it tells of: after a crash a line may stand twice in the audit log, but is never missing. */
+export async function noteOutcomes(
+  before: ThreadRun,
+  after: ThreadRun,
+  context: Pick<AgentContext, 'audit' | 'now'>,
+): Promise<void> {
+  for (const { instruction, result } of outcomesBetween(before, after)) {
+    const text = before.instructions.find(({ id }) => id === instruction.id)?.text ?? instruction.text;
+    await noteInstruction(after, instruction, `${result} · ${text.length} characters`, context);
+  }
+}
+
+async function noteInstruction(
+  thread: ThreadRun,
+  { by: user }: Instruction,
+  result: string,
+  { audit, now }: Pick<AgentContext, 'audit' | 'now'>,
+) {
+  const { agentJobId, asked, place, teamId } = thread;
+  await audit.add(teamId, {
+    atMs: now(),
+    user,
+    channel: place?.channel ?? asked.channel,
+    what: 'instruction',
+    subject: agentJobId ?? 'new agent job',
+    ...(agentJobId !== undefined && { job: agentJobId }),
+    result,
+  });
+}
+
+/** What became of the wish to follow a job. */
+export async function noteThread(
+  { teamId, owner, asked, agentJobId }: ThreadRun,
+  result: string,
+  { audit, now }: Pick<AgentContext, 'audit' | 'now'>,
+  user: Person = owner,
+): Promise<void> {
+  const subject = agentJobId ?? 'new agent job';
+  await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
+}

@@ -1,0 +1,120 @@
+import { type Message, message } from '../../../slack/blocks.ts';
+import { count, cut, oneLine } from '../../../slack/text.ts';
+import { shortId } from '../../wording-view.ts';
+import { isAlone } from './asking.ts';
+import { agentActions } from './buttons.ts';
+import { LISTED, quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
+import type { Note, ThreadRun } from './record.ts';
+
+/** What one person is told alone, in the thread. */
+export function noteMessage(thread: ThreadRun, note: Note): Message {
+  switch (note.kind) {
+    case 'question':
+      return questionMessage(thread, note);
+    case 'files':
+      return message([["I take the text. I can't pass files on to the agent."]]);
+    case 'edited':
+      return message([[`${sentWords(thread, note)} Reply with the correction instead.`]]);
+    case 'notPermitted':
+      return message([
+        [`You can't instruct the docs agent here, so nothing was sent. Ask ${whomToAsk(note)}.`],
+      ]);
+    case 'noLongerAllowed':
+      return noLongerAllowedMessage(note);
+    case 'tooEmpty':
+      return message([
+        ['There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.'],
+      ]);
+    case 'tooLong':
+      return message([
+        [`${tooLongWords(note.characters ?? 0, note.most ?? 0)} Split it into several replies.`],
+        [quoted(note.excerpt)],
+      ]);
+    case 'tooMany':
+      return message([[tooManyWords(note.most ?? 0)], [quoted(note.excerpt)]]);
+    case 'help':
+      return helpMessage();
+    case 'mode':
+      return message([[modeWords(note.about ?? thread.mode)]]);
+    case 'over':
+      return message([
+        [
+          'This thread follows no job any more, so nothing came of that. Write it again where one is followed.',
+        ],
+      ]);
+    case 'followsAlready':
+      return followsMessage(thread, note);
+    case 'badFollow':
+      return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
+    case 'lateMention':
+      return message([['I read new replies only. Write it again with @Docket.']]);
+    case 'stopped':
+      return message([
+        [`I follow ${jobWords(thread)} no more here.${unsentWords(thread.ended?.unsent ?? 0)}`],
+      ]);
+  }
+}
+
+const whomToAsk = ({ about }: Note) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
+
+function noLongerAllowedMessage(note: Note): Message {
+  const { excerpt = '', more = 0 } = note;
+  const what = 'You may no longer instruct the agent here, so what was waiting was not sent.';
+  const listed = excerpt.split('\n').slice(0, LISTED).map(quoted);
+  return message([
+    [`${what} Ask ${whomToAsk(note)}.`],
+    ...listed.map((line) => [line]),
+    ...(more > 0 ? [[`and ${count(more)} more`]] : []),
+  ]);
+}
+
+function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Message {
+  const ids = about === undefined ? [] : [about];
+  const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
+  if (!isAlone(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
+  const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
+  return message(lines, [
+    threadButtonOf(thread, 'Send', agentActions.send, ids),
+    threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
+    // In the other modes it does not depend on the person which replies count.
+    ...(thread.mode === 'auto' ? [always] : []),
+  ]);
+}
+
+function sentWords({ instructions }: ThreadRun, { about }: Note): string {
+  const state = instructions.find(({ id }) => id === about)?.state;
+  const isUnclear = state === 'sending' || state === 'unknown';
+  return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
+}
+
+function followsMessage(thread: ThreadRun, { about }: Note): Message {
+  if (about !== undefined && about === thread.agentJobId)
+    return message([['This thread follows that job already.']]);
+  return message([[`This thread follows ${jobWords(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
+}
+
+const jobWords = ({ agentJobId }: ThreadRun) =>
+  agentJobId === undefined ? 'a job that is about to be made' : `job ${shortId(agentJobId)}`;
+
+function helpMessage(): Message {
+  return message([
+    ['Mention @Docket with what the agent should do, or with one of these:'],
+    [{ code: '@Docket stop' }, ' — stop following the job'],
+    [{ code: '@Docket only when mentioned' }, ' — other replies are talk'],
+    [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
+    [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
+    ['A reply that starts with "aside" never goes to the agent.'],
+  ]);
+}
+
+/** A later switch may be under way when this is said: it is about its own. */
+function modeWords(mode: string): string {
+  switch (mode) {
+    case 'mention':
+      return 'From now on, only replies that mention @Docket go to the agent.';
+    case 'all':
+      return 'From now on, every reply goes to the agent, unless it starts with "aside".';
+    default:
+      return 'From now on, replies go to the agent while one person alone writes here; then I ask first.';
+  }
+}

@@ -1,0 +1,144 @@
+import type { ButtonParts, Part } from '../../../slack/blocks.ts';
+import { count, cut, oneLine } from '../../../slack/text.ts';
+import { BUTTON_VALUE, person, shortId } from '../../wording-view.ts';
+import { agentActions, type ThreadButton } from './buttons.ts';
+import type { Person, ThreadRun } from './record.ts';
+
+/** Reading a host name takes the square of its length. */
+const LONGEST_ADDRESS = 8000;
+
+/** Slack's limit for the address of a button. */
+const BUTTON_URL = 3000;
+
+/** Mentions in one message; a round may have more authors. */
+const MENTIONED = 20;
+
+/** A date in each reader's own zone; no "today" in it, which would not go with "on". */
+const DATE = '{date_short}';
+
+/** Instructions that a message lists one by one. */
+export const LISTED = 3;
+
+/** An instruction in a few words, in quotes. */
+export function quoted(excerpt: string | undefined): string {
+  const words = cut(oneLine(excerpt ?? ''), 80);
+  return words === '' ? 'an instruction' : `"${words}"`;
+}
+
+/** The same with its author. */
+export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
+  `${quoted(excerpt)} (@${person(by.name)})`;
+
+/** "1 instruction", "2 instructions". */
+export const instructions = (many: number) => `${count(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
+
+/** To whoever wrote more than the agent gets at once. */
+export const tooLongWords = (characters: number, most: number) =>
+  `That is ${count(characters)} characters; the agent gets up to ${count(most)} at once.`;
+
+/** To whoever instructs where as many as may wait do so already. */
+export const tooManyWords = (most: number) =>
+  `${instructions(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
+
+/** What waits for its turn, in its order. */
+export const waitingIn = (thread: Pick<ThreadRun, 'instructions'>) =>
+  thread.instructions.filter(({ state }) => state === 'waiting');
+
+/** "2 instructions waiting"; empty when none is. */
+export function waitingWords(thread: Pick<ThreadRun, 'instructions'>): string {
+  const many = waitingIn(thread).length;
+  return many === 0 ? '' : `${instructions(many)} waiting`;
+}
+
+/** Everybody once, each followed by a space. */
+export function mentions(people: Person[]): Part[] {
+  const ids = [...new Set(people.map(({ id }) => id))].slice(0, MENTIONED);
+  return ids.flatMap((id) => [{ mention: id }, ' ']);
+}
+
+/** What the job works on: `acme/docs @ agent/quickstart`; its id before it was looked at. */
+export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
+  const id = shortId(agentJobId ?? '');
+  const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
+  const ref = cut(oneLine(seen?.ref ?? ''), 80);
+  return ref === '' ? repository : `${repository} @ ${ref}`;
+}
+
+/** `https://github.com/acme/docs.git` and `git@github.com:acme/docs.git` are `acme/docs`. */
+function repositoryName(address: string): string {
+  const clean = oneLine(address);
+  const path = clean.replace(/^(?:[a-z][a-z+]*:\/\/[^/]*\/+|[^@:/\s]+@[^:/\s]+:)/i, '');
+  return cut(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
+}
+
+/** What GitHub, GitLab and Bitbucket call the address of a pull request. */
+const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
+
+/** A pull request by name: `acme/docs#123` where the address tells, else its host and path, or the platform's words. */
+export function pullRequestName({
+  prLink,
+  prText,
+}: {
+  prLink?: string | undefined;
+  prText?: string | undefined;
+}): string {
+  const address = httpAddress(prLink);
+  if (address === undefined) return cut(oneLine(prText ?? prLink ?? ''), 120);
+  const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
+  if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
+  return cut(`${address.host}${address.pathname}`, 120);
+}
+
+/** A button that opens a pull request; none where there is no http(s) address, or Slack would not take it. */
+export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
+  const url = httpAddress(prLink)?.href;
+  if (url === undefined || url.length > BUTTON_URL) return [];
+  return [{ label, action: agentActions.openPullRequest, url }];
+}
+
+function httpAddress(text: string | undefined): URL | undefined {
+  const url = text === undefined || text.length > LONGEST_ADDRESS ? null : URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+}
+
+/** When the job was archived, as far as the platform told. */
+export function archivedWords(archivedAtMs: number | undefined): Part[] {
+  const when: Part[] = archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE }];
+  return ['This job was archived', ...when, '; it takes no more instructions.'];
+}
+
+/** "2 instructions were not sent.", after a space; empty when none is lost. */
+export const unsentWords = (many: number) =>
+  many === 0 ? '' : ` ${instructions(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
+
+/** " ref 7f3c", which finds an error of our own in the log. */
+export const refWords = (ref: string | undefined) =>
+  ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`;
+
+/** An error of our own. */
+export const brokenWords = (ref: string | undefined) => `Something broke on my side.${refWords(ref)}`;
+
+/** A project that went from the settings. */
+export const projectMissing = ({ project }: Pick<ThreadRun, 'project'>) =>
+  `My settings no longer have the project ${cut(oneLine(project), 60)}`;
+
+/** A button of this thread; see `ThreadButton`. As many ids as Slack lets it carry. */
+export function threadButtonOf(
+  { id }: Pick<ThreadRun, 'id'>,
+  label: string,
+  action: string,
+  about: string[] = [],
+  attempt = 1,
+): ButtonParts {
+  let value = '';
+  for (let many = about.length; many >= 0; many -= 1) {
+    const button: ThreadButton = { v: 1, run: id, about: about.slice(0, many), attempt };
+    value = JSON.stringify(button);
+    if (value.length <= BUTTON_VALUE) break;
+  }
+  return { label, action, value };
+}
+
+/** Has the platform asked how the job is. */
+export const checkButton = (thread: Pick<ThreadRun, 'id'>) =>
+  threadButtonOf(thread, 'Check the job', agentActions.checkJob);

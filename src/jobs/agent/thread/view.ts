@@ -1,0 +1,163 @@
+import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
+import type { Shown } from '../../../slack/outbox.ts';
+import { count, cut, oneLine } from '../../../slack/text.ts';
+import { keyRemedy, person } from '../../wording-view.ts';
+import { agentActions } from './buttons.ts';
+import { limitMessages } from './limit-view.ts';
+import { stateWord } from './list-view.ts';
+import {
+  brokenWords,
+  checkButton,
+  jobName,
+  mentions,
+  projectMissing,
+  pullRequestButton,
+  pullRequestName,
+  refWords,
+  threadButtonOf,
+  unsentWords,
+  waitingWords,
+} from './phrases.ts';
+import type { ThreadRun } from './record.ts';
+import { roundMessages } from './round-view.ts';
+import { troubleMessages } from './trouble-view.ts';
+
+/** The key of the card; the one in direct messages is another message than the one where it was asked. */
+export const cardKey = (thread: Pick<ThreadRun, 'id' | 'inDirectMessage'>) =>
+  `${thread.id}.card${thread.inDirectMessage ? '.dm' : ''}`;
+
+/** Every message of a thread as it should look now, but for private notes. Earlier ones stay as they were. */
+export function threadMessages(thread: ThreadRun): Shown[] {
+  if (thread.state === 'accepted' || neverFollowed(thread)) return [];
+  const card: Shown = {
+    key: cardKey(thread),
+    place: cardPlace(thread),
+    kind: 'state',
+    message: cardMessage(thread),
+    ...(thread.state === 'following' && { lasting: true }),
+    ...(thread.ended?.why === 'stopped' && { clicked: true }),
+  };
+  if (thread.place === undefined) return [card];
+  const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
+  return [
+    card,
+    ...thread.rounds.flatMap((round) => roundMessages(thread, round, place)),
+    ...troubleMessages(thread, place),
+    ...limitMessages(thread, place),
+    ...brokenMessages(thread, place),
+  ];
+}
+
+const neverFollowed = ({ state, ended }: ThreadRun) =>
+  state === 'ended' && ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
+
+function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): Shown['place'] {
+  if (inDirectMessage) return { user: owner.id };
+  if (asked.rootTs === undefined) return { channel: asked.channel };
+  return { channel: asked.channel, threadTs: asked.rootTs };
+}
+
+function cardMessage(thread: ThreadRun): Message {
+  const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateWord(thread)}` }];
+  if (thread.state === 'ended') return message([title, [endedLine(thread)]]);
+  const lines = [factsLine(thread), modeLine(thread), heldLine(thread), lookLine(thread)].filter(
+    (line) => line !== '',
+  );
+  return message([title, ...lines.map((line) => [line])], cardButtons(thread));
+}
+
+/** Which model and pull request it is, and what waits for its turn. */
+function factsLine(thread: ThreadRun): string {
+  const { seen } = thread;
+  const model = cut(oneLine(seen?.model ?? ''), 60);
+  const pullRequest = pullRequestName(seen ?? {});
+  const facts = [
+    model === '' ? '' : `Model ${model}`,
+    pullRequest === '' ? '' : `${model === '' ? 'Pull' : 'pull'} request ${pullRequest}`,
+    waitingWords(thread),
+  ];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+/** What its author alone can let go, and how without the private question, which may be lost. */
+function heldLine({ instructions }: ThreadRun): string {
+  const held = instructions.filter(({ state }) => state === 'held').length;
+  if (held === 0) return '';
+  if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';
+  return `${count(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
+}
+
+/** Whether an instruction can still reach the job, as far as it is known. */
+const isOpen = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+
+/** How to instruct the agent here. */
+function modeLine(thread: ThreadRun): string {
+  if (thread.gone) return 'The platform does not know this job (404). Check its id.';
+  if (!isOpen(thread)) return 'It takes no more instructions.';
+  const aside = 'Start with "aside" to talk among yourselves.';
+  switch (thread.mode) {
+    case 'auto':
+      if (thread.crowd) return 'Mention @Docket to instruct the agent; about other replies I ask first.';
+      return `Reply here to instruct the agent. ${aside}`;
+    case 'all':
+      return `Every reply here goes to the agent. ${aside}`;
+    case 'mention':
+      return 'Mention @Docket to instruct the agent.';
+  }
+}
+
+function lookLine(thread: ThreadRun): string {
+  switch (thread.lookTrouble) {
+    case undefined:
+      return '';
+    case 'down':
+      return "⚠️ I can't reach the platform and keep trying; the job itself may be fine.";
+    case 'limit':
+      return "The platform's limit is reached, so this may be out of date. I look again later.";
+    case 'key':
+      return `⚠️ My platform key was rejected; ${keyRemedy(undefined)}. I go on when it works again.`;
+    case 'forbidden':
+      return '⚠️ The platform refuses to tell how this job is. I keep asking.';
+    case 'project':
+      return `⚠️ ${projectMissing(thread)}. I go on when it is back.`;
+  }
+}
+
+function cardButtons(thread: ThreadRun): ButtonParts[] {
+  const mode =
+    thread.mode === 'mention'
+      ? threadButtonOf(thread, 'All replies', agentActions.allReplies)
+      : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
+  return [
+    ...pullRequestButton('Open pull request', thread.seen?.prLink),
+    isOpen(thread) ? mode : checkButton(thread),
+    threadButtonOf(thread, 'Stop following', agentActions.stop),
+  ];
+}
+
+const endedLine = (thread: ThreadRun) => `${endedWords(thread)}${unsentWords(thread.ended?.unsent ?? 0)}`;
+
+function endedWords({ ended, instructions }: ThreadRun): string {
+  // Somebody left it at that without an answer: then nobody knows.
+  const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
+  if (ended?.why === 'notMade')
+    return isUnclear ? 'The job may or may not have been made.' : 'The job was not made.';
+  if (ended?.why === 'broken') return brokenWords(ended.ref);
+  return ended?.by === undefined ? 'Stopped.' : `Stopped by @${person(ended.by.name)}.`;
+}
+
+/** A card that is edited tells nobody: whoever followed the job has to hear of it. */
+function brokenMessages({ id, state, ended, owner }: ThreadRun, place: Shown['place']): Shown[] {
+  if (state !== 'ended' || ended?.why !== 'broken') return [];
+  const words = 'I stopped following this job: something broke on my side.';
+  const text = `${words}${unsentWords(ended.unsent)}${refWords(ended.ref)}`;
+  return [
+    {
+      key: `${id}.broken`,
+      place,
+      kind: 'ending',
+      message: message([['❌ ', ...mentions([owner]), text]]),
+      otherwise: owner.id,
+    },
+  ];
+}

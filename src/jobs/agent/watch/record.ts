@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { runBase } from '../../../store/runs.ts';
+import { version } from '../../../store/version.ts';
+import { jobSeen, roundEnding } from '../thread/record.ts';
+
+/** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
+export const watchRun = runBase.extend({
+  v: version(1),
+  job: z.literal('agent-watch'),
+  project: z.string(),
+  agentJobId: z.string(),
+  /** Runs of the threads that are told. */
+  threads: z.array(z.string()),
+  seen: jobSeen.optional(),
+  /** The latest pull request that the job ever had. */
+  lastPr: z.string().optional(),
+  gone: z.boolean().optional(),
+  /** Counts the rounds. */
+  rounds: z.number().int(),
+  round: z
+    .object({
+      n: z.number().int(),
+      sinceMs: z.number(),
+      /** When the last instruction of it was sent. */
+      sentAtMs: z.number(),
+      /** The job was seen active since then. */
+      active: z.boolean(),
+      /** The pull request that the job had before. */
+      prBefore: z.string().optional(),
+      /** Nobody here sent anything: the job was found at work. */
+      found: z.boolean(),
+    })
+    .optional(),
+  /** How the latest rounds ended, oldest first, at most ENDINGS_KEPT. */
+  endings: z.array(
+    roundEnding.extend({
+      n: z.number().int(),
+      /** Of one that was given up: the pull request that the job had before it. */
+      prBefore: z.string().optional(),
+      /** Nobody here sent anything in it. */
+      found: z.boolean().optional(),
+    }),
+  ),
+  /** The rounds of the latest sends, by name, at most SENDS_KEPT: telling of one again changes nothing. */
+  sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
+  nextLookAtMs: z.number(),
+  /** Somebody waits for a look, though no round is open. */
+  lookWanted: z.boolean(),
+  trouble: z
+    .object({
+      kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
+      inARow: z.number().int(),
+      sinceMs: z.number(),
+      nextMs: z.number(),
+    })
+    .optional(),
+  /** Something changed that the threads have not been woken for yet; one of them may know it already. */
+  untold: z.boolean(),
+  knownBy: z.string().optional(),
+});
+export type WatchRun = z.infer<typeof watchRun>;
+export type WatchEnding = WatchRun['endings'][number];
+
+/** Endings that threads may not have heard of yet; more are never open at once. */
+export const ENDINGS_KEPT = 20;
+
+/** More sends than this are not told of again after a crash. */
+export const SENDS_KEPT = 40;

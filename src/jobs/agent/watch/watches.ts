@@ -1,0 +1,77 @@
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { RunStore } from '../../../store/runs.ts';
+import { type ThreadRun, watchId } from '../thread/record.ts';
+import { type WatchRun, watchRun } from './record.ts';
+import { joined, left, newWatch, sent, wantingLook } from './rules.ts';
+
+/** What a thread does with the watch of its job. Every one may be repeated; each answers the watch as it is then. */
+export interface Watches {
+  load(thread: ThreadRun): Promise<WatchRun | undefined>;
+  join(thread: ThreadRun): Promise<WatchRun>;
+  leave(thread: ThreadRun): Promise<void>;
+  /** The platform took an instruction; `of` names the send. */
+  sent(thread: ThreadRun, of: string, job: AgentJob, atMs: number): Promise<WatchRun>;
+  /** Somebody waits for a look. What was given up is judged by it. */
+  wantLook(thread: ThreadRun): Promise<void>;
+}
+
+export interface WatchesParts {
+  runs: RunStore;
+  /** Has a worker look at a run at once. */
+  wake: (run: Pick<WatchRun, 'id' | 'job'>) => Promise<void>;
+  now: () => number;
+}
+
+/** Nobody was refused a watch: it may be written whenever Redis comes to it. */
+const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+
+export function createWatches({ runs, wake, now }: WatchesParts): Watches {
+  /** Several threads and the watch's own look may change it at once: whoever is late tries again. */
+  async function change(thread: ThreadRun, how: (watch: WatchRun) => WatchRun): Promise<WatchRun> {
+    for (;;) {
+      const watch = await ensured(thread);
+      const next = how(watch);
+      const saved = next === watch ? watch : await runs.save(next);
+      if (saved === undefined) continue;
+      // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
+      const isOpen = saved.round !== undefined && (next === watch || watch.round === undefined);
+      if (isOpen || saved.lookWanted || saved.untold) {
+        await runs.wake(saved.job, saved.id);
+        await wake(saved);
+      }
+      return saved;
+    }
+  }
+
+  async function ensured(thread: ThreadRun): Promise<WatchRun> {
+    for (;;) {
+      const watch = await load(thread);
+      if (watch !== undefined) return watch;
+      const fresh = newWatch(thread.teamId, thread.project, jobOf(thread), now());
+      await runs.accept(fresh, NO_DEADLINE, 0, undefined);
+    }
+  }
+
+  const load = ({ teamId, project, agentJobId }: ThreadRun) =>
+    agentJobId === undefined
+      ? Promise.resolve(undefined)
+      : runs.load(watchId(teamId, project, agentJobId), watchRun);
+
+  return {
+    load,
+    join: (thread) => change(thread, (watch) => joined(watch, thread.id, now())),
+    async leave(thread) {
+      if ((await load(thread)) !== undefined) await change(thread, (watch) => left(watch, thread.id));
+    },
+    sent: (thread, of, job, atMs) =>
+      change(thread, (watch) => sent(joined(watch, thread.id, now()), thread.id, of, job, atMs)),
+    async wantLook(thread) {
+      await change(thread, (watch) => wantingLook(watch, now()));
+    },
+  };
+}
+
+function jobOf({ agentJobId }: ThreadRun): string {
+  if (agentJobId === undefined) throw new Error('a thread that is watched has an agent job');
+  return agentJobId;
+}

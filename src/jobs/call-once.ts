@@ -1,0 +1,64 @@
+import { Stopping } from '../runtime/stopping.ts';
+import type { StepStore } from '../store/calls.ts';
+
+/** What became of a call that must not happen twice. */
+export type OnceOutcome<T> =
+  | { kind: 'done'; value: T }
+  /** The call certainly did not happen; its intent is forgotten, so it may be tried again. */
+  | { kind: 'notHappened'; error: unknown }
+  /** It may or may not have happened. Only a person may decide to make it again. */
+  | { kind: 'unknown'; error?: unknown }
+  /** Somebody may still be waiting for its answer; look again later. */
+  | { kind: 'inFlight'; forMs: number };
+
+/**
+ * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
+ * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more.
+ */
+export type Once = <T>(runId: string, step: string, call: () => Promise<T>) => Promise<OnceOutcome<T>>;
+
+export interface OnceParts {
+  steps: StepStore;
+  /** The time limit of a call. */
+  callMs: number;
+  /** Added to it: an intent older than both belongs to nobody who still waits. */
+  marginMs: number;
+  /** Whether an error proves that the call did not happen. */
+  didNotHappen: (error: unknown) => boolean;
+  /** Once it is aborted, no intent is written. */
+  stopping: AbortSignal;
+  newToken: () => string;
+  now: () => number;
+}
+
+export function createOnce(parts: OnceParts): Once {
+  const { steps, callMs, marginMs, didNotHappen, stopping, newToken, now } = parts;
+  return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<OnceOutcome<T>> => {
+    stopping.throwIfAborted();
+    const token = newToken();
+    const begunAtMs = now();
+    const state = await steps.begin(runId, step, token, begunAtMs);
+    if (state.kind === 'finished') return { kind: 'done', value: state.result as T };
+    if (state.kind === 'open') {
+      const forMs = Math.min(state.sinceMs - now(), 0) + callMs + marginMs;
+      return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
+    }
+    // The intent took so long that others may already take the call for lost: it must not be made any more.
+    if (now() - begunAtMs > marginMs) {
+      await steps.clear(runId, step, token);
+      return { kind: 'inFlight', forMs: 0 };
+    }
+    let value: T;
+    try {
+      value = await call();
+    } catch (error) {
+      const stopped = error instanceof Stopping;
+      if (!stopped && !didNotHappen(error)) return { kind: 'unknown', error };
+      await steps.clear(runId, step, token);
+      if (stopped) throw error;
+      return { kind: 'notHappened', error };
+    }
+    await steps.finish(runId, step, value);
+    return { kind: 'done', value };
+  };
+}

@@ -1,0 +1,38 @@
+import type { Pace, PaceStore } from '../../store/rate-limit.ts';
+import { isNearEnd } from './polling.ts';
+import type { ExportRun } from './record.ts';
+
+/** Looks that are let through at once; what a worker's late wake-up left unused is made up for. */
+const BURST = 2;
+
+/** The looks of one API key, which `key` names without giving it away. All processes share `perSecond` of them. */
+export interface LookShare {
+  key: string;
+  perSecond: number;
+}
+
+const lookPace = ({ key, perSecond }: LookShare): Pace => ({
+  bucket: `export-status:${key}`,
+  perMinute: perSecond * 60,
+  burst: BURST,
+});
+
+/**
+ * Takes the run's turn to look at the platform and answers 0, or answers in how many milliseconds to ask again. Runs
+ * near their end and looks that a person waits for go first; among equals people go in turn, then whoever is due since
+ * the longest time.
+ */
+export function takeLook(
+  { id, requester, looks, lookWanted, nextLookAtMs }: ExportRun,
+  share: LookShare,
+  pace: PaceStore,
+  nowMs: number,
+): Promise<number> {
+  const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
+  return pace.take(lookPace(share), { of: id, rank, sinceMs: nextLookAtMs, by: requester.id });
+}
+
+/** The platform's limit is reached: no run looks with this key before `waitMs` have passed. */
+export function holdLooks(share: LookShare, waitMs: number, pace: PaceStore): Promise<void> {
+  return pace.hold(lookPace(share), waitMs);
+}

@@ -1,0 +1,69 @@
+import { within } from '../runtime/within.ts';
+import type { PartState } from './health.ts';
+import { answerJson, type HttpServer } from './http-server.ts';
+
+/** What `/healthz` and `/readyz` answer from; each role adds what it knows. */
+export interface HealthChecks {
+  /** Adds to the state of a part: of several states, the worst counts. Quick, and never rejects. */
+  part(name: string, state: () => Promise<PartState> | PartState): void;
+  /** Adds what an operator has to act on: sentences with the fix while it lasts. */
+  problem(find: () => string | readonly string[] | undefined): void;
+  /** Adds what only a restart mends: while one of these holds, `/healthz` answers 503. */
+  stuck(find: () => boolean): void;
+  /** From now on it is ready. */
+  started(): void;
+}
+
+const worstFirst: PartState[] = ['down', 'unknown', 'up'];
+
+/**
+ * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
+ * can still tell people so.
+ */
+export function serveHealth(server: HttpServer, now: () => number): HealthChecks {
+  const parts = new Map<string, Parameters<HealthChecks['part']>[1][]>();
+  const problems: Parameters<HealthChecks['problem']>[0][] = [];
+  const stuck: (() => boolean)[] = [];
+  let ready = false;
+
+  async function stateOf(checks: Parameters<HealthChecks['part']>[1][]): Promise<PartState> {
+    const states = await Promise.all(checks.map((check) => check()));
+    return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
+  }
+
+  server.route('GET /healthz', (_, response) => {
+    const alive = !stuck.some((find) => find());
+    answerJson(response, alive ? 200 : 503, { alive });
+  });
+  server.route('GET /readyz', async (_, response) => {
+    const states = [...parts].map(async ([name, checks]) => [name, await stateOf(checks)] as const);
+    answerJson(response, ready ? 200 : 503, {
+      ready,
+      atMs: now(),
+      parts: Object.fromEntries(await Promise.all(states)),
+      problems: problems.flatMap((find) => find() ?? []),
+    });
+  });
+
+  return {
+    part: (name, state) => void parts.set(name, [...(parts.get(name) ?? []), state]),
+    problem: (find) => void problems.push(find),
+    stuck: (find) => void stuck.push(find),
+    started() {
+      ready = true;
+    },
+  };
+}
+
+/** How long `/readyz` waits for Redis. */
+const PING_MS = 300;
+
+/** Whether Redis answers over this connection. A ping while it is away would wait in the connection's queue. */
+export async function redisState(redis: { status: string; ping(): Promise<string> }): Promise<PartState> {
+  if (redis.status !== 'ready') return 'down';
+  try {
+    return (await within(PING_MS, redis.ping())) === 'PONG' ? 'up' : 'down';
+  } catch {
+    return 'down';
+  }
+}

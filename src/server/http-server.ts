@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
+
+/** A handler that rejects is answered for with 500. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+export interface HttpServer {
+  port: number;
+  /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
+  route(name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler): void;
+  /** Stops listening, waits a little for requests in work, and cuts off the rest. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** The settings that name a port. */
+export type PortSetting = 'PORT' | 'HEALTH_PORT';
+
+/** The port that a setting names cannot be listened on; the message says what to do. */
+export class PortError extends Error {
+  override readonly name = 'PortError';
+}
+
+/** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
+const DRAIN_MS = 3000;
+
+/** Requests that take longer to arrive are cut off: Slack waits 3 s for the answer. */
+const ARRIVE_MS = 5000;
+
+/** Listens at once. Throws `PortError` when the port is taken, or not for this user. */
+export async function startHttpServer(
+  setting: PortSetting,
+  port: number,
+  log: Log,
+  arriveMs = ARRIVE_MS,
+): Promise<HttpServer> {
+  const routes = new Map<string, HttpHandler>();
+
+  const limits = {
+    headersTimeout: arriveMs,
+    requestTimeout: arriveMs,
+    connectionsCheckingInterval: arriveMs / 5,
+  };
+  // Nothing of a request is logged: anybody can write an address.
+  const server = createServer(limits, async (request, response) => {
+    const [path] = (request.url ?? '').split('?', 1);
+    const handler = routes.get(`${request.method} ${path}`);
+    try {
+      if (handler) await handler(request, response);
+      else response.writeHead(404).end();
+    } catch (error) {
+      log.error({ err: error }, 'a request could not be answered');
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    }
+  });
+  await listen(server, setting, port);
+  // Such as too many open files; the next connection may find one.
+  server.on('error', (error) => log.warn({ err: error }, 'a connection could not be accepted'));
+
+  let closed: Promise<void> | undefined;
+  async function close() {
+    const ended = once(server, 'close');
+    server.close();
+    await within(DRAIN_MS, ended).catch(() => server.closeAllConnections());
+    await ended;
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    route: (name, handler) => void routes.set(name, handler),
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+async function listen(server: Server, setting: PortSetting, port: number): Promise<void> {
+  server.listen(port);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE')
+      throw new PortError(
+        `Port ${port} is taken by another program. Stop that one, or set ${setting} to a free port.`,
+      );
+    if (code === 'EACCES')
+      throw new PortError(
+        `Port ${port} may not be listened on by this user. Set ${setting} to 1024 or above.`,
+      );
+    throw error;
+  }
+}
+
+/** Answers with JSON that nobody on the way keeps. */
+export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
+}

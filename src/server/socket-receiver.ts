@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { App, Receiver } from '@slack/bolt';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
+import { within } from '../runtime/within.ts';
+import { slackApiError } from '../slack/errors.ts';
+import { noteListeners, runListeners, UnreadableRequest } from './listeners.ts';
+import { readRequest } from './slack-request.ts';
+import { type Envelope, type Link, type LinkParts, openLink } from './socket-link.ts';
+
+/** While one of them is being renewed, the other takes the envelopes. Slack allows an app ten in all. */
+const CONNECTIONS = 2;
+
+/** How long the start waits for the first connection before it goes on without one. */
+const START_MS = 2000;
+/** How long a connection that has been renewed is kept for what is in work on it: Slack waits 3 s. */
+const RETIRE_MS = 3000;
+/** How long work may hold up the end. */
+const DRAIN_MS = 1600;
+
+export interface SocketParts extends Omit<LinkParts, 'take' | 'timing'> {
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & LinkParts['timing'];
+  random: () => number;
+}
+
+export interface SocketReceiver extends Receiver {
+  /** Resolves when Slack has taken a connection, or has had the time to. */
+  start(): Promise<void>;
+  /** Whether Slack can reach us now. */
+  connected(): boolean;
+}
+
+/**
+ * Takes requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only when its listener has
+ * finished, so that what is acknowledged is kept; all else is left to Slack, which tells the person or sends again.
+ */
+export function createSocketReceiver({ random, ...parts }: SocketParts): SocketReceiver {
+  const { timing, log } = parts;
+  const links = new Set<Link>();
+  const connected = new Set<Link>();
+  const stopping = new AbortController();
+  const firstConnection = Promise.withResolvers<void>();
+  let app: App | undefined;
+  let lines: Promise<void>[] = [];
+
+  async function take(envelope: Envelope) {
+    if (app === undefined || stopping.signal.aborted) return;
+    try {
+      await acknowledgeAfter(app, envelope);
+    } catch (error) {
+      log.warn({ err: error }, 'a request was not acknowledged');
+    }
+  }
+
+  /** Keeps one connection up as long as Docket runs. */
+  async function keepLine(line: number) {
+    // What Slack wants renewed still takes requests until the next one does.
+    const retired = new Set<Link>();
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const link = openLink({ ...parts, take });
+      links.add(link);
+      let retryAfterMs = 0;
+      try {
+        await link.opened;
+        for (const old of retired) void end(old);
+        retired.clear();
+        const openedAtMs = performance.now();
+        await use(link, line);
+        retired.add(link);
+        // One that lasted was a good one: Slack renews each every few hours.
+        if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
+      } catch (error) {
+        void end(link);
+        if (!stopping.signal.aborted) retryAfterMs = tellFailure(line, error);
+      }
+      failures += 1;
+      const pauseMs = failures === 0 ? 0 : backoffMs(timing, failures, random());
+      await pause(Math.max(pauseMs, retryAfterMs), undefined, stopping).catch(() => {});
+    }
+  }
+
+  /** Takes requests over a connection until it is over. */
+  async function use(link: Link, line: number) {
+    connected.add(link);
+    void link.closed.then(() => connected.delete(link));
+    firstConnection.resolve();
+    log.info({ line }, 'connected to Slack');
+    const reason = await link.over;
+    if (!stopping.signal.aborted) log.info({ line, reason }, 'a connection to Slack is over');
+    if (reason === 'link_disabled') log.error("Socket Mode is off: turn it on in the Slack app's settings");
+  }
+
+  /** Answers how long Slack wants to be left alone. */
+  function tellFailure(line: number, error: unknown): number {
+    const problem = slackApiError('apps.connections.open', error);
+    const fix = 'check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is on';
+    if (problem.kind === 'token' || problem.kind === 'refused')
+      log.error({ line, code: problem.code }, `Slack refuses the connection: ${fix}`);
+    else {
+      const why = error instanceof Error ? error.message : String(error);
+      log.warn({ line, why }, 'no connection to Slack; I keep trying');
+    }
+    return problem.retryAfterMs ?? 0;
+  }
+
+  async function end(link: Link) {
+    await within(RETIRE_MS, link.idle()).catch(() => {});
+    link.hangUp();
+    links.delete(link);
+  }
+
+  return {
+    init(bolt) {
+      app = bolt;
+      noteListeners(bolt);
+    },
+    connected: () => connected.size > 0,
+
+    async start() {
+      lines = Array.from({ length: CONNECTIONS }, (_, index) => keepLine(index + 1));
+      await within(START_MS, firstConnection.promise).catch(() => {});
+    },
+
+    async stop() {
+      stopping.abort();
+      const idle = Promise.all([...links].map((link) => link.idle()));
+      await within(DRAIN_MS, idle).catch(() =>
+        log.warn('requests in work are cut off; Slack tells the people'),
+      );
+      for (const link of links) link.hangUp();
+      await Promise.all(lines);
+    },
+  };
+}
+
+/** Runs the listeners; what they answer goes with the acknowledgement. Unanswered, the request counts as failed. */
+async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
+  const request = readRequest(envelope.body);
+  if (request === undefined) throw new UnreadableRequest('none that Docket can read');
+  if (request.kind !== 'listeners') return envelope.acknowledge();
+  const answer = await runListeners(app, { ...envelope, body: request.body });
+  if (answer === undefined) throw new Error('no listener took it');
+  await envelope.acknowledge(envelope.acceptsPayload ? answer.payload : undefined);
+}

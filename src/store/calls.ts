@@ -1,0 +1,83 @@
+import type { Redis } from 'ioredis';
+import { keep } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
+import { LUA_WAKE } from './run-lua.ts';
+
+/** What is known of a step that must not happen twice. `result` is what the call answered, as JSON. */
+export type StepState =
+  | { kind: 'begun' }
+  | { kind: 'open'; sinceMs: number }
+  | { kind: 'finished'; result: unknown };
+
+/** Intents and results of calls that must not happen twice, by run and step. */
+export interface StepStore {
+  /**
+   * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose
+   * answer got lost is sent again, and must not take its own intent for somebody else's.
+   */
+  begin(runId: string, step: string, token: string, nowMs: number): Promise<StepState>;
+  /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
+  finish(runId: string, step: string, result: unknown): Promise<void>;
+  /** The result, if one is there by now. */
+  result(runId: string, step: string): Promise<{ value: unknown } | undefined>;
+  /** Forgets the intent of a call that certainly did not happen. */
+  clear(runId: string, step: string, token: string): Promise<void>;
+}
+
+const beginScript = luaScript(`
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('HSET', KEYS[1], 'token', ARGV[1], 'since', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return {'begun'}
+end
+local result = redis.call('HGET', KEYS[1], 'result')
+if result then return {'finished', result} end
+if redis.call('HGET', KEYS[1], 'token') == ARGV[1] then return {'begun'} end
+return {'open', redis.call('HGET', KEYS[1], 'since')}
+`);
+
+const finishScript = luaScript(`${LUA_NOW}${LUA_WAKE}
+local step, run, active = unpack(KEYS)
+local result, ttl, id = unpack(ARGV)
+redis.call('HSET', step, 'result', result)
+redis.call('PEXPIRE', step, ttl)
+local read, record = pcall(cjson.decode, redis.call('HGET', run, 'json') or 'null')
+if not read or type(record) ~= 'table' or not record.job then return 0 end
+local member = record.job .. ' ' .. id
+if not redis.call('ZSCORE', active, member) then wake(run, active, member) end
+return 1
+`);
+
+const clearScript = luaScript(`
+if redis.call('HGET', KEYS[1], 'token') == ARGV[1] and redis.call('HEXISTS', KEYS[1], 'result') == 0 then
+  return redis.call('DEL', KEYS[1])
+end
+return 0
+`);
+
+export function createStepStore(redis: Redis): StepStore {
+  return {
+    async begin(runId, step, token, nowMs) {
+      const answer = (await beginScript(
+        redis,
+        [keys.step(runId, step)],
+        [token, nowMs, keep.runMs],
+      )) as string[];
+      if (answer[0] === 'begun') return { kind: 'begun' };
+      if (answer[0] === 'finished') return { kind: 'finished', result: JSON.parse(answer[1] ?? 'null') };
+      return { kind: 'open', sinceMs: Number(answer[1]) };
+    },
+    async finish(runId, step, result) {
+      const touched = [keys.step(runId, step), keys.run(runId), keys.activeRuns()];
+      await finishScript(redis, touched, [JSON.stringify(result ?? null), keep.runMs, runId]);
+    },
+    async result(runId, step) {
+      const json = await redis.hget(keys.step(runId, step), 'result');
+      return json === null ? undefined : { value: JSON.parse(json) };
+    },
+    async clear(runId, step, token) {
+      await clearScript(redis, [keys.step(runId, step)], [token]);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { connect } from 'node:net';
+import { Redis, ReplyError } from 'ioredis';
+import { within } from '../../runtime/within.ts';
+import { type RedisAddress, serverOf } from './address.ts';
+import { infoFields } from './primary-connector.ts';
+import {
+  noTls,
+  ownIsAway,
+  problemOfError,
+  problemsOf,
+  type RedisFacts,
+  type RedisProblem,
+} from './problems.ts';
+
+/** How long a new connection, and each answer on it, may take. */
+const ANSWER_MS = 1000;
+
+/** Looks at Redis over a connection of its own. Returns what is wrong with it; never rejects, and writes nothing. */
+export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]> {
+  const server = serverOf(address);
+  const redis = new Redis({
+    ...server,
+    lazyConnect: true,
+    // A server that loads its data, or may not be asked, is told apart here.
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: ANSWER_MS,
+  });
+  const errors: Error[] = [];
+  redis.on('error', (error: Error) => errors.push(error));
+  try {
+    await within(2 * ANSWER_MS, redis.connect());
+    // Such as that of SELECT, with which ioredis goes on.
+    if (errors[0]) throw errors[0];
+    return problemsOf(await within(ANSWER_MS, factsOf(redis)));
+  } catch (error) {
+    if ('socketPath' in address) return [ownIsAway];
+    const tls = 'tls' in server;
+    const problem = problemOfError(errors[0] ?? error, tls);
+    // To a greeting of TLS, a plain Redis answers nothing at all.
+    if (tls && problem.kind === 'unreachable' && (await answersPlainly(server))) return [noTls];
+    return [problem];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function factsOf(redis: Redis): Promise<RedisFacts> {
+  const [info, policy, appendonly, save] = await Promise.all([
+    unlessForbidden(redis.info()),
+    setting(redis, 'maxmemory-policy'),
+    setting(redis, 'appendonly'),
+    setting(redis, 'save'),
+  ]);
+  const known = policy !== undefined && appendonly !== undefined && save !== undefined;
+  return {
+    info: info === undefined ? undefined : infoFields(info),
+    config: known ? { policy, appendonly, save } : undefined,
+  };
+}
+
+async function setting(redis: Redis, name: string): Promise<string | undefined> {
+  const answer = await unlessForbidden(redis.config('GET', name));
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
+}
+
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ReplyError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether something answers as Redis does, without TLS. No secret is sent. */
+function answersPlainly({ host = '', port = 0 }: { host?: string; port?: number }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () => socket.write('PING\r\n'));
+    const answer = (plainly: boolean) => {
+      socket.destroy();
+      resolve(plainly);
+    };
+    socket.setTimeout(ANSWER_MS, () => answer(false));
+    socket.once('data', (data: Buffer) => answer(/^(\+PONG|-[A-Z]+ )/.test(data.toString('latin1', 0, 40))));
+    socket.once('error', () => answer(false));
+    socket.once('close', () => answer(false));
+  });
+}

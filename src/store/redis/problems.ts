@@ -1,0 +1,186 @@
+import { TimeLimitError } from '../../runtime/within.ts';
+import { isReadOnlyReplica } from './primary-connector.ts';
+
+/** What is wrong with Redis. `text` is for operators, names the fix, and holds no secret. */
+export interface RedisProblem {
+  kind:
+    | 'unreachable'
+    | 'not-redis'
+    | 'no-tls'
+    | 'certificate'
+    | 'password'
+    | 'database'
+    | 'too-old'
+    | 'read-only'
+    | 'eviction'
+    | 'volatile'
+    | 'snapshots'
+    | 'info-forbidden'
+    | 'eviction-unknown'
+    | 'volatile-unknown';
+  text: string;
+  /** Whether Docket does not start with it: it will not pass by itself. */
+  ends: boolean;
+  /** What REDIS_ALLOW names to go on all the same. */
+  allowance?: 'eviction' | 'volatile';
+}
+
+/** What Redis says of itself; what is missing, Docket may not ask for. */
+export interface RedisFacts {
+  /** Fields of INFO. */
+  info: Record<string, string> | undefined;
+  /** Settings, by CONFIG GET. */
+  config: { policy: string; appendonly: string; save: string } | undefined;
+}
+
+const OLDEST = [6, 2] as const;
+
+/** Returns what is wrong with a Redis that answers. */
+export function problemsOf({ info, config }: RedisFacts): RedisProblem[] {
+  return [
+    ...(info === undefined ? [infoForbidden] : []),
+    ...versionProblems(info?.redis_version),
+    ...(info && isReadOnlyReplica(info) ? [readOnly] : []),
+    // Where CONFIG is forbidden, whoever runs Docket can hardly change it: it is said, and Docket starts.
+    ...evictionProblems(config?.policy ?? info?.maxmemory_policy, config !== undefined),
+    ...diskProblems(config, info?.aof_enabled === '1'),
+  ];
+}
+
+function versionProblems(version = ''): RedisProblem[] {
+  const [major = 0, minor = 0] = version.split('.', 2).map(Number);
+  if (!(major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) || version === '') return [];
+  const text = `Redis ${shown(version)} is too old. Docket needs Redis ${OLDEST.join('.')} or newer, or Valkey.`;
+  return [{ kind: 'too-old', ends: true, text }];
+}
+
+const infoForbidden: RedisProblem = {
+  kind: 'info-forbidden',
+  ends: false,
+  text:
+    'Redis does not let Docket use INFO, so delayed work begins at whole seconds only. Allow it with ' +
+    '"ACL SETUSER <name> +info", and restart Docket.',
+};
+
+const readOnly: RedisProblem = {
+  kind: 'read-only',
+  ends: false,
+  text:
+    'Redis is a read-only replica: nothing can be kept, and every request is refused. Lead REDIS_URL to the primary; ' +
+    'Docket goes on by itself then.',
+};
+
+function evictionProblems(policy: string | undefined, ends: boolean): RedisProblem[] {
+  if (policy === 'noeviction') return [];
+  const allowance = 'eviction';
+  if (policy === undefined || policy === '') {
+    const text =
+      'Redis does not let Docket see whether it drops keys when it is full. Check that its maxmemory-policy is noeviction.';
+    return [{ kind: 'eviction-unknown', ends: false, allowance, text }];
+  }
+  const text =
+    `Redis drops keys when it is full (maxmemory-policy ${shown(policy)}): work that was accepted would be lost or ` +
+    'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
+    'REDIS_ALLOW=eviction Docket starts all the same.';
+  return [{ kind: 'eviction', ends, allowance, text }];
+}
+
+const appendFix =
+  'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts all ' +
+  'the same.';
+
+function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProblem[] {
+  if (appends || config?.appendonly === 'yes') return [];
+  const allowance = 'volatile';
+  if (config === undefined) {
+    const text =
+      'Redis does not let Docket see whether it keeps its data on disk. Check that appendonly is yes there.';
+    return [{ kind: 'volatile-unknown', ends: false, allowance, text }];
+  }
+  if (config.save.trim() === '') {
+    const text = `Redis keeps nothing on disk: when it restarts, work that was accepted is lost or done twice. ${appendFix}`;
+    return [{ kind: 'volatile', ends: true, allowance, text }];
+  }
+  const text =
+    'Redis keeps snapshots only: when it crashes, work that was accepted since the last one is lost or done twice. ' +
+    'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too.';
+  return [{ kind: 'snapshots', ends: false, allowance, text }];
+}
+
+/** Words of a server's, in a sentence of ours. */
+const shown = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
+
+/** Returns what an error of a new connection says of Redis. `tls`: whether the address asks for it. */
+export function problemOfError(error: unknown, tls: boolean): RedisProblem {
+  const { code, message, command } = fieldsOf(error);
+  if (command === 'select')
+    return {
+      kind: 'database',
+      ends: true,
+      text:
+        'Redis does not have the database that REDIS_URL names at its end. Name one that it has (0 to 15, unless ' +
+        'its setting "databases" says otherwise; in a cluster 0 only).',
+    };
+  if (/^(WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/.test(message))
+    return {
+      kind: 'password',
+      ends: true,
+      text:
+        'Redis rejects the name or the password in REDIS_URL, or wants one. Copy them again; in them, / # ? @ are ' +
+        'written %2F %23 %3F %40.',
+    };
+  if (certificateCode.test(code))
+    return {
+      kind: 'certificate',
+      ends: true,
+      text:
+        `The certificate of Redis is not trusted (${shown(code)}). Set REDIS_CA to the PEM file of the authority that ` +
+        'signed it, and name Redis in REDIS_URL as the certificate does.',
+    };
+  if (noTlsCode.test(code)) return tls ? noTls : notRedis;
+  // ioredis gives no code to an answer that cannot be read as one of Redis.
+  if (message.startsWith('Unknown RESP type')) return notRedis;
+  const late = error instanceof TimeLimitError;
+  const closed = (code === '' && !late) || code === 'ECONNRESET' || code === 'EPIPE';
+  const hint = closed && !tls ? ' If it expects TLS, write rediss://.' : '';
+  const why = closed ? 'it ends the connection' : late ? 'it does not answer' : shown(code);
+  return {
+    kind: 'unreachable',
+    ends: false,
+    text: `Redis cannot be reached (${why}). Check that it runs and that REDIS_URL leads to it; Docket goes on by itself then.${hint}`,
+  };
+}
+
+const certificateCode = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+const noTlsCode = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/;
+
+/** A plain Redis answered where the address asks for TLS. */
+export const noTls: RedisProblem = {
+  kind: 'no-tls',
+  ends: true,
+  text:
+    'What answers at REDIS_URL speaks no TLS. Switch TLS on there, or write redis:// instead of rediss://, with ' +
+    'REDIS_ALLOW=plaintext when it is on another machine.',
+};
+
+/** Nobody answers at the socket of the Redis that Docket keeps itself. */
+export const ownIsAway: RedisProblem = {
+  kind: 'unreachable',
+  ends: false,
+  text: "Docket's own Redis does not answer. It is started again by itself; the log says why it ended.",
+};
+
+const notRedis: RedisProblem = {
+  kind: 'not-redis',
+  ends: true,
+  text: 'What answers at REDIS_URL is no Redis. Check its host and port.',
+};
+
+function fieldsOf(error: unknown): { code: string; message: string; command: string } {
+  const { code, message, command } = (error ?? {}) as {
+    code?: unknown;
+    message?: unknown;
+    command?: { name?: unknown };
+  };
+  return { code: String(code ?? ''), message: String(message ?? ''), command: String(command?.name ?? '') };
+}

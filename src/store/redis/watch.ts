@@ -1,0 +1,167 @@
+import { type Redis, ReplyError } from 'ioredis';
+import type { Log } from '../../runtime/log.ts';
+import type { Timing } from '../../runtime/timing.ts';
+import { within } from '../../runtime/within.ts';
+import type { RedisAddress } from './address.ts';
+import { checkRedis } from './check.ts';
+import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
+import type { RedisProblem } from './problems.ts';
+
+/** A Redis that Docket does not start with. The message names the fix of each problem. */
+export class RedisUnfit extends Error {
+  override readonly name = 'RedisUnfit';
+  constructor(problems: readonly RedisProblem[]) {
+    super(`Docket can't start with this Redis:\n${problems.map(({ text }) => `  - ${text}`).join('\n')}`);
+  }
+}
+
+/** Looks after the Redis of one process. */
+export interface RedisWatch {
+  /** Looks for the first time, and then again and again. Throws `RedisUnfit`; a Redis that is away is waited for. */
+  start(): Promise<void>;
+  stop(): void;
+  /** From now on this connection is kept from being idle, and counts for `stuck`. */
+  add(connection: Redis): void;
+  /** What is wrong with Redis, as it was seen last, without what REDIS_ALLOW names. */
+  problems(): readonly RedisProblem[];
+  /** Whether a connection of this process has had no answer for long, while a new one works. */
+  stuck(): boolean;
+  /** Is told after every check what is wrong. */
+  onCheck(listener: (problems: readonly RedisProblem[]) => void): void;
+}
+
+export interface RedisWatchParts {
+  address: RedisAddress;
+  /** What REDIS_ALLOW names. */
+  allow: readonly string[];
+  timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs' | 'redisLostMs'>;
+  monotonicMs: () => number;
+  log: Log;
+}
+
+/** How long a connection may leave a ping unanswered before Redis is checked over a new one. */
+const PONG_MS = 1000;
+
+/** What passes by itself, or may well be as it should, is nothing that an operator has to act on. */
+const mild: RedisProblem['kind'][] = [
+  'unreachable',
+  'snapshots',
+  'info-forbidden',
+  'eviction-unknown',
+  'volatile-unknown',
+];
+
+interface Watched {
+  connection: Redis;
+  answeredAtMs: number;
+  answers: boolean;
+  /** Until it is answered, no further one is sent: they would wait in line. */
+  pinging: boolean;
+}
+
+export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
+  const { address, allow, timing, monotonicMs, log } = parts;
+  const watched: Watched[] = [];
+  const listeners: ((problems: readonly RedisProblem[]) => void)[] = [];
+  let problems: readonly RedisProblem[] = [];
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  let sound = true;
+  let stuck = false;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
+
+  async function ping(one: Watched) {
+    one.answers = false;
+    if (one.connection.status !== 'ready' || one.pinging) return;
+    one.pinging = true;
+    const asked = leadsToPrimary(one.connection).finally(() => {
+      one.pinging = false;
+    });
+    try {
+      one.answers = await within(PONG_MS, asked);
+      if (one.answers) one.answeredAtMs = monotonicMs();
+      // Before a person's request finds out.
+      else one.connection.disconnect(true);
+    } catch {
+      // Its state says it; the connection itself reports why.
+    }
+  }
+
+  async function check() {
+    accept(await checkRedis(address));
+    for (const listener of listeners) listener(problems);
+  }
+
+  /** Keeps what counts of what was found. */
+  function accept(found: readonly RedisProblem[]) {
+    checkedAtMs = monotonicMs();
+    // Of one that is away nothing new is known of its settings.
+    const away = found.some(({ kind }) => kind === 'unreachable');
+    const known = away ? problems.filter(({ allowance }) => allowance !== undefined) : [];
+    const counting = [...found.filter((problem) => !isAllowed(problem)), ...known];
+    if (!stopped) report(problems, counting);
+    problems = counting;
+  }
+
+  function report(before: readonly RedisProblem[], now: readonly RedisProblem[]) {
+    for (const { kind, text } of now) {
+      if (before.some((one) => one.kind === kind)) continue;
+      log[mild.includes(kind) ? 'warn' : 'error']({ problem: kind }, text);
+    }
+    for (const { kind } of before)
+      if (!now.some((one) => one.kind === kind)) log.info({ problem: kind }, 'a problem of Redis is over');
+  }
+
+  async function round() {
+    await Promise.all(watched.map(ping));
+    const wasSound = sound;
+    sound = watched.every(({ answers }) => answers);
+    const sinceCheckMs = monotonicMs() - checkedAtMs;
+    if (sound !== wasSound || !sound || sinceCheckMs >= timing.redisCheckMs) await check();
+    const lost = watched.some(({ answeredAtMs }) => monotonicMs() - answeredAtMs >= timing.redisLostMs);
+    const works = problems.every(
+      ({ kind, allowance }) => allowance !== undefined || kind === 'info-forbidden',
+    );
+    if (lost && works && !stuck) log.error('this process does not find back to Redis; restart it');
+    stuck = lost && works;
+  }
+
+  async function rounds() {
+    await round().catch((error: unknown) => log.error({ err: error }, 'Redis could not be checked'));
+    if (!stopped) timer = setTimeout(rounds, timing.redisPingMs);
+  }
+
+  return {
+    async start() {
+      const found = await checkRedis(address);
+      const ending = found.filter((problem) => problem.ends && !isAllowed(problem));
+      if (ending.length > 0) throw new RedisUnfit(ending);
+      accept(found);
+      const allowed = found.filter(isAllowed).map(({ kind }) => kind);
+      if (allowed.length > 0) log.warn({ problems: allowed }, 'goes on with what REDIS_ALLOW names');
+      timer = setTimeout(rounds, timing.redisPingMs);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+    add(connection) {
+      watched.push({ connection, answeredAtMs: monotonicMs(), answers: true, pinging: false });
+    },
+    problems: () => problems,
+    stuck: () => stuck,
+    onCheck: (listener) => void listeners.push(listener),
+  };
+}
+
+/** Whether a connection leads to a Redis that takes writes, where INFO is allowed. Rejects when it gives no answer. */
+async function leadsToPrimary(connection: Redis): Promise<boolean> {
+  try {
+    return !isReadOnlyReplica(infoFields(await connection.info('replication')));
+  } catch (error) {
+    if (error instanceof ReplyError) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from './config/settings.ts';
+import { createDocsApi } from './docs-api/client.ts';
+import { DocsApiError } from './docs-api/errors.ts';
+import { createDocsReport } from './docs-api/report.ts';
+import { createWatches } from './jobs/agent/watch/watches.ts';
+import type { Admins } from './jobs/alerts/admin-alert.ts';
+import { createKeyAlert } from './jobs/alerts/key-alert.ts';
+import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
+import { createOnce } from './jobs/call-once.ts';
+import { ensureRun, jobs } from './jobs/index.ts';
+import { createOverdue } from './jobs/overdue.ts';
+import { createQueues } from './jobs/queue.ts';
+import { startSweeper } from './jobs/sweeper.ts';
+import { createWorkers } from './jobs/worker.ts';
+import type { RoleParts } from './role.ts';
+import type { Log } from './runtime/log.ts';
+import { Stopping, untilStopping } from './runtime/stopping.ts';
+import { within } from './runtime/within.ts';
+import { tellOthers } from './server/health.ts';
+import { redisState } from './server/health-checks.ts';
+import { createChannels } from './slack/channels.ts';
+import type { SlackApi } from './slack/client.ts';
+import { createDelivery } from './slack/delivery.ts';
+import { SlackApiError } from './slack/errors.ts';
+import { createOutbox } from './slack/outbox.ts';
+import { createReactions } from './slack/reactions.ts';
+import { answerPrivately } from './slack/response-url.ts';
+import { createAlertStore } from './store/alerts.ts';
+import { createAuditStore } from './store/audit.ts';
+import { createBudgetStore } from './store/budget.ts';
+import { createStepStore } from './store/calls.ts';
+import { createDueStore } from './store/due.ts';
+import { createHealthStore } from './store/health.ts';
+import { createLinkStore } from './store/links.ts';
+import { createMessageStore } from './store/messages.ts';
+import { createOwnPostStore } from './store/own-posts.ts';
+import { createPeopleStore } from './store/people.ts';
+import { createPaceStore } from './store/rate-limit.ts';
+import { createReactionStore } from './store/reactions.ts';
+import { connectForWork } from './store/redis/connections.ts';
+import { runOf } from './store/run-lua.ts';
+import { createRunStore, type RunBase } from './store/runs.ts';
+import { createThreadStore } from './store/threads.ts';
+
+/** How long open connections may hold up the end, once the workers are done. */
+const CLOSE_MS = 300;
+
+/** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
+export function startWorking(settings: Settings, parts: RoleParts): void {
+  const { address, identity, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
+  const { clock } = parts;
+  const { stopping } = closers;
+  const slack = untilStopping(stopping, parts.slack);
+
+  const redis = connectForWork(address, timing, onRedisError);
+  closers.add(() => redis.disconnect());
+  parts.redisWatch.add(redis);
+  parts.checks.part('redis', () => redisState(redis));
+  const queues = createQueues(redis, onRedisError);
+  closers.add(() => queues.close());
+  const reportDocs = createDocsReport({ log, now });
+  const docsApis = new Map(
+    settings.projects.map(({ name, apiKey, apiKeyVariable }) => [
+      name,
+      createDocsApi({
+        baseUrl: settings.docsApiUrl,
+        apiKey,
+        timeoutMs: timing.docsCallMs,
+        now,
+        random,
+        log(request) {
+          health.saw('docs', request.status !== undefined);
+          log.debug(request, 'docs api');
+          reportDocs(request, { project: name, keyVariable: apiKeyVariable });
+        },
+      }),
+    ]),
+  );
+  // What is still on its way by then is lost to this process; the next one asks or looks again.
+  closers.add(() => within(CLOSE_MS, Promise.all([...docsApis.values()].map((docs) => docs.close()))));
+
+  tellOthers(health, createHealthStore(redis), onRedisError);
+
+  const runs = createRunStore(redis);
+  const threads = createThreadStore(redis);
+  const messages = createMessageStore(redis);
+  const links = createLinkStore(redis);
+  const steps = createStepStore(redis);
+
+  const pace = createPaceStore(redis);
+  const { limits } = settings;
+
+  const ensureMessage = (key: string, options?: { now: boolean }) =>
+    queues.ensure('slack-outbox', 'outbox', key, { key }, options);
+
+  const ensureReactions = (runId: string, options?: { now: boolean }) =>
+    queues.ensure('slack-outbox', 'reactions', runId, { runId }, options);
+
+  const outbox = createOutbox({ messages, wake: (key) => ensureMessage(key), now });
+  const reactionStore = createReactionStore(redis);
+  const reactions = createReactions({ store: reactionStore, wake: (runId) => ensureReactions(runId), now });
+  const deliver = createDelivery({
+    slack,
+    messages,
+    links,
+    people: createPeopleStore(redis),
+    ownPosts: createOwnPostStore(redis),
+    pace,
+    now,
+    random,
+    timing,
+    log,
+  });
+  const once = createOnce({
+    steps,
+    stopping,
+    callMs: timing.docsCallMs,
+    marginMs: timing.unclearMs,
+    didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
+    newToken: randomUUID,
+    now,
+  });
+  const onceInSlack = createOnce({
+    steps,
+    stopping,
+    callMs: timing.slackCallMs,
+    marginMs: timing.unclearMs,
+    didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
+    newToken: randomUUID,
+    now,
+  });
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
+  const projectId = (project: string) => settings.projects.find(({ name }) => name === project)?.projectId;
+  const docs = (project: string) => {
+    const api = docsApis.get(project);
+    return api && untilStopping(stopping, api);
+  };
+  const audit = createAuditStore(redis);
+  const alertParts = {
+    admins: () => adminsOf(settings, slack, log),
+    alerts: createAlertStore(redis),
+    outbox,
+    now,
+  };
+  const tellAdmins = createKeyAlert(alertParts);
+  const alertOfRedis = createRedisAlert({ ...alertParts, teamId: () => identity.current()?.teamId });
+  parts.redisWatch.onCheck((problems) => {
+    if (!stopping.aborted)
+      alertOfRedis(problems).catch((error: unknown) =>
+        log.warn({ err: error }, 'the admins could not be told of Redis'),
+      );
+  });
+  const teamId = () => identity.current()?.teamId ?? '';
+  const context = {
+    ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
+    ...{ reactions, reactionStore, isShown: messages.isShown, onceInSlack, projectId, newToken: randomUUID },
+    ...untilStopping(stopping, { answerPrivately, tellAdmins, names: parts.names, isPublic: parts.isPublic }),
+    policy: untilStopping(stopping, parts.policy),
+    ...{ threads, budgets: createBudgetStore(redis) },
+    projects: settings.projects,
+    watches: createWatches({ runs, wake, now }),
+    botUserId: () => identity.current()?.botUserId,
+    slack: { ...slack, channel: createChannels({ slack, pace, teamId, timing, now }) },
+    ...{ audit, workspaceUrl: () => identity.current()?.url },
+    ...{ now, random, timing, log, stopping },
+  };
+
+  const workers = createWorkers<typeof context>({
+    jobs,
+    context,
+    connection: redis,
+    skipVersionCheck: parts.redisWatch.problems().some(({ kind }) => kind === 'info-forbidden'),
+    stopping,
+    newRef,
+    timing,
+    ready: clock.follow(redis),
+    log,
+    onError: onRedisError,
+  });
+  closers.add(() => workers.close(timing.shutdownMs));
+
+  const overdue = createOverdue({
+    due: createDueStore(redis),
+    wake: {
+      runs: (member) => wake(runOf(member)),
+      messages: (key) => ensureMessage(key, { now: true }),
+      reactions: (runId) => ensureReactions(runId, { now: true }),
+    },
+    isKnown: (member) => jobs.some(({ name }) => name === runOf(member).job),
+    everyMs: timing.sweepMs,
+  });
+  const sweeper = startSweeper({
+    async find() {
+      await threads.seeEarly();
+      return overdue();
+    },
+    everyMs: timing.sweepMs,
+    log,
+  });
+  closers.add(() => sweeper.stop());
+}
+
+/** The people who are admins by name or by user group; `everyone` is nobody in particular. */
+async function adminsOf({ allow }: Settings, slack: SlackApi, log: Log): Promise<Admins> {
+  const members = allow.admin.map(async (entry) => {
+    if (entry === 'everyone') return [];
+    return entry.startsWith('S') ? ((await slack.groupMembers(entry)) ?? []) : [entry];
+  });
+  const known = await Promise.allSettled(members);
+  const failed = known.find((one) => one.status === 'rejected');
+  if (failed?.reason instanceof Stopping) throw failed.reason;
+  if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
+  const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+  return { ids: [...ids], complete: failed === undefined };
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readAgentWords } from '../../../src/commands/agent/args.ts';
+import { message } from '../../../src/slack/blocks.ts';
+
+const said = (text: string) => {
+  const words = readAgentWords(text);
+  return words.kind === 'unclear' ? message([words.message]).text : words;
+};
+
+test('nothing typed asks for help', () => {
+  expect(said('  ')).toEqual({ kind: 'help' });
+});
+
+describe('follow', () => {
+  test.each([
+    ['follow job_1', { jobId: 'job_1', instruction: '' }],
+    ['Follow   job_1\n', { jobId: 'job_1', instruction: '' }],
+    ['follow <job_1>', { jobId: 'job_1', instruction: '' }],
+    ['follow &lt;job_1&gt; Go on', { jobId: 'job_1', instruction: 'Go on' }],
+    [
+      'follow job_1 Add "error handling" -- now',
+      { jobId: 'job_1', instruction: 'Add "error handling" -- now' },
+    ],
+    ['follow job_1 one\n\n  two', { jobId: 'job_1', instruction: 'one\n\n  two' }],
+    ['follow job_1 $& and $1', { jobId: 'job_1', instruction: '$& and $1' }],
+  ])('%j', (typed, what) => {
+    expect(said(typed)).toEqual({ kind: 'follow', project: undefined, ...what });
+  });
+
+  test.each([
+    'follow job_1 go --project acme',
+    'follow job_1 —project acme go',
+    'follow --project=acme job_1 go',
+    '--project "acme" follow job_1 go',
+  ])('%j names a project', (typed) => {
+    expect(said(typed)).toEqual({ kind: 'follow', jobId: 'job_1', instruction: 'go', project: 'acme' });
+  });
+
+  test('a project in the middle of an instruction is a part of it', () => {
+    expect(said('follow job_1 document --project acme in the guide')).toMatchObject({
+      instruction: 'document --project acme in the guide',
+      project: undefined,
+    });
+  });
+
+  test.each([
+    ['follow', 'Which job? Type its id, such as /docs-agent follow job_41d7.'],
+    ['follow ../x', "../x isn't a job id. Copy the whole id, such as /docs-agent follow job_41d7."],
+    [
+      'follow job_1…4a',
+      "job_1…4a isn't a job id but the short form of one. Copy the whole id, such as /docs-agent follow job_41d7.",
+    ],
+    ['follow job_1 --project', '--project needs a value, such as --project acme.'],
+    ['--project a follow job_1 --project b', 'Type --project once.'],
+  ])('%j says what is wrong', (typed, told) => {
+    expect(said(typed)).toBe(told);
+  });
+});
+
+describe('new, list and stop', () => {
+  test.each([
+    ['new Add a quickstart', { kind: 'new', instruction: 'Add a quickstart', project: undefined }],
+    ['NEW stop', { kind: 'new', instruction: 'stop', project: undefined }],
+    ['new it --project acme', { kind: 'new', instruction: 'it', project: 'acme' }],
+    ['list', { kind: 'list', project: undefined }],
+    ['list --project acme', { kind: 'list', project: 'acme' }],
+    ['stop', { kind: 'stop', jobId: undefined, project: undefined }],
+    ['stop job_1', { kind: 'stop', jobId: 'job_1', project: undefined }],
+    ['stop --project acme', { kind: 'stop', jobId: undefined, project: 'acme' }],
+  ])('%j', (typed, words) => {
+    expect(said(typed)).toEqual(words);
+  });
+
+  test.each([
+    ['new', 'What is to be done? For example: /docs-agent new Add error handling to the quickstart'],
+    ['list all', 'Type /docs-agent list and nothing else.'],
+    ['stop job_1 now', 'Type /docs-agent stop job_41d7 and nothing else.'],
+    ['stop .', ". isn't a job id. Copy the whole id, such as /docs-agent follow job_41d7."],
+    ['job_1', "I don't know job_1. Type follow, new, list or stop; /docs-agent help explains them."],
+  ])('%j says what is wrong', (typed, told) => {
+    expect(said(typed)).toBe(told);
+  });
+});
+
+test('never throws, whatever is typed, and tells it in a message', () => {
+  const word = fc.constantFrom('follow', 'new', '--project', '—project=', 'x', '"', '\n', '<', '=', '…');
+  const typed = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(word).map((words) => words.join(' ')),
+  );
+  fc.assert(fc.property(typed, (text) => void said(text)));
+});

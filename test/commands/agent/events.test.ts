@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createHeard, type HeardParts } from '../../../src/commands/agent/events.ts';
+import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { createOwnPostStore } from '../../../src/store/own-posts.ts';
+import { threadClaim } from '../../../src/store/threads.ts';
+import { aProject, createCommandWorld } from '../../support/commands/command-world.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { aThread, NOW_MS } from '../../support/jobs/agent/any-thread.ts';
+
+const ROOT = '1789912800.000100';
+const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: ROOT };
+
+let redis: TestRedis;
+let world: ReturnType<typeof createCommandWorld>;
+let lines: string[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  world = createCommandWorld(redis);
+  lines = [];
+});
+afterAll(() => redis.close());
+
+function heardWith(changes: Partial<HeardParts> = {}) {
+  return createHeard({
+    threads: world.threads,
+    runs: world.runs,
+    wake: async ({ id }) => void world.woken.push(id),
+    identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
+    projects: [aProject({ projectId: 'prj_1' })],
+    replies: 'all',
+    now: () => NOW_MS,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    ...changes,
+  });
+}
+const hear = (event: object, parts?: Partial<HeardParts>) => heardWith(parts)(event, { team_id: 'T0ACME' });
+
+const aMessage = (changes: object = {}) => ({
+  type: 'message',
+  channel: 'C0DOCS',
+  ts: '1789912900.000200',
+  user: 'U0BEN',
+  team: 'T0ACME',
+  text: 'Also the api',
+  ...changes,
+});
+const aReply = (changes: object = {}) => aMessage({ thread_ts: ROOT, parent_user_id: 'U0ANA', ...changes });
+const changed = (message: object, edited: string) => ({
+  type: 'message',
+  subtype: 'message_changed',
+  channel: 'C0DOCS',
+  message: { ...message, edited: { user: 'U0BEN', ts: edited } },
+  previous_message: aReply(),
+});
+const mentions = () => world.runs.activeOf(mentionRun, 'agent-mention');
+/** Nothing came of it. */
+async function nothingKept() {
+  expect(await mentions()).toEqual([]);
+  expect(await world.threadRuns()).toEqual([]);
+}
+
+describe('in a followed thread', () => {
+  test('a reply is kept for its run, as small as can be, which is looked at at once', async () => {
+    const thread = await world.followed(aThread());
+    await hear(aReply({ blocks: [], client_msg_id: 'x', reactions: [] }));
+    expect(await world.heard(thread)).toEqual([
+      {
+        kind: 'reply',
+        channel: 'C0DOCS',
+        ts: '1789912900.000200',
+        user: 'U0BEN',
+        external: false,
+        mentionsBot: false,
+        mentionsOthers: false,
+        content: { text: 'Also the api', blocks: [] },
+        files: false,
+      },
+    ]);
+    expect(world.woken).toEqual([thread.id]);
+  });
+
+  test('told again, and as an app mention too, it is kept once', async () => {
+    const thread = await world.followed(aThread());
+    const reply = aReply({ text: '<@U0BOT> Also the api' });
+    await hear(reply);
+    await hear({ ...reply, type: 'app_mention' });
+    await hear(reply);
+    expect(await world.heard(thread)).toHaveLength(1);
+    expect(await mentions()).toEqual([]);
+  });
+
+  test('each edit is kept once, and a deletion', async () => {
+    const thread = await world.followed(aThread());
+    await hear(changed(aReply({ text: 'Not the api' }), '5.1'));
+    await hear(changed(aReply({ text: 'Not the api' }), '5.1'));
+    await hear(changed(aReply({ text: 'Only the api' }), '5.2'));
+    await hear({
+      type: 'message',
+      subtype: 'message_deleted',
+      channel: 'C0DOCS',
+      deleted_ts: '1789912900.000200',
+      previous_message: aReply(),
+    });
+    expect(await world.heard(thread)).toMatchObject([
+      { kind: 'edited', content: { text: 'Not the api' } },
+      { kind: 'edited', content: { text: 'Only the api' } },
+      { kind: 'deleted', channel: 'C0DOCS', ts: '1789912900.000200' },
+    ]);
+  });
+
+  test('the words of a new follow are for the thread', async () => {
+    const thread = await world.followed(aThread());
+    await hear(aReply({ text: '<@U0BOT> follow job_2' }));
+    expect(await world.heard(thread)).toHaveLength(1);
+    expect(await world.threadRuns()).toHaveLength(1);
+  });
+
+  test('what is kept counts, also when no worker can be woken', async () => {
+    const thread = await world.followed(aThread());
+    await hear(aReply(), { wake: () => Promise.reject(new Error('away')) });
+    expect(await world.heard(thread)).toHaveLength(1);
+    expect(lines.join('')).toContain('the sweeper does it');
+  });
+});
+
+describe('elsewhere', () => {
+  test.each<[string, object]>([
+    ['a reply', aReply()],
+    ['a reply under a message of ours', aReply({ parent_user_id: 'U0BOT' })],
+    ['a message', aMessage()],
+    ['an edit that mentions the app', changed(aReply({ text: '<@U0BOT> go' }), '5.1')],
+    ['an aside to the app', aReply({ text: '<@U0BOT> aside: not you' })],
+    ['a reply in direct messages', aReply({ channel: 'D1' })],
+    ['what a bot wrote', aMessage({ text: '<@U0BOT> go', bot_id: 'B1' })],
+  ])('%s comes to nothing', async (_, event) => {
+    await hear(event);
+    await nothingKept();
+  });
+
+  test('what is ignored leaves why in the log', async () => {
+    await hear(aMessage({ bot_id: 'B1' }));
+    expect(lines.join('')).toContain('from a bot');
+  });
+
+  test('a reply under a message of ours waits for the run that may come to follow it', async () => {
+    await hear(aReply({ parent_user_id: 'U0BOT' }));
+    const thread = await world.followed(aThread());
+    expect(await world.heard(thread)).toMatchObject([{ content: { text: 'Also the api' } }]);
+  });
+
+  test.each<[string, object]>([
+    ['a reply', aReply({ parent_user_id: undefined })],
+    [
+      'one that is also sent to the channel',
+      aReply({ parent_user_id: undefined, subtype: 'thread_broadcast', root: { ts: ROOT, bot_id: 'B0' } }),
+    ],
+  ])('%s that does not say what it answers waits under a message that we posted', async (_, event) => {
+    const posts = createOwnPostStore(redis.client);
+    const other = { ...event, thread_ts: '1789912700.000100' };
+    await hear(other);
+    // Before Slack's answer says which message is ours, any may be.
+    await posts.posting('T0ACME', 'C0DOCS', 'card');
+    await hear(event);
+    await posts.posted('T0ACME', 'C0DOCS', 'card', ROOT);
+    await hear({ ...event, ts: '1789912901.000200' });
+    await hear({ ...other, ts: '1789912902.000200' });
+    const thread = await world.followed(aThread());
+    expect(await world.heard(thread)).toMatchObject([
+      { ts: '1789912900.000200' },
+      { ts: '1789912901.000200' },
+    ]);
+    const elsewhere = { channel: 'C0DOCS', rootTs: '1789912700.000100' };
+    expect(await world.heard(await world.followed(aThread({ id: 'other', place: elsewhere })))).toEqual([]);
+  });
+
+  test.each<[string, object, object]>([
+    ['a mention', aMessage({ text: '<@U0BOT> go' }), { early: false }],
+    ['a mention in a thread', aReply({ text: '<@U0BOT> go' }), { threadTs: ROOT, early: false }],
+    [
+      'a mention under a message of ours',
+      aReply({ text: '<@U0BOT> go', parent_user_id: 'U0BOT' }),
+      { threadTs: ROOT, early: true },
+    ],
+    ['a word about threads', aMessage({ text: '<@U0BOT> stop' }), { early: false }],
+    ['a direct message', aMessage({ channel: 'D1' }), { early: false }],
+  ])('%s is answered, once for both of its events', async (_, event, what) => {
+    await hear(event);
+    await hear({ ...event, type: 'app_mention' });
+    const [mention, ...more] = await mentions();
+    expect(more).toEqual([]);
+    expect(mention).toMatchObject({ ...what, botUserId: 'U0BOT', reply: { user: 'U0BEN' } });
+    expect(world.woken).toEqual([mention?.id]);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+});
+
+describe('@Docket follow <job id>', () => {
+  const text = '<@U0BOT> follow job_1';
+
+  test.each<[string, object, string]>([
+    ['in a thread makes it the one', aReply({ text }), ROOT],
+    ['under a message of ours makes it the one', aReply({ text, parent_user_id: 'U0BOT' }), ROOT],
+    ['begins a thread', aMessage({ text }), '1789912900.000200'],
+  ])('%s, once for both events', async (_, event, rootTs) => {
+    await hear(event);
+    await hear({ ...event, type: 'app_mention' });
+    const [thread, ...more] = await world.threadRuns();
+    expect(more).toEqual([]);
+    expect(thread).toMatchObject({
+      claim: threadClaim({ ...place, rootTs }),
+      agentJobId: 'job_1',
+      owner: { id: 'U0BEN', name: 'U0BEN' },
+      checked: false,
+      lasting: true,
+      people: ['U0BEN'],
+      asked: { channel: 'C0DOCS', joinable: true, isPublic: false, external: false, rootTs },
+      mode: 'all',
+      instructions: [],
+    });
+    expect(world.woken).toEqual([thread?.id]);
+    expect(thread && (await world.heard(thread))).toEqual([]);
+    expect(await mentions()).toEqual([]);
+  });
+
+  test.each<[string, HeardParts['projects'], object]>([
+    ['has no id', [aProject()], { kind: 'noId', name: 'default' }],
+    [
+      'is not clear',
+      [aProject({ name: 'acme', projectId: 'p1' }), aProject({ name: 'beta', projectId: 'p2' })],
+      { kind: 'ask', names: ['acme', 'beta'] },
+    ],
+  ])('where the project %s is answered with that', async (_, projects, problem) => {
+    await hear(aReply({ text }), { projects });
+    expect(await mentions()).toMatchObject([{ problem }]);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('by somebody of another organization says so', async () => {
+    await hear(aMessage({ text, team: 'T0OTHER' }));
+    expect(await world.threadRuns()).toMatchObject([{ asked: { external: true } }]);
+  });
+
+  const acmeAndBeta = [
+    aProject({ name: 'acme', projectId: 'p1' }),
+    aProject({ name: 'beta', projectId: 'p2', channels: ['C0DOCS'] }),
+  ];
+
+  test('means the project that it names', async () => {
+    await hear(aReply({ text: `${text} --project acme` }), { projects: acmeAndBeta });
+    expect(await world.threadRuns()).toMatchObject([{ project: 'acme', agentJobId: 'job_1' }]);
+    expect(await mentions()).toEqual([]);
+  });
+
+  test('of a project that there is not is answered with that', async () => {
+    await hear(aReply({ text: `${text} --project gamma` }), { projects: acmeAndBeta });
+    expect(await mentions()).toMatchObject([
+      { problem: { kind: 'unknown', named: 'gamma', names: ['acme', 'beta'] } },
+    ]);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('of what is no job id is answered, and followed by nobody', async () => {
+    await hear(aReply({ text: '<@U0BOT> follow aj_3f9a…4a06' }));
+    expect(await mentions()).toHaveLength(1);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('means the project of its channel', async () => {
+    const beta = aProject({ name: 'beta', projectId: 'p2', channels: ['C0DOCS'] });
+    await hear(aReply({ text }), { projects: [aProject({ name: 'acme', projectId: 'p1' }), beta] });
+    expect(await world.threadRuns()).toMatchObject([{ project: 'beta' }]);
+  });
+});
+
+describe('rejects, so that Slack tells it again,', () => {
+  test('while it is not known who the bot is', async () => {
+    await expect(hear(aReply(), { identity: () => undefined })).rejects.toThrow();
+  });
+
+  test('while a reply or a mention cannot be kept', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    await expect(hear(aReply(), { threads: { tell: away } })).rejects.toThrow('away');
+    const mention = aMessage({ text: '<@U0BOT> go' });
+    await expect(hear(mention, { runs: { accept: away } })).rejects.toThrow('away');
+    await nothingKept();
+  });
+});

@@ -1,0 +1,158 @@
+import type { InputBlock } from '@slack/types';
+import { describe, expect, test } from 'vitest';
+import { sendDialog, sendDialogView } from '../../../src/commands/agent/modal.ts';
+import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { anInstruction, aThread, NOW_MS } from '../../support/jobs/agent/any-thread.ts';
+
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh) => {
+    world = fresh;
+  },
+  { now: () => NOW_MS },
+);
+
+const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
+const fieldsOf = (what: Parameters<typeof sendDialogView>[0]) => {
+  const { blocks } = sendDialogView(what, aCaller());
+  // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
+  return blocks.map((block) => (block as InputBlock).element as any);
+};
+
+describe('the dialog', () => {
+  test('names each thread by its job, and those that look the same by their owner too', () => {
+    const [one, other, third] = threads(3);
+    if (!one?.seen || !other || !third) throw new Error('no threads');
+    const owner = { id: 'U0BEN', name: 'ben' };
+    const limits = { ...third, seen: { ...one.seen, ref: 'agent/limits' } };
+    const [choice] = fieldsOf({ threads: [one, { ...other, owner }, limits], here: undefined, text: 'Go' });
+    expect(choice.options).toMatchObject([
+      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ana' }, value: 'run0' },
+      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ben' }, value: 'run1' },
+      { text: { text: 'acme/docs @ agent/limits · Idle' }, value: 'run2' },
+    ]);
+    expect(choice.initial_option).toBeUndefined();
+  });
+
+  test('says what goes to the agent, and what others see of it', () => {
+    const { blocks } = sendDialogView({ threads: threads(1), here: undefined, text: 'Go' }, aCaller());
+    expect(JSON.stringify(blocks)).toContain(
+      "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here.",
+    );
+  });
+
+  test('has the only one chosen, and the one where it was opened', () => {
+    const [one] = threads(1);
+    expect(fieldsOf({ threads: threads(1), here: undefined, text: '' })[0].initial_option.value).toBe(
+      one?.id,
+    );
+    const many = threads(3);
+    expect(fieldsOf({ threads: many, here: many[2], text: '' })[0].initial_option.value).toBe('run2');
+  });
+
+  test('keeps to the limits of Slack', () => {
+    const seen = {
+      status: 'completed',
+      rawStatus: 'completed',
+      ref: 'x'.repeat(200),
+      repository: 'acme/docs',
+      atMs: 1,
+    } as const;
+    const many = threads(120).map((thread) => ({ ...thread, seen }));
+    const [choice, text] = fieldsOf({ threads: many, here: many[119], text: '𝒳'.repeat(2000) });
+    expect(choice.options).toHaveLength(100);
+    expect(choice.options[0]).toMatchObject({ value: 'run119' });
+    expect(choice.options[0].text.text).toMatch(/ · @ana$/);
+    expect(choice.options[0].text.text.length).toBeLessThanOrEqual(75);
+    expect(text.initial_value.length).toBeLessThanOrEqual(3000);
+    expect(text.initial_value.isWellFormed()).toBe(true);
+    expect(text.initial_value.endsWith('…')).toBe(true);
+  });
+});
+
+describe('submitted', () => {
+  const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
+    sendDialog.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
+
+  test('with more than the agent gets, or where too many wait, keeps what was entered', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id, text: 'word '.repeat(2840) })).toEqual({
+      kind: 'problems',
+      problems: { text: 'That is 14,199 characters; the agent gets up to 8,000 at once.' },
+    });
+    const instructions = Array.from({ length: 100 }, (_, index) => anInstruction({ id: `i${index}` }));
+    await world.threads.save({ ...thread, instructions }, 0);
+    expect(await submit({ thread: thread.id, text: 'One more' })).toEqual({
+      kind: 'problems',
+      problems: {
+        text: '100 instructions of this thread are waiting already. This one was not taken; send it again later.',
+      },
+    });
+    expect(await world.heard(thread)).toEqual([]);
+  });
+
+  test('tells the thread, once, and says where', async () => {
+    const thread = await world.followed(aThread());
+    const entered = { thread: thread.id, text: ' Add it\n' };
+    const told = await submit(entered);
+    await submit(entered);
+    expect(told).toMatchObject({
+      kind: 'told',
+      message: {
+        text: 'It goes to acme/docs @ agent/quickstart; you see what comes of it in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
+      },
+    });
+    expect(await world.heard(thread)).toEqual([
+      {
+        kind: 'instruct',
+        id: expect.stringMatching(/^[0-9a-f]{24}$/),
+        by: { id: 'U0ANA', name: 'ana' },
+        text: 'Add it',
+        atMs: NOW_MS,
+      },
+    ]);
+    expect(world.woken).toContain(thread.id);
+  });
+
+  test('sends what the dialog shows, and nothing that nobody sees', async () => {
+    const thread = await world.followed(aThread());
+    const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\uFE0F\uFE0F\u202E';
+    const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';
+    expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[1].initial_value).toBe(sent);
+    await submit({ thread: thread.id, text: typed });
+    expect(await world.heard(thread)).toMatchObject([{ text: sent }]);
+    const cutInside = fieldsOf({ threads: [thread], here: undefined, text: '👩‍'.repeat(1500) })[1]
+      .initial_value;
+    await submit({ thread: thread.id, text: cutInside }, aCaller({ requestId: 'view V2' }));
+    expect(await world.heard(thread)).toMatchObject([{}, { text: cutInside }]);
+  });
+
+  test('of nothing that can be seen is left empty', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id, text: ' \u200B\u{E0041}' })).toMatchObject({ kind: 'problems' });
+  });
+
+  test('with a field left empty says so at the field', async () => {
+    const thread = await world.followed(aThread());
+    expect(await submit({ thread: thread.id })).toMatchObject({
+      kind: 'problems',
+      problems: { text: 'Write what the agent should do.' },
+    });
+    expect(await submit({ text: 'Go' })).toMatchObject({ problems: { thread: 'Choose a job.' } });
+    expect(await world.heard(thread)).toEqual([]);
+  });
+
+  test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
+    const message = { text: 'That job is followed no more, so nothing was sent.' };
+    const ended = await world.followed(aThread({ state: 'ended' }));
+    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'told', message });
+    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'told', message });
+    const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
+    const hidden = await world.followed(
+      aThread({ id: 'hidden', asked, place: { channel: 'C0OPS', rootTs: '1.1' } }),
+    );
+    const caller = aCaller({ user: ben, requestId: 'view V2' });
+    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ kind: 'told', message });
+    expect(await world.heard(hidden)).toEqual([]);
+  });
+});

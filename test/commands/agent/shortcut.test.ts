@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { sendShortcut } from '../../../src/commands/agent/shortcut.ts';
+import type { ShortcutMessage } from '../../../src/commands/command.ts';
+import { aCaller, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aThread } from '../../support/jobs/agent/any-thread.ts';
+
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
+});
+
+const chosen: ShortcutMessage = { ts: '1.2', content: { text: '*Ask* <@U0BEN> about it' } };
+const choose = (changes: Partial<ShortcutMessage> = {}, tools = world.tools) =>
+  sendShortcut.run({ ...chosen, ...changes }, aCaller(), tools);
+
+test('opens a dialog with the message as Markdown', async () => {
+  await world.followed(aThread());
+  const names = async () => ({
+    users: new Map([['U0BEN', 'ben']]),
+    channels: new Map(),
+    groups: new Map(),
+  });
+  expect(await choose({}, { ...world.tools, names })).toBeUndefined();
+  expect(world.opened).toHaveLength(1);
+  expect(JSON.stringify(world.opened)).toContain('**Ask** @ben about it');
+});
+
+test('leaves out the mention of the bot, what nobody sees, and the name of a private channel', async () => {
+  await world.followed(aThread());
+  const content = { text: '<@U0BOT> see <#C0SECRET|secret-merger>\u{E0064}\u{E0065}\u{E006C} 👩‍💻' };
+  await choose({ content });
+  expect(world.opened[0]?.blocks[1]).toMatchObject({ element: { initial_value: 'see #some-channel 👩‍💻' } });
+});
+
+test.each([
+  ['breaks', () => Promise.reject(new Error('away'))],
+  ['does not answer', () => new Promise<never>(() => {})],
+])('does without names when Slack %s', async (_, names) => {
+  await world.followed(aThread());
+  await choose({}, { ...world.tools, names });
+  expect(JSON.stringify(world.opened)).toContain('**Ask** @someone about it');
+});
+
+test.each<[string, Partial<ShortcutMessage>]>([
+  ['a reply in a followed thread', { threadTs: '1.1' }],
+  ['the message that began it', { ts: '1.1' }],
+])('of %s means that thread', async (_, changes) => {
+  await world.followed(aThread({ id: 'other', place: { channel: 'C0DOCS', rootTs: '9.9' } }));
+  await world.followed(aThread({ id: 'here', place: { channel: 'C0DOCS', rootTs: '1.1' } }));
+  await choose(changes);
+  expect(world.opened[0]?.blocks[0]).toMatchObject({ element: { initial_option: { value: 'here' } } });
+});
+
+test('offers no job that takes no more instructions', async () => {
+  await world.followed(aThread({ id: 'gone', gone: true, place: { channel: 'C0DOCS', rootTs: '9.9' } }));
+  const seen = { status: 'archived' as const, rawStatus: 'archived', atMs: 1 };
+  await world.followed(aThread({ id: 'archived', seen, place: { channel: 'C0DOCS', rootTs: '1.2' } }));
+  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed and takes/);
+  await world.followed(aThread({ id: 'open', place: { channel: 'C0DOCS', rootTs: '3.3' } }));
+  await choose();
+  expect(world.opened[0]?.blocks[0]).toMatchObject({ element: { options: [{ value: 'open' }] } });
+});
+
+test('says so where nothing is followed, with how', async () => {
+  expect((await choose())?.text).toMatch(/^No agent job that you can see here is followed and takes/);
+  expect(world.opened).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { checkView } from '../../demo/slack/block-kit/view.ts';
+import type { BindParts } from '../../src/commands/bind.ts';
+import type { Submitted } from '../../src/commands/command.ts';
+import { message } from '../../src/slack/blocks.ts';
+import { aDialog, ana, answersWith, bound, done, origin } from '../support/commands/bound.ts';
+
+describe('a dialog', () => {
+  const submitted = (answer: Submitted) => aDialog(async () => answer);
+  const notice = (text: string) => ({
+    response_action: 'update',
+    view: expect.objectContaining({
+      type: 'modal',
+      title: { type: 'plain_text', text: 'Test' },
+      blocks: message([[text]]).blocks,
+    }),
+  });
+
+  test('hears what was entered, where it was opened, and by whom', async () => {
+    const heard: unknown[] = [];
+    const dialog = aDialog(async (entered, meta, caller) => {
+      heard.push(entered, meta, caller);
+      return { kind: 'closed' };
+    });
+    const values = {
+      domain: { text: { type: 'plain_text_input', value: ' docs.acme.com ' } },
+      link: { choice: { type: 'radio_buttons', selected_option: { value: 'requester' } } },
+      version: { text: { type: 'plain_text_input', value: null } },
+      paths: { text: { type: 'plain_text_input', value: ' \n' } },
+      project: { choice: { type: 'static_select', selected_option: null } },
+    };
+    expect(await bound({ dialogs: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
+      undefined,
+    ]);
+    expect(heard).toEqual([
+      { domain: ' docs.acme.com ', link: 'requester' },
+      origin,
+      {
+        teamId: 'T0ACME',
+        user: { id: 'U0ANA', name: 'Ana', fullMember: true },
+        channel: origin.channel,
+        requestId: 'view V01',
+        triggerId: 'trigger.3',
+        responseUrl: 'https://hooks.example/1',
+        receivedAtMs: 5000,
+      },
+    ]);
+  });
+
+  test('stays open with the problem at its field', async () => {
+    const problems = { domain: 'Type it like docs.acme.com.' };
+    const { submits } = bound({ dialogs: [submitted({ kind: 'problems', problems })] });
+    expect(await submits('test.dialog')).toEqual([{ response_action: 'errors', errors: problems }]);
+  });
+
+  test('closes with its answer where it was opened: the buttons work there', async () => {
+    const asked: string[] = [];
+    const { submits, answers } = bound({
+      dialogs: [submitted({ kind: 'told', message: done })],
+      responseUrlOf: async (request) => {
+        asked.push(request);
+        return 'https://hooks.example/opener';
+      },
+    });
+    expect(await submits('test.dialog')).toEqual([undefined]);
+    expect(asked).toEqual(['trigger.1']);
+    expect(answers).toEqual([{ responseUrl: 'https://hooks.example/opener', text: 'Done' }]);
+  });
+
+  test.each<[string, Partial<BindParts>]>([
+    ['whose address is no longer known', { responseUrlOf: async () => undefined }],
+    ['whose answer does not arrive', { answerPrivately: async () => false }],
+  ])('%s shows the answer itself', async (_, parts) => {
+    const { submits, log } = bound({ dialogs: [submitted({ kind: 'told', message: done })], ...parts });
+    expect(await submits('test.dialog')).toEqual([notice('Done')]);
+    expect(log()).not.toContain('hooks.example');
+  });
+
+  test('of somebody who may not does nothing, and says so', async () => {
+    let ran = 0;
+    const dialog = aDialog(async () => {
+      ran += 1;
+      return { kind: 'closed' };
+    });
+    const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
+    const text = "You can't start exports here, so nothing was started. Ask a full member of this workspace.";
+    expect(await bound({ dialogs: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
+    expect(ran).toBe(0);
+  });
+
+  test('that breaks shows a reference', async () => {
+    const dialog = aDialog(() => Promise.reject(new Error('s3cret trouble')));
+    const acknowledged = await bound({ dialogs: [dialog] }).submits('test.dialog');
+    expect(acknowledged).toEqual([notice('Something broke on my side. ref 7f3c1d')]);
+  });
+
+  test.each(['', 'no json', '{}', '{"channel":"C0DOCS","request":"1"}'])(
+    'of another version (%j) does nothing and says so',
+    async (meta) => {
+      let ran = 0;
+      const dialog = aDialog(async () => {
+        ran += 1;
+        return { kind: 'closed' };
+      });
+      const [answer] = await bound({ dialogs: [dialog] }).submits('test.dialog', { private_metadata: meta });
+      expect(JSON.stringify(answer)).toContain('another version of me');
+      expect(ran).toBe(0);
+    },
+  );
+
+  test('whose notice replaces it is a view that Slack takes', async () => {
+    const { submits } = bound({
+      dialogs: [submitted({ kind: 'told', message: done })],
+      responseUrlOf: async () => undefined,
+    });
+    const [answer] = (await submits('test.dialog')) as [{ view: unknown }];
+    expect(() => checkView(answer.view, 'modal', (prefix) => prefix)).not.toThrow();
+  });
+});

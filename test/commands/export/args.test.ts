@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ExportWords, readExportWords } from '../../../src/commands/export/args.ts';
+import { isSafeId } from '../../../src/docs-api/paths.ts';
+import { message } from '../../../src/slack/blocks.ts';
+import { hostileText } from '../../support/jobs/export/any-run.ts';
+
+const start = (changes: Partial<Extract<ExportWords, { kind: 'start' }>> = {}): ExportWords => ({
+  kind: 'start',
+  domain: 'docs.acme.com',
+  project: undefined,
+  version: undefined,
+  paths: undefined,
+  privately: false,
+  ...changes,
+});
+
+const told = (text: string) => {
+  const read = readExportWords(text);
+  return read.kind === 'unclear' ? message([read.message]).text : read;
+};
+
+describe('an export', () => {
+  test.each<[string, ExportWords]>([
+    ['', start({ domain: undefined })],
+    ['docs.acme.com', start()],
+    ['  docs.acme.com\n', start()],
+    ['“docs.acme.com”', start()],
+    ['“”', start({ domain: '' })],
+    ['https://docs.acme.com/v2', start({ domain: 'https://docs.acme.com/v2' })],
+    [
+      '<http://docs.acme.com|docs.acme.com> —private',
+      start({ domain: '<http://docs.acme.com|docs.acme.com>', privately: true }),
+    ],
+    ['docs.acme.com --private', start({ privately: true })],
+    ['–private docs.acme.com', start({ privately: true })],
+    ['--private', start({ domain: undefined, privately: true })],
+    ['docs.acme.com --project acme', start({ project: 'acme' })],
+    ['docs.acme.com --project=" acme "', start({ project: 'acme' })],
+    ['docs.acme.com --version 1.2', start({ version: '1.2' })],
+    ['docs.acme.com —Version “spring release”', start({ version: 'spring release' })],
+    ['docs.acme.com --version “Ana’s &amp; Ben’s”', start({ version: 'Ana’s & Ben’s' })],
+    ['docs.acme.com --paths /guides,api', start({ paths: ['/guides', '/api'] })],
+    ['--paths /guides, /api docs.acme.com', start({ paths: ['/guides', '/api'] })],
+    ['docs.acme.com --paths “/guides”, “/api”', start({ paths: ['/guides', '/api'] })],
+    [
+      '–-project\u00A0acme docs.acme.com —version=“1.2 beta”\n—paths=/a，/b −−private',
+      start({ project: 'acme', version: '1.2 beta', paths: ['/a', '/b'], privately: true }),
+    ],
+  ])('%j', (text, words) => expect(readExportWords(text)).toEqual(words));
+
+  test.each([
+    [
+      'docs.acme.com docs.acme.org',
+      'Type one domain, and two dashes before each option, such as /docs-export docs.acme.com --private.',
+    ],
+    [
+      'docs.acme.com private',
+      'Type one domain, and two dashes before each option, such as /docs-export docs.acme.com --private.',
+    ],
+    [
+      'docs.acme.com --version spring release',
+      'Type one domain, and quotes around a label of several words: --version "spring release"',
+    ],
+    ['docs.acme.com --label 1', "I don't know --label. There are --project, --version, --paths, --private."],
+    ['docs.acme.com --path /a', "I don't know --path. Did you mean --paths?"],
+    ['docs.acme.com --version', '--version needs a value, such as --version "spring release".'],
+    ['docs.acme.com --project', '--project needs a value, such as --project acme.'],
+    ['docs.acme.com --paths', '--paths needs a value, such as --paths /guides,/api.'],
+    ['--paths /a --paths /b', 'Type --paths once; it is there twice.'],
+    ['docs.acme.com --private=ana', '--private takes no value. Type it alone, or leave it out.'],
+    ['--paths ,', '--paths: No path is there. Type them like /guides,/api.'],
+    [
+      '--paths /a, docs.acme.com',
+      "--paths: “docs.acme.com” isn't a page path. Type the whole path, starting with a slash: /guides/start.",
+    ],
+    [
+      '--version "spring\nrelease"',
+      '--version: A label is one line. Take out line breaks, tabs and the like.',
+    ],
+  ])('%j is refused with the fix', (text, line) => expect(told(text)).toBe(line));
+});
+
+describe('watch', () => {
+  test.each<[string, string, string | undefined]>([
+    ['watch se_3f9a', 'se_3f9a', undefined],
+    ['Watch “se_3f9a”', 'se_3f9a', undefined],
+    ['watch <se_3f9a>', 'se_3f9a', undefined],
+    ['watch &lt;se_3f9a&gt;', 'se_3f9a', undefined],
+    ['watch se_3f9a --project acme', 'se_3f9a', 'acme'],
+    ['—project acme watch se_3f9a', 'se_3f9a', 'acme'],
+  ])('%j', (text, jobId, project) =>
+    expect(readExportWords(text)).toEqual({ kind: 'watch', jobId, project }),
+  );
+
+  test.each([
+    ['watch', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch “”', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch <>', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch se_1 se_2', 'Type one job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch ../x', "../x isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06."],
+    [
+      'watch "se 1"',
+      "se 1 isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
+    ],
+    [
+      'watch se_3f9a…4a06',
+      "se_3f9a…4a06 isn't a job id but the short form of one. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
+    ],
+    [
+      'watch se_1 --private',
+      "--private doesn't go with watch. Leave it out: /docs-export watch se_3f9a77bd04c24a06",
+    ],
+  ])('%j is refused with the fix', (text, line) => expect(told(text)).toBe(line));
+});
+
+describe('status', () => {
+  test.each(['status', ' STATUS ', '“status”'])('%j', (text) =>
+    expect(readExportWords(text)).toEqual({ kind: 'status' }),
+  );
+
+  test.each([
+    ['status docs.acme.com', 'Type /docs-export status and nothing else.'],
+    ['status --project acme', "--project doesn't go with status. Leave it out: /docs-export status"],
+  ])('%j is refused with the fix', (text, line) => expect(told(text)).toBe(line));
+});
+
+test('whatever is typed is read without an error, and what is unclear is one short line', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'watch',
+      'status',
+      'docs.acme.com',
+      '--version',
+      '—paths',
+      '--private',
+      '--project=',
+      '=',
+      ' ',
+    ),
+    fc.constantFrom(
+      ' ',
+      '\n',
+      '"',
+      '“',
+      '”',
+      '’',
+      ',',
+      '/',
+      '..',
+      '<',
+      '>',
+      '|',
+      '&amp;',
+      'http://',
+      '\u202E',
+    ),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  );
+  const typed = fc.oneof(
+    fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join('')),
+    hostileText,
+  );
+  fc.assert(
+    fc.property(typed, (text) => {
+      const read = readExportWords(text);
+      if (read.kind === 'watch') expect(isSafeId(read.jobId)).toBe(true);
+      if (read.kind !== 'unclear') return;
+      const line = message([read.message]).text;
+      expect(line).not.toMatch(/[\n\r]/);
+      expect(line.length).toBeLessThan(300);
+    }),
+    { numRuns: 3000 },
+  );
+});

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import type { ButtonAction, Caller } from '../../../src/commands/command.ts';
+import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
+import { exportDialog } from '../../../src/commands/export/modal.ts';
+import { startExport } from '../../../src/commands/export/start.ts';
+import { watchExport } from '../../../src/commands/export/watch.ts';
+import { TellUser } from '../../../src/commands/user-facing-error.ts';
+import { withoutFile } from '../../../src/config/file.ts';
+import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
+import { type ExportRun, ended, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
+import { keys } from '../../../src/store/keys.ts';
+import {
+  aCaller,
+  ben,
+  type CommandWorld,
+  createCommandWorld,
+  onFreshWorlds,
+} from '../../support/commands/command-world.ts';
+import type { TestRedis } from '../../support/flows/redis.ts';
+import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+
+let redis: TestRedis;
+let world: CommandWorld;
+onFreshWorlds((_fresh, on) => {
+  redis = on;
+  world = limitedTo({ exportsPerPerson: 2, exportsPerChannel: 3 });
+});
+
+const limitedTo = (limits: Partial<typeof withoutFile.limits>) =>
+  createCommandWorld(redis, { limits: { ...withoutFile.limits, ...limits } });
+
+let requests = 0;
+const asks = (changes: Partial<Caller> = {}) => aCaller({ requestId: `1.2.${requests++}`, ...changes });
+const byBen = (changes: Partial<Caller> = {}) => asks({ user: ben, ...changes });
+
+const anExport = (version: string) => ({
+  domain: 'docs.acme.com',
+  project: 'default',
+  version,
+  paths: undefined,
+  privately: false,
+});
+
+/** Starts an export of its own; returns what is said to whoever asked for it when it is refused. */
+async function starts(caller = asks(), { tools }: CommandWorld = world): Promise<string> {
+  return said(startExport(anExport(`version ${requests}`), caller, tools));
+}
+
+const said = (answer: Promise<unknown>) =>
+  answer.then(
+    () => 'accepted',
+    (error: unknown) => {
+      if (!(error instanceof TellUser)) throw error;
+      return error.told.text;
+    },
+  );
+
+const MINE = 'You have 2 exports running; start more when one has ended.';
+const running = async () => (await world.exports()).filter(({ state }) => state !== 'ended');
+const saved = async (run: ExportRun, changes: Partial<ExportRun>) =>
+  (await world.runs.save({ ...run, ...changes }, changes.state === 'ended')) as ExportRun;
+
+test('one person has so many exports at once, wherever they asked for them', async () => {
+  expect(await starts()).toBe('accepted');
+  expect(await starts(asks({ channel: { id: 'C0OTHER', name: 'other' } }))).toBe('accepted');
+  expect(await starts()).toBe(MINE);
+  expect(await running()).toHaveLength(2);
+  expect(await starts(byBen())).toBe('accepted');
+});
+
+test('the refusal shows the way to the oldest of them, and leaves an audit line', async () => {
+  for (let time = 0; time < 2; time += 1) await starts();
+  const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.told);
+  expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
+  expect(world.notes).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
+});
+
+test('in one channel run so many, whoever asked for them', async () => {
+  world = limitedTo({ exportsPerPerson: 1, exportsPerChannel: 2 });
+  await starts();
+  await starts(byBen());
+  const cleo = { user: { id: 'U0CLEO', name: 'cleo', fullMember: true } };
+  expect(await starts(asks(cleo))).toBe('2 exports run in this channel; start more when one has ended.');
+  expect(await starts(asks({ ...cleo, channel: { id: 'C0OTHER', name: 'other' } }))).toBe('accepted');
+});
+
+test('those who ask at once, in several processes, get no more than there are', async () => {
+  const worlds = [world, limitedTo({ exportsPerPerson: 2 }), limitedTo({ exportsPerPerson: 2 })];
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => starts(asks(), worlds[index % worlds.length])),
+  );
+  expect(answers.filter((answer) => answer === 'accepted')).toHaveLength(2);
+  expect(await running()).toHaveLength(2);
+});
+
+test('the same request again is the same export, and is not refused', async () => {
+  const caller = asks();
+  const what = anExport('1');
+  await startExport(what, caller, world.tools);
+  await starts();
+  expect(await said(startExport(what, caller, world.tools))).toBe('accepted');
+});
+
+test('what runs already says so, also to somebody who has as many as may be', async () => {
+  const what = anExport('1');
+  await startExport(what, byBen(), world.tools);
+  for (let time = 0; time < 2; time += 1) await starts();
+  const told = await startExport(what, asks(), world.tools);
+  expect(told?.text).toMatch(/^An export of docs\.acme\.com.* is under way/);
+});
+
+test.each<[string, (run: ExportRun) => Promise<unknown>]>([
+  ['has ended', (run) => saved(run, ended(run, { kind: 'lost' }, NOW_MS))],
+  ['has ended, while its link is watched', (run) => saved(run, { state: 'ended', ending: anEnding.done })],
+  ['waits for a person', async (run) => world.runs.settle(await saved(run, { state: 'unknown' }), false)],
+  ['is no longer kept', (run) => redis.client.del(keys.run(run.id))],
+])('an export that %s counts no more', async (_, happens) => {
+  for (let time = 0; time < 2; time += 1) await starts();
+  const [first] = await running();
+  await happens(first as ExportRun);
+  expect(await starts()).toBe('accepted');
+  expect(await starts()).toBe(MINE);
+});
+
+test('who has started hundreds has left no more behind than those that run', async () => {
+  for (let time = 0; time < 50; time += 1) {
+    expect(await starts()).toBe('accepted');
+    const [run] = await running();
+    await saved(run as ExportRun, ended(run as ExportRun, { kind: 'lost' }, NOW_MS));
+    await world.runs.settle({ ...(run as ExportRun), rev: 2 }, true);
+  }
+  expect(await redis.client.zcard(keys.quota('exports:T0ACME:U0ANA'))).toBeLessThanOrEqual(2);
+  expect(await redis.client.pttl(keys.quota('exports:T0ACME:U0ANA'))).toBeGreaterThan(0);
+});
+
+test('the limit holds for dialogs', async () => {
+  for (let time = 0; time < 2; time += 1) await starts();
+  const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: '1.2.z' };
+  const entered = { domain: 'docs.acme.com', link: 'thread' };
+  expect(await said(exportDialog.submit(entered, origin, asks(), world.tools))).toBe(MINE);
+});
+
+test('the limit holds for exports that are only watched', async () => {
+  for (const jobId of ['se_1', 'se_2'])
+    expect(await said(watchExport({ jobId, project: undefined }, asks(), world.tools))).toBe('accepted');
+  expect(await said(watchExport({ jobId: 'se_3', project: undefined }, asks(), world.tools))).toBe(MINE);
+});
+
+test('the limit holds for [Start another]', async () => {
+  for (let time = 0; time < 2; time += 1) await starts();
+  const [run] = await running();
+  const value = { v: 1, like: run?.id, domain: 'docs.acme.com', request: '1.2.z' };
+  expect(await said(startAnotherButton.run(value, asks(), world.tools))).toBe(MINE);
+});
+
+const click = (label: string, run: ExportRun, caller: Caller) => {
+  const button = runButtons.find(({ action }) => action === label) as ButtonAction;
+  const value = button.value.parse(JSON.parse(runButtonOf(run, '', '').value ?? ''));
+  return said(button.run(value, caller, world.tools));
+};
+
+test.each<[string, Partial<ExportRun>]>([
+  [exportActions.startAgain, { state: 'unknown' }],
+  [exportActions.tryAgain, { state: 'ended', ending: anEnding.failed }],
+])('the limit of whoever asked for it first holds for %s', async (action, changes) => {
+  const run = await world.given(aRun({ rev: 1, claim: undefined, ...changes }));
+  for (let time = 0; time < 2; time += 1) await starts();
+  expect(await click(action, run, asks())).toBe(MINE);
+  expect(await click(action, run, byBen())).toBe(
+    '@ana has 2 exports running; start more when one has ended.',
+  );
+  expect((await world.runs.load(run.id, exportRun))?.attempt).toBe(1);
+  const [first] = await running();
+  await saved(first as ExportRun, ended(first as ExportRun, { kind: 'lost' }, NOW_MS));
+  expect(await click(action, run, asks())).toBe('accepted');
+  expect(await starts()).toBe(MINE);
+});
+
+test('what starts nothing is not refused: a new link, another look', async () => {
+  const run = await world.given(aRun({ rev: 1, state: 'ended', ending: anEnding.gaveUp }));
+  for (let time = 0; time < 2; time += 1) await starts();
+  expect(await click(exportActions.checkNow, run, asks())).toBe('accepted');
+});

@@ -1,0 +1,310 @@
+import type { InputBlock, ModalView } from '@slack/types';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkView } from '../../../demo/slack/block-kit/view.ts';
+import type { CommandTools, Entered } from '../../../src/commands/command.ts';
+import { exportCommand } from '../../../src/commands/export/command.ts';
+import { exportDialog, exportDialogView } from '../../../src/commands/export/modal.ts';
+import type { Project } from '../../../src/projects.ts';
+import {
+  aCaller,
+  acme,
+  aProject,
+  ben,
+  beta,
+  createCommandWorld,
+  gus,
+} from '../../support/commands/command-world.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: '1.2.a' };
+
+function viewFor(
+  projects: readonly Project[],
+  wanted: Parameters<typeof exportDialogView>[0] = {},
+  changes: Partial<CommandTools> = {},
+): ModalView {
+  const view = exportDialogView(wanted, aCaller(), {
+    projects,
+    docsDomain: undefined,
+    links: 'thread',
+    ...changes,
+  });
+  expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+  return view;
+}
+
+const fields = (view: ModalView) => view.blocks.map(({ block_id: block }) => block);
+const field = (view: ModalView, block: string) =>
+  (view.blocks.find(({ block_id: id }) => id === block) as InputBlock | undefined)?.element as
+    | {
+        type: string;
+        options?: { value?: string }[];
+        initial_option?: { value?: string };
+        initial_value?: string;
+      }
+    | undefined;
+
+const manyDomains = (count: number) => Array.from({ length: count }, (_, index) => `d${index}.acme.com`);
+const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
+
+describe('the dialog', () => {
+  test('remembers where it was opened, and by which request', () => {
+    const view = viewFor([aProject()]);
+    expect(exportDialog.meta.parse(JSON.parse(view.private_metadata ?? ''))).toEqual(origin);
+    expect(view.callback_id).toBe(exportDialog.callback);
+  });
+
+  test.each([
+    ['a text field where any may be asked for', [aProject()], 'plain_text_input'],
+    ['a text field where one project takes any', [acme, aProject()], 'plain_text_input'],
+    ['radio buttons for a few', [acme, beta], 'radio_buttons'],
+    ['a list for more', [{ ...acme, domains: manyDomains(100) }], 'static_select'],
+    ['a text field for more than Slack lists', [{ ...acme, domains: manyDomains(101) }], 'plain_text_input'],
+    [
+      'a text field where one is longer than Slack shows',
+      [{ ...acme, domains: [`${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
+      'plain_text_input',
+    ],
+    [
+      'radio buttons up to the length that Slack shows',
+      [{ ...acme, domains: [`${'a'.repeat(60)}.${'b'.repeat(11)}.io`] }],
+      'radio_buttons',
+    ],
+  ])('offers domains by %s', (_, projects, type) => {
+    expect(field(viewFor(projects), 'domain')?.type).toBe(type);
+  });
+
+  test('lists each domain once, with what was typed or set chosen already, and else none', () => {
+    const chosen = (wanted: object, docsDomain?: string) => {
+      const domain = field(viewFor([acme, twin], wanted, { docsDomain }), 'domain');
+      expect(domain?.options?.map(({ value }) => value)).toEqual(['docs.acme.com', 'api.acme.com']);
+      return domain?.initial_option?.value;
+    };
+    expect(chosen({ domain: 'api.acme.com' })).toBe('api.acme.com');
+    expect(chosen({}, 'api.acme.com')).toBe('api.acme.com');
+    expect(chosen({})).toBeUndefined();
+    expect(chosen({ domain: 'docs.foo.com' })).toBeUndefined();
+    expect(field(viewFor([aProject()], { domain: 'docs.foo.com' }), 'domain')?.initial_value).toBe(
+      'docs.foo.com',
+    );
+  });
+
+  test.each([
+    ['one project', [acme], false],
+    ['projects whose domains tell them apart', [acme, beta], false],
+    ['projects that share a domain', [acme, twin], true],
+    ['a project that takes any domain', [acme, aProject()], true],
+  ])('asks for the project only where the domain does not tell it: %s', (_, projects, asks) => {
+    expect(fields(viewFor(projects)).includes('project')).toBe(asks);
+  });
+
+  test('has the project that was named chosen already, and fits any number of them', () => {
+    const many = Array.from({ length: 150 }, (_, index) => aProject({ name: `p${index}` }));
+    expect(field(viewFor([acme, twin], { project: 'BETA' }), 'project')?.initial_option?.value).toBe('beta');
+    expect(field(viewFor(many), 'project')?.options).toHaveLength(100);
+    expect(field(viewFor(many, { project: 'p149' }), 'project')?.initial_option).toBeUndefined();
+  });
+
+  test('keeps the options that were typed', () => {
+    const wanted = { version: 'spring release', paths: ['/guides', '/api'], privately: true };
+    const view = viewFor([aProject()], wanted);
+    expect(field(view, 'version')?.initial_value).toBe('spring release');
+    expect(field(view, 'paths')?.initial_value).toBe('/guides, /api');
+    expect(field(view, 'link')?.initial_option?.value).toBe('requester');
+  });
+
+  test('says under each field that needs it what it is for', () => {
+    const hint = (block: string) => {
+      const found = viewFor([acme, twin]).blocks.find(({ block_id: id }) => id === block);
+      return (found as InputBlock | undefined)?.hint?.text;
+    };
+    expect(hint('project')).toBe('Only needed where several projects have the domain.');
+    expect(hint('version')).toBe('A label for this export.');
+    expect(hint('paths')).toMatch(/^Paths of pages, with commas between\./);
+    expect(hint('link')).toMatch(/^In a channel that is shared with another organization/);
+  });
+
+  test('offers guests their own link alone: nobody else gets what they ask for', () => {
+    const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
+    const link = field(exportDialogView({}, aCaller({ user: gus }), tools), 'link');
+    expect(link?.options?.map(({ value }) => value)).toEqual(['requester']);
+  });
+
+  test('offers a link for everybody only where the settings do', () => {
+    const values = (links: CommandTools['links']) => {
+      const link = field(viewFor([aProject()], {}, { links }), 'link');
+      return { options: link?.options?.map(({ value }) => value), initial: link?.initial_option?.value };
+    };
+    expect(values('thread')).toEqual({ options: ['thread', 'requester'], initial: 'thread' });
+    expect(values('requester')).toEqual({ options: ['requester'], initial: 'requester' });
+  });
+});
+
+describe('a command that leaves something open', () => {
+  const typed = async (text: string, projects: Project[]) => {
+    const world = createCommandWorld(redis, { projects });
+    const told = await exportCommand.run(text, aCaller(), world.tools);
+    const [view] = world.opened;
+    return { told, view: view as ModalView, runs: await world.exports() };
+  };
+
+  test('opens the dialog and starts nothing', async () => {
+    const { told, view, runs } = await typed('--version 1.2', [aProject()]);
+    expect(told).toBeUndefined();
+    expect(field(view, 'version')?.initial_value).toBe('1.2');
+    expect(runs).toEqual([]);
+  });
+
+  test('has the domain chosen that was typed, however it was typed', async () => {
+    const others = { ...twin, domains: ['a.beta.io', 'docs.acme.com'] };
+    const { view } = await typed('<http://Docs.Acme.com|docs.acme.com>', [others, acme]);
+    expect(field(view, 'domain')?.initial_option?.value).toBe('docs.acme.com');
+  });
+
+  test('with more paths than fit into the dialog is told so, and none is forgotten', async () => {
+    const paths = Array.from({ length: 100 }, (_, index) => `/${'x'.repeat(40)}${index}`).join(',');
+    const { told, view, runs } = await typed(`--paths ${paths}`, [aProject()]);
+    expect(told?.text).toMatch(/^So many paths don't fit into a dialog\./);
+    expect(view).toBeUndefined();
+    expect(runs).toEqual([]);
+  });
+});
+
+describe('the dialog, submitted', () => {
+  const submit = (
+    entered: Entered,
+    world = createCommandWorld(redis, { projects: [acme, beta] }),
+    caller = aCaller({ requestId: 'view V01' }),
+  ) => exportDialog.submit(entered, origin, caller, world.tools);
+
+  test('starts what was entered, and closes', async () => {
+    const world = createCommandWorld(redis, { projects: [acme, twin] });
+    const entered = {
+      domain: 'docs.acme.com',
+      project: 'beta',
+      version: ' spring release ',
+      paths: '/guides, /api\n/start',
+      link: 'requester',
+    };
+    expect(await submit(entered, world)).toEqual({ kind: 'closed' });
+    expect(await world.exports()).toMatchObject([
+      {
+        domain: 'docs.acme.com',
+        project: 'beta',
+        version: 'spring release',
+        paths: ['/guides', '/api', '/start'],
+        privately: true,
+        asked: { channel: 'C0DOCS' },
+      },
+    ]);
+  });
+
+  test('with nothing but a domain starts the whole site, for everybody', async () => {
+    const world = createCommandWorld(redis, { projects: [acme] });
+    await submit({ domain: 'docs.acme.com', link: 'thread' }, world);
+    const [run] = await world.exports();
+    expect(run).toMatchObject({ privately: false });
+    expect(run).not.toHaveProperty('paths');
+    expect(run).not.toHaveProperty('version');
+  });
+
+  test('twice is one export', async () => {
+    const world = createCommandWorld(redis, { projects: [acme] });
+    expect(await submit({ domain: 'docs.acme.com' }, world)).toEqual({ kind: 'closed' });
+    expect(await submit({ domain: 'docs.acme.com' }, world)).toEqual({ kind: 'closed' });
+    expect(await world.exports()).toHaveLength(1);
+  });
+
+  test('while the same runs already says so', async () => {
+    const world = createCommandWorld(redis, { projects: [acme] });
+    await submit({ domain: 'docs.acme.com' }, world);
+    const told = await submit(
+      { domain: 'docs.acme.com' },
+      world,
+      aCaller({ requestId: 'view V02', user: ben }),
+    );
+    expect(told).toMatchObject({
+      kind: 'told',
+      message: { text: expect.stringMatching(/^An export of docs\.acme\.com is under way/) },
+    });
+    expect(await world.exports()).toHaveLength(1);
+  });
+
+  const long = 'x'.repeat(400);
+  test.each<[string, Entered, Project[], Record<string, RegExp>]>([
+    ['no domain', {}, [acme, beta], { domain: /^Type the domain/ }],
+    [
+      'no host name',
+      { domain: 'https://docs.acme.com/v2' },
+      [acme],
+      { domain: /Did you mean docs\.acme\.com\?$/ },
+    ],
+    ['a very long word', { domain: long }, [acme], { domain: /isn't a host name/ }],
+    [
+      'a domain of nobody, where there are many',
+      { domain: 'docs.foo.com' },
+      [{ ...acme, domains: manyDomains(200) }],
+      { domain: /^docs\.foo\.com isn't set up/ },
+    ],
+    [
+      'a domain that two projects have',
+      { domain: 'docs.acme.com' },
+      [acme, twin],
+      { project: /^acme and beta have this domain/ },
+    ],
+    [
+      'a domain that forty projects have',
+      { domain: 'docs.acme.com' },
+      Array.from({ length: 40 }, (_, index) => ({ ...twin, name: `project-${index}` })),
+      { project: /have|…$/ },
+    ],
+    [
+      'a project that is gone',
+      { domain: 'docs.acme.com', project: 'gone' },
+      [acme, twin],
+      { project: /^There is no project gone/ },
+    ],
+    [
+      'a domain of another project',
+      { domain: 'api.acme.com', project: 'beta' },
+      [acme, twin],
+      { domain: /^api\.acme\.com isn't in project beta\./ },
+    ],
+    ['a label of many lines', { domain: 'docs.acme.com', version: 'a\nb' }, [acme], { version: /one line/ }],
+    ['a long label', { domain: 'docs.acme.com', version: long }, [acme], { version: /at most 100/ }],
+    [
+      'something that is no path',
+      { domain: 'docs.acme.com', paths: `docs.acme.com/${long}` },
+      [acme],
+      { paths: /./ },
+    ],
+    [
+      'several of these',
+      { domain: 'nothing', version: 'a\nb', paths: '?x' },
+      [acme],
+      { domain: /./, version: /./, paths: /./ },
+    ],
+  ])(
+    'with %s starts nothing, and says at each field what is wrong, in 150 characters',
+    async (_, entered, projects, expected) => {
+      const world = createCommandWorld(redis, { projects });
+      const answer = await submit(entered, world);
+      if (answer.kind !== 'problems') throw new Error(`not refused: ${answer.kind}`);
+      expect(Object.keys(answer.problems).sort()).toEqual(Object.keys(expected).sort());
+      const there = fields(viewFor(projects));
+      for (const [block, problem] of Object.entries(answer.problems)) {
+        expect(problem).toMatch(expected[block] as RegExp);
+        expect(problem.length).toBeLessThanOrEqual(150);
+        expect(there).toContain(block);
+      }
+      expect(await world.exports()).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPaths, readVersion } from '../../../src/commands/export/options.ts';
+import { hostileText } from '../../support/jobs/export/any-run.ts';
+
+const problemOf = (read: { kind: 'ok' } | { kind: 'unclear'; problem: string }) =>
+  read.kind === 'unclear' ? read.problem : read;
+
+describe('a version label', () => {
+  test.each([
+    ['1.2', '1.2'],
+    ['  spring release\u00A0', 'spring release'],
+    ['spring\u00A0release', 'spring release'],
+    ['\uFEFF1.2\u200B', '1.2'],
+    ['--x', '--x'],
+    ['x', 'x'],
+    ['📦'.repeat(100), '📦'.repeat(100)],
+  ])('%j', (text, version) => expect(readVersion(text)).toEqual({ kind: 'ok', version }));
+
+  test.each([
+    ['', 'The label is empty. Type one, such as 1.2 or spring release.'],
+    [' \n ', 'The label is empty. Type one, such as 1.2 or spring release.'],
+    ['\u00AD', 'The label is empty. Type one, such as 1.2 or spring release.'],
+    ['📦'.repeat(101), 'A label has at most 100 characters, and this one has 101. Shorten it.'],
+    ['a\nb', 'A label is one line. Take out line breaks, tabs and the like.'],
+    ['a\tb', 'A label is one line. Take out line breaks, tabs and the like.'],
+    ['a\u0000b', 'A label is one line. Take out line breaks, tabs and the like.'],
+    ['a\u2028b', 'A label is one line. Take out line breaks, tabs and the like.'],
+    ['a\uD83D', 'A label is one line. Take out line breaks, tabs and the like.'],
+  ])('%j is refused with the fix', (text, problem) => expect(problemOf(readVersion(text))).toBe(problem));
+});
+
+describe('paths', () => {
+  test.each<[string, string[]]>([
+    ['/guides', ['/guides']],
+    ['guides/start', ['/guides/start']],
+    ['/guides,/api', ['/guides', '/api']],
+    [' /guides ， api、/a، /b ,, ', ['/guides', '/api', '/a', '/b']],
+    ['\uFEFF/gui\u200Bdes\u200E', ['/guides']],
+    ['/b,/a,/b,b', ['/b', '/a']],
+    ['/guides\n/api\r\n', ['/guides', '/api']],
+    ['/guides", "/api', ['/guides', '/api']],
+    ['“/guides”,‘/api’', ['/guides', '/api']],
+    ['https://docs.acme.com/guides/x', ['/guides/x']],
+    ['HTTPS://Docs.Acme.com:8443/Guides/X?tab=1#top', ['/Guides/X']],
+    ['https://docs.acme.com', ['/']],
+    ['https://docs.acme.com/?q=1', ['/']],
+    ['<https://docs.acme.com/guides/x>', ['/guides/x']],
+    ['<http://docs.acme.com/a|docs.acme.com/a>,<https://docs.acme.com/b>', ['/a', '/b']],
+    ['<https://docs.acme.com/a,b|docs.acme.com/a,b>,/c', ['/a,b', '/c']],
+    ['/guides/x?tab=1#top', ['/guides/x']],
+    ['/гид/日本', ['/гид/日本']],
+    ['/v1..v2/x', ['/v1..v2/x']],
+    ['v1.2/intro', ['/v1.2/intro']],
+    ['/docs.acme.com/x', ['/docs.acme.com/x']],
+    ['/a:b', ['/a:b']],
+    ['/', ['/']],
+    [`/${'📦'.repeat(499)}`, [`/${'📦'.repeat(499)}`]],
+  ])('%j', (text, paths) => expect(readPaths(text)).toEqual({ kind: 'ok', paths }));
+
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `/${index}`);
+
+  test('may be a hundred, each once', () => {
+    expect(readPaths([...many(100), '/0'].join())).toEqual({ kind: 'ok', paths: many(100) });
+    expect(problemOf(readPaths(many(101).join()))).toBe(
+      'At most 100 paths, and these are 101. Leave some out, or export everything.',
+    );
+  });
+
+  test.each(['', ' ', ',,', ' ， \n', '“”,""'])('%j has none', (text) =>
+    expect(problemOf(readPaths(text))).toBe('No path is there. Type them like /guides,/api.'),
+  );
+
+  test.each([
+    '..',
+    '/a/../b',
+    '/a/..',
+    '/./a',
+    '/a/%2E%2e/b',
+    '/a%2f../b',
+    'https://docs.acme.com/a/../b',
+    '/a\\b',
+    '//docs.acme.com/a',
+    'docs.acme.com/a',
+    'docs.acme.com',
+    'ftp://docs.acme.com/a',
+    'docs.acme.com:8080/a',
+    'mailto:ana@acme.com',
+    'javascript:x',
+    'https://',
+    '#top',
+    '?x=1',
+    '<@U0ANA>',
+    '<!channel>',
+    '/a<b',
+    '/a\u0000b',
+  ])('%j is no page path, also among others', (piece) => {
+    const shown = piece.replace('\u0000', '');
+    expect(problemOf(readPaths(`/ok,${piece}`))).toBe(
+      `“${shown}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`,
+    );
+  });
+
+  test('with a space between them, or too long, are refused with the fix', () => {
+    expect(problemOf(readPaths('/a /b'))).toBe(
+      '“/a /b” has a space in it. Put commas between paths: /guides,/api.',
+    );
+    expect(problemOf(readPaths(`/${'x'.repeat(500)}`))).toBe(
+      `A path has at most 500 characters; “/${'x'.repeat(48)}…” has 501.`,
+    );
+  });
+});
+
+test('whatever is typed is read without an error, what is read is read again the same, and problems are short', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('/', '.', '..', ',', '，', '\n', ' ', '?', '#', '<', '>', '|', ':', '\\', '%2e', '%2f'),
+    fc.constantFrom(
+      '"',
+      '“',
+      '’',
+      'https://',
+      'docs.acme.com',
+      'a',
+      'ü',
+      '\u200B',
+      '\u200D',
+      '\u202E',
+      '\uD83D',
+    ),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+  );
+  const typed = fc.oneof(
+    fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join('')),
+    hostileText,
+    fc.webUrl({ withFragments: true, withQueryParameters: true }),
+  );
+  fc.assert(
+    fc.property(typed, (text) => {
+      const paths = readPaths(text);
+      const version = readVersion(text);
+      if (paths.kind === 'ok') {
+        for (const path of paths.paths) expect(path).toMatch(/^\/(?!\/)[^?#\s\\<>\p{Cc}]*$/u);
+        for (const path of paths.paths) expect(path.split('/')).not.toContain('..');
+      } else expect(paths.problem.length).toBeLessThanOrEqual(150);
+      if (version.kind === 'ok') expect(readVersion(version.version)).toEqual(version);
+      else expect(version.problem.length).toBeLessThanOrEqual(150);
+    }),
+    { numRuns: 5000 },
+  );
+});

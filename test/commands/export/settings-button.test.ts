@@ -1,0 +1,176 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { checkView } from '../../../demo/slack/block-kit/view.ts';
+import { settingsButton, settingsView } from '../../../src/commands/export/settings-button.ts';
+import { TellUser } from '../../../src/commands/user-facing-error.ts';
+import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
+import { type Ending, type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
+import { keys } from '../../../src/store/keys.ts';
+import {
+  aCaller,
+  ben,
+  type CommandWorld,
+  createCommandWorld,
+  onFreshWorlds,
+} from '../../support/commands/command-world.ts';
+import type { TestRedis } from '../../support/flows/redis.ts';
+import { anEnding, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { ended } from '../../support/jobs/export/reading.ts';
+
+const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
+
+let redis: TestRedis;
+let world: CommandWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
+});
+
+/** What the dialog has to be copied, first the settings, then the table. */
+function copied(view: ModalView): string[] {
+  return (view.blocks as KnownBlock[]).flatMap((block) => {
+    if (block.type !== 'rich_text') return [];
+    return block.elements.flatMap((element) =>
+      element.type === 'rich_text_preformatted'
+        ? element.elements.map((part) => ('text' in part ? (part.text ?? '') : ''))
+        : [],
+    );
+  });
+}
+
+describe('the dialog with the settings', () => {
+  const labels = [
+    ...[undefined, 'spring release: "1.2" #3', 'true', '1.10', '2026-09-01', 'yes', 'off', '1_000', '0x1f'],
+    ...['12:30:45', '~', 'null', '.inf', '1e3', '010', '=', '<<', "it's", 'back\\slash', '📦', '- x', '# y'],
+  ];
+  test.each(labels)(
+    'has them as YAML that every reader takes as it was meant, with the label %j',
+    (version) => {
+      const view = settingsView(ended(anEnding.done, { version }), ADDRESS, NOW_MS);
+      expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+      const meant = { enabled: true, bundleUrl: ADDRESS, ...(version !== undefined && { version }) };
+      for (const reader of ['1.2', '1.1'] as const)
+        expect(parse(copied(view)[0] ?? '', { version: reader })).toEqual({ staticExport: meant });
+    },
+  );
+
+  test('keeps a very long address on one line', () => {
+    const long = `${ADDRESS}${'x'.repeat(2500)}`;
+    const view = settingsView(ended(anEnding.done), long, NOW_MS);
+    expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+    expect(copied(view)[0]).toContain(`bundleUrl: "${long}"`);
+  });
+
+  test('says how long the link works, and what works where', () => {
+    const view = settingsView(ended(anEnding.done), ADDRESS, NOW_MS);
+    expect(JSON.stringify(view)).toContain('the link works until');
+    expect(copied(view)[1]).toContain('AI assistant          yes    configurable   no\n');
+    const endless = settingsView(ended({ kind: 'done', link: 'x' }), ADDRESS, undefined);
+    expect(JSON.stringify(endless)).not.toContain('the link works until');
+  });
+
+  test('cannot be submitted', () => {
+    expect(settingsView(ended(anEnding.done), ADDRESS, NOW_MS).submit).toBeUndefined();
+  });
+});
+
+describe('[Deployment settings]', () => {
+  const click = (run: ExportRun, caller = aCaller(), tools = world.tools) =>
+    settingsButton.run(JSON.parse(runButtonOf(run, '', '').value ?? ''), caller, tools);
+  const given = async (ending: Partial<Ending> = {}, changes: Partial<ExportRun> = {}) => {
+    const run = await world.given({
+      ...ended({ ...anEnding.done, ...ending } as Ending),
+      rev: 1,
+      ...changes,
+    });
+    await world.links.put('run.1.0.0', ADDRESS, Date.now() + 60_000);
+    return run;
+  };
+
+  test('opens it for anybody who can see the link', async () => {
+    const run = await given();
+    expect(await click(run, aCaller({ user: ben }))).toBeUndefined();
+    expect(JSON.stringify(world.opened)).toContain('s3cret');
+  });
+
+  test('of a link for one person opens it for that person alone', async () => {
+    const run = await given({ privately: true } as Partial<Ending>);
+    const told = await click(run, aCaller({ user: ben }));
+    expect(told?.text).toBe('This link went to somebody else. Click [Get my own link] in the thread.');
+    expect(world.opened).toEqual([]);
+    await click(run);
+    expect(world.opened).toHaveLength(1);
+  });
+
+  test('is noted in the audit log, without the link', async () => {
+    const run = await given();
+    await click(run);
+    expect(world.notes).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
+  });
+
+  test('of a conversation that one is not in opens nothing: a click cannot come from there', async () => {
+    const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
+    const run = await given({}, { asked });
+    const told = await click(run, aCaller({ user: ben }));
+    expect(told?.text).toBe(
+      'This export is somebody else’s, in a conversation that you are not in. Ask them.',
+    );
+    expect([world.opened, world.notes]).toEqual([[], []]);
+    await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));
+    expect(world.opened).toHaveLength(1);
+  });
+
+  test('says how to get a link when there is none, or the export is forgotten', async () => {
+    const run = await given();
+    await redis.client.flushall();
+    const noLink =
+      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.';
+    expect((await click(run))?.text).toBe(noLink);
+    await world.given({ ...run });
+    expect((await click(run))?.text).toBe(noLink);
+    expect(world.opened).toEqual([]);
+  });
+
+  describe('while a further link is made', () => {
+    const relinked = async (before: Partial<Ending> = {}, changes: Partial<ExportRun> = {}) => {
+      const run = transitions.newLink(ended({ ...anEnding.done, ...before } as Ending), ben, NOW_MS);
+      return given({}, { ...run, ending: undefined, ...changes });
+    };
+
+    test('opens the link before, which still works', async () => {
+      await click(await relinked());
+      expect(JSON.stringify(world.opened)).toContain('s3cret');
+      expect(JSON.stringify(world.opened)).toContain('the link works until');
+    });
+
+    test('and it cannot be had, opens the link before too', async () => {
+      await click(await relinked({}, { state: 'ended', ending: { kind: 'noLink' } }));
+      expect(JSON.stringify(world.opened)).toContain('s3cret');
+    });
+
+    test('opens one for one person to nobody else', async () => {
+      const run = await relinked({ privately: true } as Partial<Ending>);
+      await click(run, aCaller({ user: ben }));
+      expect(world.opened).toEqual([]);
+      await click(run);
+      expect(world.opened).toHaveLength(1);
+    });
+
+    test('says that it is on its way once the link before has ended', async () => {
+      const run = await relinked();
+      await redis.client.del(keys.link('run.1.0.0'));
+      expect((await click(run))?.text).toBe(
+        'The new link is still being made. When it is there, open the settings again.',
+      );
+    });
+  });
+
+  test('says so when the store does not answer, rather than that there is no link', async () => {
+    const run = await given();
+    const { tools } = createCommandWorld(redis, { link: () => Promise.reject(new Error('away')) });
+    const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TellUser);
+    expect((error as TellUser).told.text).toBe("My store doesn't answer just now. Try again in a minute.");
+  });
+});

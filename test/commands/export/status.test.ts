@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { Caller } from '../../../src/commands/command.ts';
+import { exportStatus } from '../../../src/commands/export/status.ts';
+import type { ExportRun } from '../../../src/jobs/export/record.ts';
+import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';
+
+let world: CommandWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
+});
+
+const given = (name: string, changes: Partial<ExportRun> = {}) =>
+  world.given(aRun({ rev: 1, id: name, claim: name, domain: `${name}.acme.com`, ...changes }));
+const inPublic = { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: 0 };
+const inPrivate = { ...inPublic, channel: 'C0PRIVATE', isPublic: false };
+
+/** The exports that are listed, by their names. */
+async function listed(user: Caller['user'], channel = 'C0OTHER', tools = world.tools): Promise<string[]> {
+  const { text } = await exportStatus(aCaller({ user, channel: { id: channel, name: 'x' } }), tools);
+  return [...text.matchAll(/(\w+)\.acme\.com/g)].map(([, name = '']) => name).sort();
+}
+
+test('full members see what runs in public channels, and in the conversation where they ask', async () => {
+  await given('public', { asked: inPublic });
+  await given('private', { asked: inPrivate });
+  await given('direct', { asked: inPublic, inDirectMessage: true });
+  await given('ended', { state: 'ended', ending: anEnding.failed });
+  expect(await listed(ben)).toEqual(['public']);
+  expect(await listed(ben, 'C0PRIVATE')).toEqual(['private', 'public']);
+  expect(await listed(aCaller().user)).toEqual(['direct', 'private', 'public']);
+});
+
+test('guests see what runs in a public channel only from there, and their own from everywhere', async () => {
+  await given('public', { asked: inPublic });
+  await given('own', { asked: inPublic, requester: { id: gus.id, name: gus.name } });
+  expect(await listed(gus)).toEqual(['own']);
+  expect(await listed(gus, 'C0DOCS')).toEqual(['own', 'public']);
+});
+
+test('what runs in a channel that has become private since is seen from there, and by whoever asked', async () => {
+  await given('public', { asked: inPublic });
+  const tools = { ...world.tools, isPublic: async () => false };
+  expect(await listed(ben, 'C0OTHER', tools)).toEqual([]);
+  expect(await listed(ben, 'C0DOCS', tools)).toEqual(['public']);
+  expect(await listed(aCaller().user, 'C0OTHER', tools)).toEqual(['public']);
+});
+
+test('where nothing can be seen, how to start one is told', async () => {
+  await given('public', { asked: inPublic });
+  const { text } = await exportStatus(aCaller({ user: gus, channel: { id: 'C0', name: 'x' } }), world.tools);
+  expect(text).toBe('No export that you can see here is running. Start one with /docs-export.');
+});
+
+test('fifteen lines at most, and the rest is counted', async () => {
+  for (let n = 0; n < 17; n += 1) await given(`run${n}`);
+  const { text } = await exportStatus(aCaller(), world.tools);
+  expect(text.match(/run\d+\.acme/g)).toHaveLength(15);
+  expect(text).toMatch(/\nand 2 more$/);
+});

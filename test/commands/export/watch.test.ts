@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import type { Caller } from '../../../src/commands/command.ts';
+import { watchExport } from '../../../src/commands/export/watch.ts';
+import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
+import {
+  aCaller,
+  acme,
+  aProject,
+  ben,
+  beta,
+  type CommandWorld,
+  createCommandWorld,
+  onFreshWorlds,
+} from '../../support/commands/command-world.ts';
+import type { TestRedis } from '../../support/flows/redis.ts';
+import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';
+
+let redis: TestRedis;
+let world: CommandWorld;
+onFreshWorlds(
+  (fresh, on) => {
+    world = fresh;
+    redis = on;
+  },
+  { projects: [aProject({ name: 'acme' })] },
+);
+
+const watch = (jobId: string, caller: Caller = aCaller(), project?: string) =>
+  watchExport({ jobId, project }, caller, world.tools);
+
+/** An export of Ana's that was started from here. */
+async function startedHere(changes: Partial<ExportRun> = {}) {
+  const run = await world.given(aRun({ rev: 1, project: 'acme', jobId: 'se_1', ...changes }));
+  await world.runs.alias(jobAlias('T0ACME', 'acme', 'se_1'), run.id);
+  return run;
+}
+
+test('joins a job that nobody here started', async () => {
+  expect(await watch('se_9')).toBeUndefined();
+  const [run] = await world.exports();
+  expect(run).toMatchObject({ joined: true, jobId: 'se_9', domain: '', project: 'acme', state: 'accepted' });
+  expect(world.woken).toEqual([run?.id]);
+});
+
+test('of a job that somebody watches already says so, with the way to it', async () => {
+  await watch('se_9');
+  const told = await watch('se_9', aCaller({ requestId: '1.2.b', user: ben }));
+  expect(told?.text).toBe('@ana watches the export of job se_9 already; it is under way.');
+  expect(JSON.stringify(told)).not.toContain('Start another');
+  expect(JSON.stringify(told)).toContain('https://acme.example/archives/');
+  expect(await world.exports()).toHaveLength(1);
+});
+
+test('of an export that runs from here says so, and joins nothing', async () => {
+  await startedHere();
+  expect((await watch('se_1'))?.text).toMatch(/^An export of docs\.acme\.com is under way \(started by @ana/);
+  expect(await world.exports()).toHaveLength(1);
+});
+
+test('of an export from here that has ended watches it with what is known of it', async () => {
+  const run = await startedHere({
+    state: 'ended',
+    ending: anEnding.gaveUp,
+    version: '1.2',
+    paths: ['/api'],
+    privately: true,
+  });
+  expect(await watch('se_1', aCaller({ user: ben }))).toBeUndefined();
+  const joined = (await world.exports()).find(({ id }) => id !== run.id);
+  expect(joined).toMatchObject({
+    joined: true,
+    domain: 'docs.acme.com',
+    version: '1.2',
+    paths: ['/api'],
+    privately: true,
+    requester: { id: 'U0BEN' },
+  });
+});
+
+test('the same job id in another project is another job', async () => {
+  world = createCommandWorld(redis, { projects: [acme, beta] });
+  await watch('se_1', aCaller(), 'acme');
+  await watch('se_1', aCaller({ requestId: '1.2.b' }), 'beta');
+  expect((await world.exports()).map(({ project }) => project).sort()).toEqual(['acme', 'beta']);
+});
+
+test('means the project of its channel, where there are several', async () => {
+  world = createCommandWorld(redis, { projects: [acme, beta] });
+  await watch('se_1', aCaller({ channel: { id: 'C0BETA', name: 'beta' } }));
+  expect(await world.exports()).toMatchObject([{ project: 'beta' }]);
+});
+
+test('asks for the project where only a person can say', async () => {
+  world = createCommandWorld(redis, { projects: [acme, beta] });
+  expect((await watch('se_1'))?.text).toBe(
+    'Which project is it in: acme, beta? For example: \n/docs-export watch se_1 --project acme',
+  );
+  expect((await watch('se_1', aCaller(), 'gamma'))?.text).toBe(
+    'There is no project gamma here. There is: acme, beta.',
+  );
+  expect(await world.exports()).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { linkAgainButton } from '../../../src/commands/link/buttons.ts';
+import { type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import type { TestRedis } from '../../support/flows/redis.ts';
+import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+
+let redis: TestRedis;
+let world: CommandWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
+});
+
+const click = ({ id, made }: LinkRun, caller = aCaller({ user: ben })) =>
+  linkAgainButton.run({ v: 1, run: id, made }, caller, world.tools);
+const stored = ({ id }: LinkRun) => world.runs.load(id, linkRun);
+
+test.each(['sent', 'over', 'failed'] as const)('has another link made of one that is %s', async (state) => {
+  const run = await world.given(aLinkRun({ state, failures: 3 }));
+  expect(await click(run)).toBeUndefined();
+  expect(await stored(run)).toMatchObject({ state: 'making', made: 2, failures: 0, nextLookAtMs: NOW_MS });
+  expect(world.woken).toEqual([run.id]);
+});
+
+test('clicked twice has one made', async () => {
+  const run = await world.given(aLinkRun({ state: 'over' }));
+  await Promise.all([click(run), click(run)]);
+  await click(run);
+  expect(await stored(run)).toMatchObject({ made: 2 });
+});
+
+test('a click on a button that was shown for an earlier link makes none', async () => {
+  const run = await world.given(aLinkRun({ state: 'sent', made: 2 }));
+  await click({ ...run, made: 1 });
+  expect(await stored(run)).toMatchObject({ state: 'sent', made: 2 });
+});
+
+test('somebody else’s link is not theirs to renew', async () => {
+  const run = await world.given(aLinkRun({ state: 'over' }));
+  expect((await click(run, aCaller()))?.text).toMatch(/^This link is not yours\./);
+  expect(await stored(run)).toMatchObject({ state: 'over' });
+});
+
+test('a link that is forgotten says where to ask for a new one', async () => {
+  expect((await click(aLinkRun()))?.text).toMatch(/^I no longer remember this link\./);
+});
+
+test('an old link, while a newer one is there, points to that one', async () => {
+  const old = await world.given(aLinkRun({ state: 'over' }));
+  await redis.client.set(keys.claim('c2b2'), 'newer');
+  expect((await click(old))?.text).toBe('You have a newer link to this export: look for it here.');
+  expect(await stored(old)).toMatchObject({ state: 'over' });
+});
+
+describe('on a run that changes under the click', () => {
+  /** Somebody saves the run so many times, each time just after the click has read it. */
+  const savedMeanwhile = (times: number) => {
+    const { intake } = world.tools;
+    let left = times;
+    const load: typeof intake.load = async (id, schema, request) => {
+      const run = await intake.load(id, schema, request);
+      left -= 1;
+      if (run !== undefined && left >= 0) await world.runs.save(run);
+      return run;
+    };
+    return { ...world.tools, intake: { ...intake, load } };
+  };
+  const clickWhile = (run: LinkRun, times: number) =>
+    linkAgainButton.run({ v: 1, run: run.id, made: run.made }, aCaller({ user: ben }), savedMeanwhile(times));
+
+  test('it is tried anew', async () => {
+    const run = await world.given(aLinkRun({ state: 'sent' }));
+    expect(await clickWhile(run, 4)).toBeUndefined();
+    expect(await stored(run)).toMatchObject({ state: 'making', made: 2 });
+  });
+
+  test('and does not stop to, whoever clicked is told', async () => {
+    const run = await world.given(aLinkRun({ state: 'sent' }));
+    expect((await clickWhile(run, 5))?.text).toMatch(/Click again\.$/);
+    expect(await stored(run)).toMatchObject({ state: 'sent', made: 1 });
+  });
+});
+
+test.each([
+  ['sent', /^You have a newer link/],
+  ['failed', /look at the newest message/],
+  ['over', /look at the newest message/],
+] as const)(
+  'an old [Try again] says so where it was asked for again and is %s by now',
+  async (state, text) => {
+    const run = await world.given(aLinkRun({ state, made: 3 }));
+    expect((await click({ ...run, made: 2 }))?.text).toMatch(text);
+    expect(await stored(run)).toMatchObject({ state, made: 3 });
+  },
+);

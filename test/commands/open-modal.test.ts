@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDialogOpener } from '../../src/commands/open-modal.ts';
+import { TellUser } from '../../src/commands/user-facing-error.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { message } from '../../src/slack/blocks.ts';
+import { SlackApiError } from '../../src/slack/errors.ts';
+import { noticeView } from '../../src/slack/modals.ts';
+import { createResponseUrlStore } from '../../src/store/response-urls.ts';
+import { aCaller } from '../support/commands/command-world.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+
+const notOpened =
+  "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.";
+const view = noticeView('Test', message([['Done']]));
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+type Parts = Parameters<typeof createDialogOpener>[0];
+
+function openerWith(changes: Partial<Parts> = {}) {
+  const opened: unknown[][] = [];
+  const lines: string[] = [];
+  const open = createDialogOpener({
+    slack: { openDialog: async (...what) => void opened.push(what) },
+    responseUrls: createResponseUrlStore(redis.client),
+    timeoutMs: 1200,
+    monotonicMs: () => 500,
+    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    ...changes,
+  });
+  return { open, opened, log: () => lines.join('') };
+}
+
+test('opens it for the click or command, in time, and keeps where its answer belongs', async () => {
+  const { open, opened } = openerWith();
+  await open(aCaller({ requestId: 'r', triggerId: 't' }), view);
+  expect(opened).toEqual([['t', view, 1200]]);
+  expect(await createResponseUrlStore(redis.client).find('r')).toBe('https://hooks.example/1');
+});
+
+test('takes less time for a request that was received long ago, so that the answer is not late', async () => {
+  const { open, opened } = openerWith({ monotonicMs: () => 3000 });
+  await open(aCaller({ receivedAtMs: 1000 }), view);
+  expect(opened).toEqual([['1.2.a', view, 300]]);
+});
+
+test('is not even tried for a request that has taken too long already, and says so', async () => {
+  const { open, opened } = openerWith({ monotonicMs: () => 3300 });
+  const error = await open(aCaller({ receivedAtMs: 1000 }), view).catch((thrown: unknown) => thrown);
+  expect((error as TellUser).told.text).toBe(notOpened);
+  expect(opened).toEqual([]);
+});
+
+test('keeps nothing where there is no address', async () => {
+  const { open, opened } = openerWith();
+  await open(aCaller({ responseUrl: undefined }), view);
+  expect(opened).toHaveLength(1);
+  expect(await redis.client.keys('*')).toEqual([]);
+});
+
+test.each([
+  ['breaks', { put: () => Promise.reject(new Error('away')) }],
+  ['does not answer', { put: () => new Promise<never>(() => {}) }],
+])('opens it all the same while the store of addresses %s', async (_, broken) => {
+  const responseUrls = { ...createResponseUrlStore(redis.client), ...broken };
+  const { open, opened, log } = openerWith({ responseUrls });
+  await open(aCaller(), view);
+  expect(opened).toHaveLength(1);
+  expect(log()).toContain('its address was not kept');
+  expect(log()).not.toContain('hooks.example');
+});
+
+test('that Slack does not open is told, with what to do instead', async () => {
+  const openDialog = () => Promise.reject(new SlackApiError('missing', 'views.open', 'expired_trigger_id'));
+  const { open, log } = openerWith({ slack: { openDialog } });
+  const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(TellUser);
+  expect((error as TellUser).told.text).toBe(notOpened);
+  expect(log()).toContain('a dialog was not opened');
+});

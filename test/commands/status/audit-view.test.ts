@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
+import { notifiedBy } from '../../../demo/slack/notifies.ts';
+import type { Block } from '../../../demo/slack/workspace.ts';
+import { auditMessage } from '../../../src/commands/status/audit-view.ts';
+import type { AuditEntry, AuditLines } from '../../../src/store/audit.ts';
+import { hostileText, NOW_MS } from '../../support/jobs/export/any-run.ts';
+
+const anEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
+  atMs: NOW_MS,
+  user: { id: 'U0ANA', name: 'ana' },
+  channel: 'C0DOCS',
+  what: 'export',
+  subject: 'docs.acme.com',
+  job: 'se_3f9a77bd04c24a06',
+  result: 'ended: done',
+  ...changes,
+});
+const reads = (...done: AuditEntry[]) => readsAll({ done, refused: [] });
+const readsAll = (lines: AuditLines) =>
+  auditMessage(lines)
+    .text.replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME')
+    .split('\n');
+
+test('a line says when, who, where, what, about what, by which job, and what came of it', () => {
+  expect(reads(anEntry())).toEqual([
+    'TIME · U0ANA "ana" · <#C0DOCS> · export · "docs.acme.com" · job "se_3f9a77bd04c24a06" · ended: done',
+  ]);
+});
+
+test('what a line does not have is left out', () => {
+  const { job: _, ...entry } = anEntry({ channel: '', subject: '' });
+  expect(reads(entry)).toEqual(['TIME · U0ANA "ana" · export · ended: done']);
+  expect(reads({ ...entry, user: { id: 'U0ANA', name: '' } })).toEqual([
+    'TIME · U0ANA · export · ended: done',
+  ]);
+});
+
+test('what people chose and typed cannot be read as another field, another person or another line', () => {
+  const forged = anEntry({
+    user: { id: 'U0EVE', name: 'ana" · <#C0DOCS> · export\nToday · U0ANA "ana' },
+    subject: 'docs.acme.com" · job "se_1" · ended: done \u2028 x\u200B',
+    job: 'se_2" · accepted',
+  });
+  expect(reads(forged)).toEqual([
+    'TIME · U0EVE "ana\' · &lt;#C0DOCS&gt; · export Today · U0ANA \'ana" · <#C0DOCS> · export · ' +
+      '"docs.acme.com\' · job \'se_1\' · ended: done x" · job "se_2\' · accepted" · ended: done',
+  ]);
+  expect(reads(anEntry({ user: { id: 'U0 "ana', name: 'ana' } }))[0]).toContain(' · "U0 \'ana" "ana" · ');
+});
+
+test('what was refused stands apart, below what was done', () => {
+  const refused = anEntry({ user: { id: 'U0GUS', name: 'gus' }, result: 'refused: not permitted' });
+  const { job: _, ...line } = refused;
+  expect(readsAll({ done: [anEntry()], refused: [line] })).toEqual([
+    'TIME · U0ANA "ana" · <#C0DOCS> · export · "docs.acme.com" · job "se_3f9a77bd04c24a06" · ended: done',
+    'Refused',
+    'TIME · U0GUS "gus" · <#C0DOCS> · export · "docs.acme.com" · refused: not permitted',
+  ]);
+  expect(readsAll({ done: [], refused: [line] })).toHaveLength(2);
+});
+
+test('however much was refused, most of the room is for what was done', () => {
+  const long = anEntry({ subject: '&'.repeat(200), result: `refused: ${'<'.repeat(200)}` });
+  const refused = Array.from({ length: 50 }, () => long);
+  const { blocks } = auditMessage({ done: Array.from({ length: 50 }, () => anEntry()), refused });
+  expect(() => checkMessageBlocks(blocks, (prefix) => prefix)).not.toThrow();
+  expect(JSON.stringify(blocks).split('ended: done').length - 1).toBeGreaterThan(40);
+  expect(JSON.stringify(blocks)).toMatch(/\d+ older ones don't fit into one message\./);
+});
+
+test.each([
+  ['D0ANA', 'direct message'],
+  ['G0GROUP', '<#G0GROUP>'],
+  ['C0<!here>', '"C0&lt;!here&gt;"'],
+  ['D0 · x', '"D0 · x"'],
+])('the place %s is shown as %s', (channel, shown) => {
+  expect(reads(anEntry({ channel }))[0]).toContain(` · U0ANA "ana" · ${shown} · export`);
+});
+
+test('an empty log says so', () => {
+  expect(reads()).toEqual(['Nothing is in the audit log yet.']);
+});
+
+test('fifty usual lines fit; of fifty long ones those that do not are counted', () => {
+  const fifty = (entry: AuditEntry) => ({ done: Array.from({ length: 50 }, () => entry), refused: [] });
+  const usual = JSON.stringify(auditMessage(fifty(anEntry())).blocks);
+  expect(usual.split('se_3f9a77bd04c24a06')).toHaveLength(51);
+  expect(usual).not.toContain("don't fit");
+  const long = anEntry({ subject: '&'.repeat(200), result: '<'.repeat(200) });
+  const message = auditMessage(fifty(long));
+  expect(() => checkMessageBlocks(message.blocks, (prefix) => prefix)).not.toThrow();
+  const shown = JSON.stringify(message.blocks);
+  expect(shown).toMatch(/"\d+ older ones don't fit into one message\."/);
+  const lines = shown.split('se_3f9a77bd04c24a06').length - 1;
+  const rest = Number(/"(\d+) older/.exec(shown)?.[1]);
+  expect(lines).toBeGreaterThan(5);
+  expect(lines + rest).toBe(50);
+});
+
+test('whatever is in the log, Slack takes the message and nobody is notified', () => {
+  const entry = fc
+    .record({
+      atMs: fc.integer({ min: 0, max: Date.UTC(2200, 0) }),
+      user: fc.record({ id: hostileText, name: hostileText }),
+      channel: fc.oneof(fc.constantFrom('', 'C0DOCS', 'G0X', 'D0ANA'), hostileText),
+      what: hostileText,
+      subject: hostileText,
+      job: fc.option(hostileText, { nil: undefined }),
+      result: hostileText,
+    })
+    .map(({ job, ...rest }): AuditEntry => ({ ...rest, ...(job !== undefined && { job }) }));
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 50 }), fc.array(entry, { maxLength: 50 }), (done, refused) => {
+      const { text, blocks } = auditMessage({ done, refused });
+      expect(checkMessageBlocks(blocks, (prefix) => prefix)).toHaveLength(1);
+      expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);
+    }),
+  );
+});

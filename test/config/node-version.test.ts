@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { APP_NODE } from '../../scripts/versions.mjs';
+import { nodeProblem } from '../../src/config/node-version.ts';
+
+test.each([`v${APP_NODE}.0.0`, 'v26.10.0', 'v100.1.0'])('Docket runs under Node %s', (version) => {
+  expect(nodeProblem(version)).toBeUndefined();
+});
+
+test.each(['v22.23.3', 'v25.9.9'])('started by itself under Node %s it names the fix', (version) => {
+  const pretend = `Object.defineProperty(process, 'version', { value: '${version}' })`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, 'src/app.ts'],
+    { encoding: 'utf8', cwd: new URL('..', import.meta.url).pathname },
+  );
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `Docket runs on Node 26 or newer, and this is ${version}. Install Node 26 from https://nodejs.org or with your version manager (nvm install 26).\n`,
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readCertificate, redisProblems, secretsInAddress } from '../../src/config/redis.ts';
+import { createLog } from '../../src/runtime/log.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'docket-config-redis-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a password that an address cannot hold as it is', () => {
+  const addresses = [
+    'redis://:Sup3rSecret/PartTwo@redis.example',
+    'rediss://:Sup3rSecret/PartTwo@redis.example:6379/1',
+    'rediss://docket:Sup3rSecret#PartTwo@redis.example',
+    'rediss://docket:Sup3rSecret?PartTwo@redis.example',
+    'rediss://docket:12345/Sup3rPartTwo@redis.example',
+    'rediss://:Sup3rSecret@PartTwo/@redis.example',
+  ];
+
+  test.each(addresses)('%s is refused with the fix', (address) => {
+    expect(redisProblems({ REDIS_URL: address })).toEqual([
+      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+        '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
+    ]);
+  });
+
+  test.each(addresses)('no part of it is in a log, whoever repeats %s', (address) => {
+    for (const secrets of [[], secretsInAddress(address)]) {
+      const lines: string[] = [];
+      const log = createLog('trace', secrets, { write: (line: string) => void lines.push(line) });
+      log.fatal(
+        { err: Object.assign(new TypeError(`Invalid URL: ${address}`), { input: address }) },
+        'no start',
+      );
+      log.warn({ address }, `cannot reach "${address}"`);
+      expect(lines.join('')).not.toMatch(/Sup3r|PartTwo/);
+    }
+  });
+
+  test('is taken with its characters encoded', () => {
+    const address = 'rediss://docket:a%2Fb%23c%3Fd%40e@redis.example:6379/1';
+    expect(redisProblems({ REDIS_URL: address })).toEqual([]);
+    expect(secretsInAddress(address)).toContain('a/b#c?d@e');
+  });
+});
+
+describe('without TLS', () => {
+  test.each([
+    'redis://redis:6379',
+    'redis://:pw@10.0.0.7',
+    'redis://localhost.evil.example',
+    'redis://127.0.0.1.evil.example',
+    'redis://127.0.0.1@evil.example/0',
+    'REDIS://evil.example',
+  ])('%s to another machine is refused, unless it is allowed', (address) => {
+    const [problem, ...more] = redisProblems({ REDIS_URL: address });
+    expect(problem).toContain('in the clear. Use rediss://, or set REDIS_ALLOW=plaintext');
+    expect(problem).not.toContain('evil');
+    expect(more).toEqual([]);
+    expect(redisProblems({ REDIS_URL: address, REDIS_ALLOW: 'eviction' })).toHaveLength(1);
+    expect(redisProblems({ REDIS_URL: address, REDIS_ALLOW: 'eviction, plaintext' })).toEqual([]);
+  });
+
+  test.each([
+    'redis://localhost',
+    'redis://LOCALHOST:7000/3',
+    'redis://user:pw@127.0.0.1:6379/0',
+    'redis://127.1.2.3',
+    'redis://[::1]:6379/',
+    'redis:///2',
+  ])('%s to this machine is taken', (address) => {
+    expect(redisProblems({ REDIS_URL: address })).toEqual([]);
+  });
+
+  test.each(['rediss://redis.example:6380', undefined])('%s is taken', (address) => {
+    expect(redisProblems({ REDIS_URL: address })).toEqual([]);
+  });
+});
+
+describe('a database', () => {
+  test.each(['docket', '-1', '1/2', '1.5', '0x1', '1e2', 'NaN', '%31'])('/%s is refused', (database) => {
+    expect(redisProblems({ REDIS_URL: `rediss://redis.example/${database}` })).toEqual([
+      'REDIS_URL ends in something that is no database number. End it with a number, such as /1, or with nothing for 0.',
+    ]);
+  });
+
+  test.each(['', '/', '/0', '/15', '/99'])('with the number "%s" is taken', (path) => {
+    expect(redisProblems({ REDIS_URL: `rediss://redis.example${path}` })).toEqual([]);
+  });
+});
+
+test('REDIS_CA has to name a file with a certificate', () => {
+  const pem = join(folder, 'ca.pem');
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n');
+  const key = join(folder, 'key.pem');
+  writeFileSync(key, '-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n');
+  expect(redisProblems({ REDIS_CA: pem })).toEqual([]);
+  expect(readCertificate(pem)).toContain('MIIB');
+  for (const wrong of [key, folder, join(folder, 'missing.pem')]) {
+    const problems = redisProblems({ REDIS_CA: wrong });
+    expect(problems).toEqual([expect.stringContaining('Set it to the PEM file of the authority')]);
+    expect(problems.join()).not.toContain(folder);
+  }
+});

@@ -1,0 +1,445 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readSettings, SettingsError, secretsOf, warningsOf } from '../../src/config/settings.ts';
+import { createLog } from '../../src/runtime/log.ts';
+
+const sound = {
+  SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
+  SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
+  DOCS_API_URL: 'https://api.docs.example/v1',
+  DOCS_API_KEY: 'adm_0123456789',
+};
+
+function problemsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readSettings(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return error.problems;
+  }
+}
+
+const source = readFileSync(new URL('../../src/config/settings.ts', import.meta.url), 'utf8');
+const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name);
+const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The path of a file with this in it. */
+function fileWith(content: string | Uint8Array, name = 'docket.yml'): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('settings', () => {
+  test('that are needed and no others: the rest has defaults', () => {
+    expect(readSettings(sound)).toEqual({
+      role: 'all',
+      slackBotToken: 'xoxb-1-2-abc',
+      slackSigningSecret: '0123456789abcdef0123456789abcdef',
+      slackApiUrl: 'https://slack.com/api/',
+      port: 3000,
+      healthPort: 3000,
+      docsApiUrl: 'https://api.docs.example/v1',
+      projects: [
+        {
+          name: 'default',
+          projectId: undefined,
+          domains: undefined,
+          apiKey: 'adm_0123456789',
+          apiKeyVariable: 'DOCS_API_KEY',
+          channels: [],
+        },
+      ],
+      allow: { export: ['everyone'], agent: ['everyone'], digest: ['everyone'], admin: [] },
+      links: 'thread',
+      replies: 'auto',
+      limits: {
+        exportStatusPerSecond: 5,
+        followUpsPerHour: 100,
+        analyticsPerHour: 100,
+        watchHours: 6,
+        exportsPerPerson: 10,
+        exportsPerChannel: 30,
+        instructionCharacters: 8000,
+        instructionsWaiting: 100,
+      },
+      docsDomain: undefined,
+      redisUrl: undefined,
+      redisAllow: [],
+      redisCa: undefined,
+      dataDir: './data',
+      logLevel: 'info',
+    });
+  });
+
+  test('are all read', () => {
+    expect(
+      readSettings({
+        ...sound,
+        DOCKET_ROLE: 'worker',
+        SLACK_API_URL: 'http://127.0.0.1:4000/api',
+        PORT: '0',
+        HEALTH_PORT: '3001',
+        DOCS_API_KEY_PREFIX: 'adm_',
+        DOCS_PROJECT_ID: 'prj_1',
+        DOCS_DOMAIN: 'Docs.Acme.com',
+        REDIS_URL: 'rediss://:pw@redis.example:6380',
+        REDIS_ALLOW: 'volatile, eviction,',
+        DATA_DIR: '/var/lib/docket',
+        LOG_LEVEL: 'debug',
+      }),
+    ).toMatchObject({
+      role: 'worker',
+      slackApiUrl: 'http://127.0.0.1:4000/api/',
+      port: 0,
+      healthPort: 3001,
+      projects: [{ name: 'default', projectId: 'prj_1' }],
+      docsDomain: 'docs.acme.com',
+      redisUrl: 'rediss://:pw@redis.example:6380',
+      redisAllow: ['volatile', 'eviction'],
+      dataDir: '/var/lib/docket',
+      logLevel: 'debug',
+    });
+  });
+
+  test('that are empty count as not set', () => {
+    const blank = Object.fromEntries(known.map((name) => [name, ' ']));
+    expect(readSettings({ ...blank, ...sound })).toEqual(readSettings(sound));
+    expect(problemsOf(blank)).toEqual(problemsOf({}));
+  });
+
+  test('of other programs do no harm', () => {
+    expect(readSettings({ ...sound, PATH: '/bin', NODE_ENV: 'production' })).toEqual(readSettings(sound));
+  });
+});
+
+describe('what no log may hold', () => {
+  const of = (env: NodeJS.ProcessEnv) => secretsOf(readSettings({ ...sound, ...env }));
+  const own = [sound.SLACK_BOT_TOKEN, sound.SLACK_SIGNING_SECRET, sound.DOCS_API_KEY];
+
+  test.each<[string | undefined, string[]]>([
+    [undefined, own],
+    ['rediss://redis.example:6379', own],
+    [
+      'rediss://:pass%40word@redis.example:6379',
+      [...own, 'rediss://:pass%40word@redis.example:6379', 'pass%40word', 'pass@word'],
+    ],
+    [
+      'rediss://docket:password@redis.example',
+      [...own, 'rediss://docket:password@redis.example', 'password'],
+    ],
+    // A password that was not encoded: it is what it is.
+    ['rediss://:50%off@redis.example', [...own, 'rediss://:50%off@redis.example', '50%off']],
+    ['rediss://:p@ss@redis.example', [...own, 'rediss://:p@ss@redis.example', 'p@ss', 'p%40ss']],
+    ['rediss://docket@redis.example', own],
+  ])('with the Redis %s', (redisUrl, secrets) => {
+    expect(of(redisUrl === undefined ? {} : { REDIS_URL: redisUrl })).toEqual(secrets);
+  });
+
+  test('are the keys of all projects, each once', () => {
+    const path = fileWith(
+      'projects: { a: { apiKey: { env: A_KEY } }, b: { apiKey: { env: B_KEY } }, c: {}, d: {} }',
+    );
+    expect(of({ DOCKET_CONFIG: path, A_KEY: 'adm_a', B_KEY: 'adm_b' })).toEqual([
+      sound.SLACK_BOT_TOKEN,
+      sound.SLACK_SIGNING_SECRET,
+      'adm_a',
+      'adm_b',
+      sound.DOCS_API_KEY,
+    ]);
+  });
+});
+
+describe('a value as docker keeps it', () => {
+  const quotes = 'has quotes around it. Remove them: an env file of docker keeps them.';
+  const inside = 'holds a quote, a space or a line break. Copy it again without.';
+  const secrets = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'DOCS_API_KEY'];
+
+  test.each(secrets)('%s with quotes, blanks or other letters is refused with the fix alone', (name) => {
+    const env = { ...sound, SLACK_APP_TOKEN: 'xapp-1-A0-1-abc' };
+    const value = env[name as keyof typeof env];
+    const said = (changed: string) => problemsOf({ ...env, [name]: changed });
+    for (const quote of ['"', "'", '`'])
+      expect(said(`${quote}${value}${quote}`)).toEqual([`${name} ${quotes}`]);
+    expect(said(`${value}"`)).toEqual([`${name} ${quotes}`]);
+    for (const blank of [' ', '\n', '\t', '"', '\u00a0'])
+      expect(said(`${value.slice(0, 9)}${blank}${value.slice(9)}`)).toEqual([`${name} ${inside}`]);
+    expect(said(`${value}\r`)).toEqual([`${name} ${inside}`]);
+    expect(said(`${value}é`)).toEqual([`${name} holds a character outside ASCII. Copy it again.`]);
+  });
+
+  test.each([
+    ['PORT', '"3000"'],
+    ['DOCS_API_URL', "'https://api.docs.example'"],
+    ['DOCS_PROJECT_ID', '"prj_1"'],
+    ['LOG_LEVEL', '"info"'],
+  ])('%s=%s is refused with the fix alone', (name, value) => {
+    expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
+  });
+
+  test('a key with quotes is not called one of another platform as well', () => {
+    const env = { ...sound, DOCS_API_KEY: '"adm_1"', DOCS_API_KEY_PREFIX: 'adm_' };
+    expect(problemsOf(env)).toEqual([`DOCS_API_KEY ${quotes}`]);
+  });
+
+  test('a key that a project names is refused like that, too', () => {
+    const path = fileWith('projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }', 'quoted.yml');
+    expect(problemsOf({ ...sound, DOCKET_CONFIG: path, ACME_DOCS_API_KEY: '"adm_1"' })).toEqual([
+      `${path}:1 projects.acme.apiKey.env names a key that ${quotes}`,
+    ]);
+  });
+});
+
+describe('warnings', () => {
+  const of = (env: NodeJS.ProcessEnv) => warningsOf(readSettings({ ...sound, ...env }));
+
+  test.each(['0123456789abcdef0123456789abcde', '0123456789abcdef0123456789abcdef0', 'g'.repeat(32)])(
+    'a signing secret like %s is none of Slack’s',
+    (secret) => {
+      const [warning, ...more] = of({ SLACK_SIGNING_SECRET: secret });
+      expect(warning).toMatch(/^SLACK_SIGNING_SECRET is not 32 hexadecimal characters.*copy it again/);
+      expect(warning).not.toContain(secret);
+      // In the log it can be read: nothing in it looks like a secret.
+      const lines: string[] = [];
+      createLog('warn', [], { write: (line) => void lines.push(line) }).warn(warning);
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: warning });
+      expect(more).toEqual([]);
+    },
+  );
+
+  test('there are none of a sound one, nor with Socket Mode, which needs none', () => {
+    expect(of({})).toEqual([]);
+    expect(of({ SLACK_SIGNING_SECRET: '0123456789ABCDEF0123456789abcdef' })).toEqual([]);
+    expect(of({ SLACK_APP_TOKEN: 'xapp-1', SLACK_SIGNING_SECRET: 'g'.repeat(32) })).toEqual([]);
+  });
+});
+
+describe('settings that cannot work', () => {
+  test('are told all at once, each with its fix', () => {
+    expect(problemsOf({})).toEqual([
+      'SLACK_BOT_TOKEN is missing. Copy it from your Slack app, "OAuth & Permissions", Bot User OAuth Token.',
+      'SLACK_SIGNING_SECRET is missing. Copy it from your Slack app, "Basic Information", App Credentials.',
+      "DOCS_API_URL is missing. Set it to the base address of the docs platform's API.",
+      'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
+    ]);
+  });
+
+  test('are told in one message, a line each', () => {
+    expect(() => readSettings({ ...sound, DOCS_API_KEY: '', PORT: 'x' })).toThrow(
+      new SettingsError([
+        'PORT must be a port number.',
+        'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
+      ]),
+    );
+    expect(new SettingsError(['A is wrong.', 'B too.']).message).toBe(
+      "Docket can't start with these settings:\n  - A is wrong.\n  - B too.",
+    );
+  });
+
+  test.each([
+    ['DOCKET_ROLE', 'both', 'must be all, web or worker.'],
+    ['SLACK_BOT_TOKEN', 'xoxp-1', 'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".'],
+    [
+      'SLACK_SIGNING_SECRET',
+      'short',
+      'is too short to be one. Copy it from "Basic Information", App Credentials.',
+    ],
+    ['PORT', '65536', 'must be a port number.'],
+    ['PORT', '-1', 'must be a port number.'],
+    ['PORT', '80.5', 'must be a port number.'],
+    ['PORT', '70000.5', 'must be a port number.'],
+    ['PORT', 'http', 'must be a port number.'],
+    ['HEALTH_PORT', 'http', 'must be a port number.'],
+    ['DOCS_DOMAIN', 'https://docs.acme.com', 'must be a host name such as docs.example.com.'],
+    ['DOCS_DOMAIN', 'localhost', 'must be a host name such as docs.example.com.'],
+    [
+      'DOCS_PROJECT_ID',
+      'https://docs.example/prj_1',
+      "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
+    ],
+    ['REDIS_URL', 'localhost:6379', 'must begin with redis:// or rediss://.'],
+    ['REDIS_URL', 'http://localhost', 'must begin with redis:// or rediss://.'],
+    ['REDIS_ALLOW', 'everything', 'may name plaintext, eviction and volatile, with commas between them.'],
+    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent.'],
+  ])('%s=%s %s', (name, value, problem) => {
+    expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${problem}`]);
+  });
+
+  test.each([
+    ['DOCS_API_URL', "Set it to the base address of the docs platform's API."],
+    ['SLACK_API_URL', "Unset it to use Slack's own."],
+  ])('%s that keys would cross a network to in the clear is refused', (name, fix) => {
+    for (const address of [
+      'http://api.docs.example',
+      'http://localhost.evil.example',
+      'http://127.0.0.1.evil.example',
+      'http://127.evil.example',
+      'http://localhost@evil.example',
+      'http://192.168.0.1',
+      'ftp://localhost',
+      'redis://localhost',
+      'api.docs.example',
+      '//api.docs.example',
+      'https://',
+    ]) {
+      expect(problemsOf({ ...sound, [name]: address })).toEqual([
+        `${name} must be an https address (http only for this machine). ${fix}`,
+      ]);
+    }
+  });
+
+  test.each([
+    'https://api.docs.example',
+    'HTTPS://API.docs.example/base/',
+    'http://localhost:4000',
+    'http://127.0.0.1',
+    'http://127.1.2.3:80',
+    'http://[::1]:4000/v1',
+  ])('an address like %s is taken', (address) => {
+    expect(problemsOf({ ...sound, DOCS_API_URL: address, SLACK_API_URL: address })).toEqual([]);
+  });
+
+  test.each(['web', 'worker'])('the role %s needs a Redis to share', (role) => {
+    expect(problemsOf({ ...sound, DOCKET_ROLE: role })).toEqual([
+      'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
+    ]);
+    expect(problemsOf({ ...sound, DOCKET_ROLE: role, REDIS_URL: 'rediss://r' })).toEqual([]);
+  });
+
+  test('a key of another platform is refused', () => {
+    expect(problemsOf({ ...sound, DOCS_API_KEY_PREFIX: 'live_' })).toEqual([
+      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+    ]);
+  });
+
+  test('what two settings do to each other is told along with what is wrong in one', () => {
+    expect(
+      problemsOf({ ...sound, DOCKET_ROLE: 'web', PORT: 'x', DOCS_API_KEY_PREFIX: 'live_' }),
+    ).toHaveLength(3);
+  });
+
+  test('never are told with a value, each names its variable first, and no line comes twice', () => {
+    const value = fc
+      .tuple(
+        fc.constantFrom('', 'xoxb-', 'https://', 'http://', 'redis://', 'redis://:', 'adm_', '-', '1'),
+        fc.stringMatching(/^zq[0-9a-f]{6,20}$/),
+      )
+      .map((parts) => parts.join(''));
+    const env = fc.dictionary(fc.constantFrom(...known), value);
+    fc.assert(
+      fc.property(env, (some) => {
+        const problems = problemsOf(some);
+        for (const problem of problems) {
+          expect(problem).not.toContain('zq');
+          expect(known).toContain(problem.split(' ')[0]);
+          expect(problem).toMatch(/^\S+ [^\n]+\.$/);
+        }
+        expect(new Set(problems).size).toBe(problems.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const twoProjects = `projects:
+  acme: { domains: [docs.acme.com], apiKey: { env: ACME_DOCS_API_KEY } }
+  beta: { domains: [docs.beta.io], channels: [C0BETA] }
+replies: all
+`;
+
+describe('the file of DOCKET_CONFIG', () => {
+  const withFile = (content: string | Uint8Array, env: NodeJS.ProcessEnv = {}) => ({
+    ...sound,
+    ACME_DOCS_API_KEY: 'adm_acme',
+    ...env,
+    DOCKET_CONFIG: fileWith(content),
+  });
+
+  test('brings its projects and whatever else it sets', () => {
+    expect(readSettings(withFile(twoProjects, { DOCS_DOMAIN: 'DOCS.beta.io' }))).toMatchObject({
+      projects: [
+        { name: 'acme', apiKey: 'adm_acme', apiKeyVariable: 'ACME_DOCS_API_KEY' },
+        { name: 'beta', apiKey: sound.DOCS_API_KEY, channels: ['C0BETA'] },
+      ],
+      replies: 'all',
+      links: 'thread',
+      docsDomain: 'docs.beta.io',
+    });
+  });
+
+  test('leaves the project to the environment when it has none', () => {
+    const { projects, links } = readSettings(withFile('links: requester', { DOCS_PROJECT_ID: 'prj_1' }));
+    expect(links).toBe('requester');
+    expect(projects).toMatchObject([{ name: 'default', projectId: 'prj_1', domains: undefined }]);
+    expect(problemsOf(withFile('links: requester', { DOCS_API_KEY: '' }))).toEqual([
+      'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
+    ]);
+  });
+
+  test('makes DOCS_API_KEY needless when each project names its own', () => {
+    const file = 'projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }';
+    expect(problemsOf(withFile(file, { DOCS_API_KEY: '' }))).toEqual([]);
+  });
+
+  test("is told along with the environment's problems, with its name", () => {
+    const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
+    expect(problemsOf(env)).toEqual([
+      'PORT must be a port number.',
+      `${env.DOCKET_CONFIG}:2 projects.acme.apiKey.env names an environment variable that is not set. Set it to an admin API key.`,
+      `${env.DOCKET_CONFIG}:5 limit is not a setting. Did you mean limits?`,
+    ]);
+  });
+
+  test('must list DOCS_DOMAIN in a project', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_DOMAIN: 'docs.foo.com' }))).toEqual([
+      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+    ]);
+  });
+
+  test('has the ids of its projects, and DOCS_PROJECT_ID would be nobody’s', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_PROJECT_ID: 'prj_1' }))).toEqual([
+      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+    ]);
+  });
+
+  const noFile =
+    'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.';
+  const notAFile = 'is a folder or another thing that is no file. Set it to a YAML file.';
+  mkdirSync(join(folder, 'folder'));
+  test.each([
+    [join(folder, 'gone.yml'), noFile],
+    [join(fileWith('', 'plain'), 'below.yml'), noFile],
+    [join(folder, 'folder'), notAFile],
+    ['/dev/zero', notAFile],
+    [
+      fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'),
+      'is a file of more than 1 MB. Set it to a YAML file.',
+    ],
+    [
+      fileWith(Buffer.from('links: thread', 'utf16le').fill(0xff, 0, 1), 'utf16.yml'),
+      'is a file whose text is not UTF-8. Save it as UTF-8.',
+    ],
+  ])('cannot be %s', (path, problem) => {
+    expect(problemsOf({ ...sound, DOCKET_CONFIG: path })).toEqual([`DOCKET_CONFIG ${problem}`]);
+  });
+});
+
+describe('.env.example', () => {
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  const lines = [...example.matchAll(/^#? ?([A-Z][A-Z0-9_]+)=(.*)$/gm)];
+  const listed = lines.map(([, name = '']) => name);
+
+  test('lists every variable that is read, once, and no other', () => {
+    expect(known).toContain('SLACK_BOT_TOKEN');
+    expect(listed.toSorted()).toEqual(known.toSorted());
+  });
+
+  test('holds no secret', () => {
+    expect(example).not.toMatch(/x(?:ox[a-z]|app)-\w{4,}/);
+  });
+});

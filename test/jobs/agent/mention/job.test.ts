@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type MentionContext, mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
+import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
+import { createOnce } from '../../../../src/jobs/call-once.ts';
+import { createPolicy, type Verdict } from '../../../../src/policy.ts';
+import { createLog } from '../../../../src/runtime/log.ts';
+import { defaultTiming } from '../../../../src/runtime/timing.ts';
+import { SlackApiError } from '../../../../src/slack/errors.ts';
+import { NamesUnknown } from '../../../../src/slack/names.ts';
+import { createAuditStore } from '../../../../src/store/audit.ts';
+import { createStepStore } from '../../../../src/store/calls.ts';
+import { createRunStore } from '../../../../src/store/runs.ts';
+import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
+import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
+import { aMention, aMentioning } from '../../../support/jobs/agent/a-mention.ts';
+import { aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+
+let redis: TestRedis;
+let nowMs: number;
+let said: { to: object; text: string }[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  nowMs = NOW_MS;
+  said = [];
+});
+afterAll(() => redis.close());
+
+const UNSEEN = "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
+const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
+const allowed: Verdict = { kind: 'allowed', person: ana };
+const notHappened = new Set(['limited', 'unreachable', 'place']);
+
+function contextWith(changes: Partial<MentionContext> = {}, verdict: Verdict = allowed): MentionContext {
+  return {
+    runs: createRunStore(redis.client),
+    threads: createThreadStore(redis.client),
+    policy: { check: async () => verdict, open: () => false },
+    names: async () => ({
+      users: new Map([['U0BEN', 'ben']]),
+      channels: new Map(),
+      groups: new Map(),
+    }),
+    slack: {
+      async whisper(to, { text }) {
+        said.push({ to, text });
+      },
+    },
+    onceInSlack: createOnce({
+      stopping: new AbortController().signal,
+      steps: createStepStore(redis.client),
+      callMs: 1000,
+      marginMs: 1000,
+      didNotHappen: (error) => error instanceof SlackApiError && notHappened.has(error.kind),
+      newToken: () => crypto.randomUUID(),
+      now: () => nowMs,
+    }),
+    audit: createAuditStore(redis.client),
+    limits: { instructionCharacters: 8000 },
+    now: () => nowMs,
+    random: () => 0.5,
+    timing: defaultTiming,
+    log: createLog('silent', []),
+    ...changes,
+  };
+}
+
+async function given(changes: Partial<MentionRun> = {}): Promise<MentionRun> {
+  const run = aMention(changes);
+  const runs = createRunStore(redis.client);
+  await runs.accept(run, (await runs.timeMs()) + 10_000, 0, undefined);
+  return run;
+}
+const look = ({ id }: MentionRun, context = contextWith()) => mentionJob.run({ runId: id }, context);
+const stored = ({ id }: MentionRun) => createRunStore(redis.client).load(id, mentionRun);
+const isOpen = async () => (await createRunStore(redis.client).active()).length > 0;
+const whisperFails = (kind: 'limited' | 'unreachable' | 'place' | 'unclear', retryAfterMs?: number) =>
+  contextWith({
+    slack: {
+      whisper: () =>
+        Promise.reject(
+          new SlackApiError(kind, 'chat.postEphemeral', kind, { ...(retryAfterMs && { retryAfterMs }) }),
+        ),
+    },
+  });
+
+test('an instruction becomes an offer, whose words are kept for its button', async () => {
+  const run = await given({ reply: aMentioning('Add a *quickstart* as <@U0BEN> said') });
+  expect(await look(run)).toEqual({ kind: 'done' });
+  expect(said).toMatchObject([
+    {
+      to: { channel: 'C0DOCS', user: 'U0ANA' },
+      text: expect.stringMatching(/^No agent job is followed here/),
+    },
+  ]);
+  expect(said[0]?.to).not.toHaveProperty('threadTs');
+  expect(await stored(run)).toMatchObject({
+    name: 'ana',
+    reply: { content: {} },
+    answer: { kind: 'offer', text: 'Add a **quickstart** as @ben said' },
+  });
+  expect(await isOpen()).toBe(false);
+});
+
+test('an instruction that is too long for the agent is offered to nobody', async () => {
+  const run = await given({ reply: aMentioning('word '.repeat(2840)) });
+  await look(run);
+  expect(said.map(({ text }) => text)).toEqual([
+    'That is 14,199 characters; the agent gets up to 8,000 at once. Nothing was sent.',
+  ]);
+  expect((await stored(run))?.answer).toEqual({ kind: 'tooLong', characters: 14_199, most: 8000 });
+});
+
+test('in a thread is answered there', async () => {
+  await look(await given({ threadTs: '1.1' }));
+  expect(said).toMatchObject([{ to: { threadTs: '1.1' } }]);
+});
+
+describe('by its words', () => {
+  const problem = { kind: 'noId' as const, name: 'default' };
+  test.each<[string, Partial<MentionRun>, RegExp]>([
+    ['help', {}, /^I pass instructions on/],
+    ['', {}, /^I pass instructions on/],
+    ['stop', {}, /^No agent job is followed in this thread/],
+    ['all replies', {}, /^No agent job is followed in this thread/],
+    ['follow job_1', { problem }, /^I don't know the project's id/],
+    ['follow aj_3f9a…4a06', {}, /^Which job\?/],
+  ])('%j', async (text, changes, answer) => {
+    const run = await given({ reply: aMentioning(text), ...changes });
+    await look(run);
+    // Once answered, nothing of the message is kept.
+    expect((await stored(run))?.reply.content).toEqual({});
+    expect(await stored(run)).not.toHaveProperty('answer.text');
+    expect(said).toMatchObject([{ text: expect.stringMatching(answer) }]);
+  });
+});
+
+describe('who may not instruct the agent', () => {
+  const refused: Verdict = { kind: 'refused', person: ana, ask: ['docs-admins'] };
+
+  test('is told whom to ask, and leaves an audit line', async () => {
+    const context = contextWith({}, refused);
+    const run = await given();
+    expect(await look(run, context)).toEqual({ kind: 'done' });
+    expect(said).toMatchObject([
+      { text: "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins." },
+    ]);
+    expect((await context.audit.last('T0ACME', 10)).refused).toMatchObject([
+      { user: { id: 'U0ANA', name: 'ana' }, channel: 'C0DOCS', result: 'refused: not permitted' },
+    ]);
+    expect(await stored(run)).not.toHaveProperty('answer.text');
+    expect((await stored(run))?.reply.content).toEqual({});
+  });
+
+  test('is somebody of another organization, unless named', async () => {
+    const reply = { ...aMentioning('Go'), external: true };
+    const policyOf = (agent: string[]) =>
+      createPolicy({
+        person: async () => ana,
+        groupMembers: async () => [],
+        groups: async () => [],
+        lacksScope: () => false,
+        allow: { export: [], agent, digest: [], admin: [] },
+        timeoutMs: 1000,
+        cacheMs: 1000,
+        now: () => nowMs,
+        log: createLog('silent', []),
+      });
+    await look(await given({ id: 'm1', reply }), contextWith({ policy: policyOf(['everyone']) }));
+    await look(await given({ id: 'm2', reply }), contextWith({ policy: policyOf(['U0ANA']) }));
+    expect(said).toMatchObject([
+      { text: expect.stringMatching(/^You can't instruct/) },
+      { text: expect.stringMatching(/^No agent job/) },
+    ]);
+  });
+
+  test('since Slack shows nobody to the app, is told who can mend it', async () => {
+    const run = await given();
+    expect(await look(run, contextWith({}, { kind: 'unknown', missingScope: true }))).toEqual({
+      kind: 'done',
+    });
+    expect(said).toMatchObject([{ text: UNSEEN }]);
+  });
+});
+
+describe('looks again later', () => {
+  test.each<[string, () => MentionContext]>([
+    ['while Slack does not tell who it is', () => contextWith({}, { kind: 'unknown' })],
+    [
+      'while Slack does not tell the names in it',
+      () => contextWith({ names: () => Promise.reject(new NamesUnknown('away')) }),
+    ],
+    ['while Slack is away', () => whisperFails('unreachable')],
+    ['while Slack takes no more', () => whisperFails('limited')],
+  ])('%s, for ten minutes', async (_, failing) => {
+    const run = await given();
+    expect(await look(run, failing())).toEqual({ kind: 'again', inMs: 1000 });
+    nowMs += 8000;
+    expect(await look(run, failing())).toEqual({ kind: 'again', inMs: 8000 });
+    nowMs += 600_000;
+    expect(await look(run, failing())).toEqual({ kind: 'done' });
+    expect(await isOpen()).toBe(false);
+    expect(said).toEqual([]);
+  });
+
+  test('no sooner than Slack asked for, and then says it once', async () => {
+    const run = await given();
+    expect(await look(run, whisperFails('limited', 20_000))).toEqual({ kind: 'again', inMs: 20_000 });
+    expect(await look(run)).toEqual({ kind: 'done' });
+    expect(said).toHaveLength(1);
+  });
+});
+
+test.each(['place', 'unclear'] as const)(
+  'an answer that Slack refused or may have taken (%s) is the last',
+  async (kind) => {
+    const run = await given();
+    expect(await look(run, whisperFails(kind))).toEqual({ kind: 'done' });
+    expect(await isOpen()).toBe(false);
+  },
+);
+
+test('looked at twice is answered once', async () => {
+  const run = await given();
+  await look(run);
+  await look(run);
+  expect(said).toHaveLength(1);
+});
+
+describe('under a message of ours', () => {
+  test('waits until it is clear whether the thread is followed', async () => {
+    const run = await given({ early: true, threadTs: '1.1' });
+    expect(await look(run)).toEqual({ kind: 'again', inMs: 10_000 });
+    nowMs += 10_000;
+    expect(await look(run)).toEqual({ kind: 'done' });
+    expect(said).toHaveLength(1);
+  });
+
+  test('is left to the run that follows the thread by then', async () => {
+    const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' };
+    const { runs, threads } = contextWith();
+    const thread = aThread({ claim: threadClaim(place) });
+    await runs.accept(thread, (await runs.timeMs()) + 10_000, 60_000, undefined);
+    const run = await given({ early: true, threadTs: '1.1' });
+    await threads.tell('agent-thread', place, { entry: run.reply, once: run.reply.ts }, true);
+    nowMs += 10_000;
+    expect(await look(run)).toEqual({ kind: 'done' });
+    expect(said).toEqual([]);
+    expect(await stored(run)).not.toHaveProperty('answer');
+  });
+});
+
+test('that breaks again and again is given up', async () => {
+  const run = await given();
+  await mentionJob.giveUp?.({ runId: run.id }, contextWith(), '7f3c');
+  expect(await isOpen()).toBe(false);
+});

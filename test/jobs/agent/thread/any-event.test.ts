@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Heard } from '../../../../src/jobs/agent/thread/event.ts';
+import { type Instruction, OVER_KEPT, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import {
+  ana,
+  ben,
+  cleo,
+  clicks,
+  deleted,
+  edited,
+  hear,
+  instructs,
+  ts,
+  wrote,
+} from '../../../support/jobs/agent/hearing.ts';
+
+const who = fc.constantFrom(ana, ben, cleo);
+const second = fc.nat({ max: 12 });
+const text = fc.constantFrom(
+  'one',
+  '<@U0DOCKET> two',
+  'three <@U0CLEO>',
+  'aside',
+  '',
+  '<@U0DOCKET> all replies',
+  '<@U0DOCKET> only when mentioned',
+);
+const id = fc.oneof(second.map(ts), fc.constantFrom('d1', 'd2', 'old', 'unknown', 'failed'));
+const actions = [
+  'send',
+  'notForAgent',
+  'always',
+  'discard',
+  'sendAgain',
+  'leave',
+  'checkJob',
+  'onlyMentioned',
+  'allReplies',
+] as const;
+
+const anyHeard: fc.Arbitrary<Heard> = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(who, second, text, fc.boolean()).map((all) => wrote(...all)) },
+  fc.tuple(who, second, text).map((all) => edited(...all)),
+  second.map(deleted),
+  fc
+    .tuple(who, fc.constantFrom('d1', 'd2'), text, fc.integer({ min: NOW_MS, max: NOW_MS + 9000 }))
+    .map((all) => instructs(...all)),
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        who,
+        fc.constantFrom(...actions),
+        fc.oneof(fc.array(id, { maxLength: 3 }), fc.constant<string[]>(['round', '1'])),
+        fc.integer({ min: 1, max: 2 }),
+      )
+      .map((all) => clicks(...all)),
+  },
+  { weight: 1, arbitrary: who.map((by) => clicks(by, 'stop')) },
+);
+
+/** Something of everything, and as much that is over as is kept. */
+const busy = aThread({
+  instructions: [
+    anInstruction({ id: 'old', state: 'over', outcome: 'sent' }),
+    ...Array.from({ length: OVER_KEPT - 1 }, (_, index) =>
+      anInstruction({ id: `o${index}`, state: 'over', outcome: 'sent', text: '' }),
+    ),
+    anInstruction({ id: 'failed', state: 'failed' }),
+    anInstruction({ id: ts(0), state: 'working' }),
+    anInstruction({ id: 'unknown', state: 'unknown' }),
+  ],
+  rounds: [aRound({ last: { id: 'old', by: ana, excerpt: 'x' }, ending: { kind: 'failed', atMs: NOW_MS } })],
+  troubles: [aTrouble({ id: 'unknown' }), aTrouble({ id: 'failed', why: 'down' })],
+});
+
+const isPending = ({ state }: Instruction) => state === 'held' || state === 'waiting';
+const count = ({ instructions }: ThreadRun, ...states: Instruction['state'][]) =>
+  instructions.filter(({ state }) => states.includes(state)).length;
+
+test('whatever is heard, in whatever order', () => {
+  const step = fc.record({
+    what: anyHeard,
+    nowMs: fc.integer({ min: NOW_MS, max: NOW_MS + 1_200_000 }),
+    mayNot: fc.constantFrom<string[][]>([], [], ['U0BEN']),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(aThread(), busy), (steps, start) => {
+      let thread = start;
+      for (const { what, ...how } of steps) {
+        const before = thread;
+        thread = hear(before, [what], how);
+        checkStep(before, what, thread);
+        // Everything may come twice.
+        expect(hear(thread, [what], how).instructions).toEqual(thread.instructions);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function checkStep(before: ThreadRun, what: Heard, after: ThreadRun) {
+  const { instructions, notes } = after;
+  expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
+  expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
+  expect(count(after, 'over')).toBeLessThanOrEqual(OVER_KEPT);
+  expect(count(after, 'sending', 'unknown')).toBeLessThanOrEqual(count(before, 'sending', 'unknown'));
+  expect(after.crowd || !before.crowd).toBe(true);
+  const waiting = instructions.filter(({ state }) => state === 'waiting');
+  expect(waiting).toEqual(waiting.toSorted((one, other) => one.atMs - other.atMs));
+  // Nothing that waits stands before something that went out.
+  const firstPending = instructions.findIndex(isPending);
+  if (firstPending >= 0) expect(instructions.slice(firstPending).every(isPending)).toBe(true);
+  for (const one of instructions) {
+    expect(one.text === '' && isPending(one)).toBe(false);
+    const earlier = before.instructions.find((other) => other.id === one.id);
+    if (earlier === undefined || isPending(earlier)) continue;
+    const isWanted = what.kind === 'clicked' && what.action === 'sendAgain' && what.about.includes(one.id);
+    if (isPending(one)) expect(isWanted && ['unknown', 'failed'].includes(earlier.state)).toBe(true);
+    expect(one.attempt).toBe(isPending(one) ? earlier.attempt + 1 : earlier.attempt);
+  }
+  // Nobody waits for a question that was never asked.
+  for (const { by } of instructions.filter(({ state }) => state === 'held'))
+    expect(notes.some(({ kind, to }) => kind === 'question' && to === by.id)).toBe(true);
+}

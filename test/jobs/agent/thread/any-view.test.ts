@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkMessageBlocks, mistakesIn } from '../../../../demo/slack/block-kit/check.ts';
+import { notifiedBy } from '../../../../demo/slack/notifies.ts';
+import type { Block } from '../../../../demo/slack/workspace.ts';
+import { agentActions, threadButton } from '../../../../src/jobs/agent/thread/buttons.ts';
+import { threadLine } from '../../../../src/jobs/agent/thread/list-view.ts';
+import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
+import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { type Message, message } from '../../../../src/slack/blocks.ts';
+import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { anyNote, anyThread } from '../../../support/jobs/agent/arbitrary-threads.ts';
+import { buttonsIn, THREAD } from '../../../support/jobs/export/reading.ts';
+
+const everyMessage = (thread: ThreadRun, note: Note) => [
+  ...threadMessages(thread),
+  { key: 'note', message: noteMessage(thread, note) },
+  { key: 'listed', message: message([threadLine(thread, undefined)]) },
+];
+
+function always(claim: (shown: { key: string; message: Message }, thread: ThreadRun, note: Note) => void) {
+  fc.assert(
+    fc.property(anyThread, anyNote, (thread, note) => {
+      for (const shown of everyMessage(thread, note)) claim(shown, thread, note);
+    }),
+    { numRuns: 400 },
+  );
+}
+
+/** Whom a message may mention: those whom an ending or an open trouble concerns. */
+function concerned(key: string, { id, owner, rounds, troubles }: ThreadRun): string[] {
+  const authors = rounds
+    .filter(({ n }) => key === `${id}.end.${n}`)
+    .flatMap((round) => round.authors.map((author) => author.id));
+  const troubled = troubles.filter(
+    (one) => key === `${id}.trouble.${one.id}.${one.attempt}` && one.answer === undefined,
+  );
+  const broken = key === `${id}.broken` ? [owner.id] : [];
+  return [...authors, ...troubled.map(({ by }) => by.id), ...broken];
+}
+
+test('Slack takes every message', () => {
+  fc.assert(
+    fc.property(anyThread, anyNote, (thread, note) => {
+      const listed = { message: message([threadLine(thread, THREAD)]) };
+      for (const { message: shown } of [...everyMessage(thread, note), listed]) {
+        expect(mistakesIn(shown.blocks, 'message')).toEqual([]);
+        expect(() => checkMessageBlocks(shown.blocks, (prefix) => prefix)).not.toThrow();
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('nobody is mentioned but those whom an ending or a trouble concerns', () => {
+  always(({ key, message: { text, blocks } }, thread) => {
+    const allowed = concerned(key, thread);
+    expect(allowed).toEqual(expect.arrayContaining(notifiedBy(text, blocks as unknown as Block[])));
+    const ours = allowed
+      .reduce((rest, id) => rest.replaceAll(`<@${id}>`, ''), text)
+      .replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
+    expect(ours).not.toMatch(/[<>]/);
+  });
+});
+
+test('the words can be read aloud, and fit', () => {
+  always(({ message: { text } }) => {
+    expect(text.trim()).not.toBe('');
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);
+  });
+});
+
+test('one line of somebody else stays one line, and changes no direction', () => {
+  always(({ message: { text } }) => {
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+    expect(text.split('\n').length).toBeLessThanOrEqual(6);
+  });
+});
+
+test('every button carries what its listener understands, or opens a page', () => {
+  const ours: string[] = Object.values(agentActions).filter(
+    (action) => action !== agentActions.openPullRequest,
+  );
+  always(({ message: { blocks } }, thread) => {
+    for (const { action_id: action, value, url } of buttonsIn(blocks)) {
+      if (action === agentActions.openPullRequest) {
+        expect(value).toBeUndefined();
+        expect(url).toMatch(/^https?:\/\//);
+        continue;
+      }
+      expect(ours).toContain(action);
+      expect(url).toBeUndefined();
+      expect(threadButton.parse(JSON.parse(value ?? '')).run).toBe(thread.id);
+    }
+  });
+});
+
+test('a thread that has ended has no button that somebody would have to work on', () => {
+  always(({ key, message: { blocks } }, { state }) => {
+    if (state !== 'ended' || key === 'note') return;
+    const actions = buttonsIn(blocks).map(({ action_id }) => action_id);
+    expect(actions.filter((action) => action !== agentActions.openPullRequest)).toEqual([]);
+  });
+});
+
+test('only what somebody still has to read or answer is kept for good', () => {
+  fc.assert(
+    fc.property(anyThread, (thread) => {
+      for (const { lasting } of threadMessages(thread))
+        if (thread.state === 'ended') expect(lasting).toBeUndefined();
+    }),
+  );
+});
+
+test('however much waits, the message about a limit fits', () => {
+  const waiting = Array.from({ length: 3000 }, (_, n) =>
+    anInstruction({ id: `1789912860.${n}`, excerpt: '<'.repeat(500) }),
+  );
+  const limit = { n: 1, kind: 'ours' as const, perHour: 100, sinceMs: NOW_MS, untilMs: NOW_MS, refusals: 0 };
+  for (const { message: shown } of threadMessages(aThread({ instructions: waiting, limit })))
+    expect(mistakesIn(shown.blocks, 'message')).toEqual([]);
+});

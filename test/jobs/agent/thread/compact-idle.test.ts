@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idling } from '../../../../src/jobs/agent/thread/compact-idle.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
+import { agentWorld } from '../../../support/jobs/agent/agent-world.ts';
+import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { ana, ben, clicks, edited, hear, told, ts, wrote } from '../../../support/jobs/agent/hearing.ts';
+
+const over = (many: number, changes: Partial<Instruction> = {}) =>
+  Array.from({ length: many }, (_, index) =>
+    anInstruction({ id: ts(-1000 + index), state: 'over', outcome: 'sent', text: '', round: 1, ...changes }),
+  );
+const ending = { kind: 'noPr' as const, atMs: NOW_MS };
+const failed = { kind: 'failed' as const, atMs: NOW_MS };
+
+test('of what is over, the latest are known: whoever edits one is told that it was sent', () => {
+  const thread = idling(aThread({ instructions: over(30) }), NOW_MS);
+  expect(thread.instructions.map(({ id }) => id)).toEqual([ts(-975), ts(-974), ts(-973), ts(-972), ts(-971)]);
+  expect(told(hear(thread, [edited(ana, -971, 'Other words')]))).toEqual(['ana: edited']);
+  expect(idling(thread, NOW_MS)).toBe(thread);
+});
+
+describe('stays as it is', () => {
+  test.each<[string, Parameters<typeof aThread>[0]]>([
+    ['while something waits', { instructions: [...over(30), anInstruction()] }],
+    [
+      'while it is not clear what was sent',
+      { instructions: [...over(30), anInstruction({ state: 'unknown' })] },
+    ],
+    ['while the agent works', { instructions: over(30), rounds: [aRound()] }],
+  ])('%s', (_, changes) => {
+    const thread = aThread(changes);
+    expect(idling(thread, NOW_MS)).toBe(thread);
+  });
+});
+
+test('what failed can still be sent again: one that did not arrive, and a round', () => {
+  const one = anInstruction({ id: ts(1), state: 'failed', outcome: 'notSent' });
+  expect(idling(aThread({ instructions: [...over(30), one] }), NOW_MS).instructions.at(-1)).toEqual(one);
+  const last = anInstruction({ state: 'over', outcome: 'sent', round: 1 });
+  const rounds = [aRound({ ending: failed }), aRound({ n: 2, count: 0, last: undefined, ending })];
+  const thread = idling(aThread({ instructions: [last, ...over(30)], rounds }), NOW_MS);
+  const again = hear(thread, [clicks(ben, 'sendAgain', ['round', '1'])]);
+  expect(again.instructions.at(-1)).toMatchObject({ state: 'waiting', text: last.text });
+});
+
+test('edits that came before their message, and questions, are forgotten when they are old', () => {
+  const early = [
+    { ts: ts(-700), deleted: true },
+    { ts: ts(-10), deleted: true },
+  ];
+  const askedAtMs = { [ana.id]: NOW_MS - 700_000, [ben.id]: NOW_MS - 10_000 };
+  const thread = idling(aThread({ early, askedAtMs }), NOW_MS);
+  expect(thread.early).toEqual([{ ts: ts(-10), deleted: true }]);
+  expect(thread.askedAtMs).toEqual({ [ben.id]: NOW_MS - 10_000 });
+});
+
+describe('a thread that has become idle', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis.close());
+
+  test('is a small record, whatever went through it', async () => {
+    const world = agentWorld(redis);
+    await world.follows({ mode: 'all' });
+    const jobs = { status: 'active' as const, rawStatus: 'active' };
+    world.docs.getAgentJob = async ({ jobId }) => ({ id: jobId, ...jobs });
+    for (let index = 1; index <= 40; index += 1)
+      await world.hears(wrote(index % 2 ? ana : ben, index, `Instruction ${index}: ${'word '.repeat(1000)}`));
+    await world.look();
+    world.docs.getAgentJob = async ({ jobId }) => ({
+      id: jobId,
+      status: 'completed',
+      rawStatus: 'completed',
+      prLink: 'https://github.com/acme/docs/pull/1',
+    });
+    world.clock.ms += 300_000;
+    await world.watchLooks(5);
+    await world.look();
+    const thread = await world.thread();
+    expect(world.prompts).toHaveLength(40);
+    expect(thread.rounds).toMatchObject([{ told: true, ending: { kind: 'newPr' } }]);
+    expect(await redis.client.hstrlen(keys.run(world.id), 'json')).toBeLessThan(2500);
+  });
+});

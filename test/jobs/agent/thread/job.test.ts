@@ -1,0 +1,355 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
+import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import { Stopping } from '../../../../src/runtime/stopping.ts';
+import { SlackApiError } from '../../../../src/slack/errors.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
+import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { ana, ben, clicks, instructs, wrote } from '../../../support/jobs/agent/hearing.ts';
+
+let world: AgentWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
+});
+
+const HOUR = 3_600_000;
+const PR = 'https://github.com/acme/docs/pull/1';
+const refused = (kind: DocsApiErrorKind, operation: 'sendFollowUp' | 'getAgentJob' = 'sendFollowUp') =>
+  new DocsApiError('refused', { operation, kind, happened: 'no', retryable: kind === 'rate_limited' });
+
+test('a platform that says "too many" again and again is told of in one message', async () => {
+  await world.follows();
+  world.docs.sendFollowUp = async () => {
+    throw refused('rate_limited');
+  };
+  await world.hears(wrote(ana, 1, 'please'));
+  for (let times = 0; times < 4; times += 1) {
+    await world.look();
+    world.clock.ms = ((await world.thread()).limit?.untilMs ?? 0) + 10;
+    // Redis' clock does not move along.
+    await world.client.del(keys.budget('follow-ups:default:hold'));
+  }
+  expect(
+    new Set(world.shown.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0])).size,
+  ).toBe(1);
+  expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
+});
+
+test('whether its channel is public is not settled by a process that is to stop', async () => {
+  const asked = { ...aThread().asked, isPublic: false };
+  const channel = world.context.slack.channel;
+  world.context.slack.channel = async () => {
+    throw new Stopping();
+  };
+  const fresh = { state: 'accepted', checked: false, asked } as const;
+  await expect(world.follows(fresh)).rejects.toThrow(Stopping);
+  expect(await world.thread()).toMatchObject({ ...fresh, rev: 1 });
+  world.context.slack.channel = channel;
+  await world.look();
+  expect((await world.thread()).asked.isPublic).toBe(true);
+});
+
+test('one thread with many instructions does not keep the hour’s limit from another one', async () => {
+  const since: number[] = [];
+  const { save } = world.context.threads;
+  world.context.threads.save = (run, taken, spend) => {
+    if (spend) since.push(spend.sinceMs);
+    return save(run, taken, spend);
+  };
+  const written = [1, 2, 3].map((at) => wrote(ana, at, `Number ${at}`));
+  await world.follows();
+  world.clock.ms = NOW_MS + 60_000;
+  await world.hears(...written);
+  await world.look();
+  expect(world.prompts).toHaveLength(3);
+  // The first since it was written, the others since the one before them went out.
+  expect(since.map((atMs) => Math.floor((atMs - NOW_MS) / 1000))).toEqual([1, 60, 60]);
+});
+
+test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {
+  await world.follows({ mode: 'all' });
+  const { check } = world.context.policy;
+  world.context.policy.check = async () => ({ kind: 'unknown' });
+  await world.hears(wrote(ben, 1, 'hello'));
+  expect(await world.look()).toMatchObject({ kind: 'again' });
+  expect(world.prompts).toEqual([]);
+  world.context.policy.check = check;
+  await world.look();
+  expect(world.prompts).toEqual(['hello']);
+});
+
+test('the end of a round that came while the thread was away is told all the same', async () => {
+  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
+  const run = { agentJobId: 'aj_3f9a77bd04c24a06', instructions: [one], seen: undefined, watched: false };
+  // The watch knows of the send; the process died before the thread did.
+  await world.follows({ ...run, state: 'carding' });
+  const thread = { ...(await world.thread()), ...run, state: 'following' as const };
+  await world.context.watches.sent(
+    thread,
+    `${world.id} ${one.id} 1`,
+    { id: 'aj', status: 'active', rawStatus: 'active' },
+    NOW_MS,
+  );
+  await world.threads.save(thread, 0);
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  world.clock.ms += 300_000;
+  await world.watchLooks(4);
+  await world.look();
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('opened a pull request: acme/docs#1')]);
+});
+
+test('a send whose watch was not woken is looked at after a restart', async () => {
+  await world.follows();
+  await world.hears(wrote(ana, 1, 'please'));
+  await world.look();
+  await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
+  const sent = await world.thread();
+  await world.context.watches.sent(
+    sent,
+    `${world.id} ${sent.instructions[0]?.id} 1`,
+    { id: 'aj', status: 'active', rawStatus: 'active' },
+    NOW_MS,
+  );
+  expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
+});
+
+test('a watch of a newer Docket does not end its threads: what can be sent goes out', async () => {
+  await world.follows();
+  const record = JSON.stringify({ ...(await world.watched()), v: 2 });
+  await world.client.hset(keys.run(world.watch), 'json', record);
+  await world.hears(wrote(ana, 1, 'please'));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  expect(world.prompts).toEqual(['please']);
+  // A wish for a look cannot be kept there, but breaks nothing.
+  await world.hears(clicks(ana, 'checkNow'));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  expect((await world.thread()).state).toBe('following');
+});
+
+describe('an entry of a newer Docket', () => {
+  const newer = { kind: 'unheard of' };
+  const waiting = () => world.client.lrange(keys.inbox(world.id), 0, -1);
+
+  test('is kept, with all that came after it; what came before goes out', async () => {
+    await world.follows();
+    await world.hears(wrote(ana, 1, 'one'));
+    await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
+    await world.hears(wrote(ana, 2, 'two'));
+    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    expect(world.prompts).toEqual(['one']);
+    expect((await waiting()).map((entry) => JSON.parse(entry))).toEqual([newer, wrote(ana, 2, 'two')]);
+    await world.client.lpop(keys.inbox(world.id));
+    await world.look();
+    expect(world.prompts).toEqual(['one', 'two']);
+  });
+
+  test('is kept by a thread that has ended, too', async () => {
+    await world.follows();
+    await world.hears(clicks(ana, 'stop'));
+    await world.look();
+    await world.hears(instructs(ana, 'i1', 'do it'));
+    await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
+    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    expect(world.said).toEqual([expect.stringContaining('follows no job any more')]);
+    expect(await waiting()).toEqual([JSON.stringify(newer)]);
+  });
+});
+
+test('whoever wants something of a thread that was just stopped is told', async () => {
+  await world.follows();
+  await world.hears(clicks(ben, 'stop'));
+  await world.hears(
+    instructs(ana, 'i1', 'do it'),
+    wrote(ana, 3, '<@U0DOCKET> follow aj_2'),
+    wrote(ben, 4, 'thanks'),
+  );
+  for (let times = 0; times < 3; times += 1) await world.look();
+  const told = world.said.filter((text) => text.includes('follows no job any more'));
+  expect(told.map((text) => text.slice(0, 5))).toEqual(['U0ANA', 'U0ANA']);
+  expect(world.audited).toContain('U0BEN agent: stopped');
+});
+
+test('people see how things are while instructions go out one after the other', async () => {
+  await world.follows();
+  const { sendFollowUp } = world.docs;
+  world.docs.sendFollowUp = async (input) => {
+    world.clock.ms += 3000;
+    return sendFollowUp(input);
+  };
+  await world.hears(...Array.from({ length: 20 }, (_, index) => wrote(ana, index, `please ${index}`)));
+  const before = world.reacted.length;
+  await world.look();
+  expect(world.prompts).toHaveLength(20);
+  // The first time after one send, with all that wait.
+  expect(world.reacted[before]?.size).toBe(20);
+  expect(world.reacted.length - before).toBeGreaterThan(10);
+});
+
+test('private notes do not hold up instructions, and none is tried after a refusal', async () => {
+  await world.follows({ mode: 'mention' });
+  let whispers = 0;
+  world.context.slack.whisper = async () => {
+    whispers += 1;
+    throw new SlackApiError('limited', 'chat.postEphemeral', 'ratelimited', {
+      retryAfterMs: 30_000,
+    });
+  };
+  await world.hears(...Array.from({ length: 30 }, (_, index) => wrote(ana, index, '<@U0DOCKET> help')));
+  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 30_000 });
+  expect(whispers).toBe(1);
+});
+
+describe('a job that the platform does not know', () => {
+  beforeEach(() => world.follows());
+
+  const unknownFor = async (ms: number) => {
+    world.docs.getAgentJob = async () => {
+      throw refused('not_found', 'getAgentJob');
+    };
+    await world.hears(clicks(ana, 'checkJob'));
+    await world.look();
+    const endMs = world.clock.ms + ms;
+    while (world.clock.ms < endMs) {
+      await world.watchLooks(1);
+      world.clock.ms += 1000;
+    }
+    await world.look();
+  };
+
+  test('for a moment is not gone', async () => {
+    await unknownFor(10_000);
+    expect((await world.watched()).gone).toBeUndefined();
+  });
+
+  test('for a minute is gone, until it is known again', async () => {
+    await unknownFor(120_000);
+    expect((await world.thread()).gone).toBe(true);
+    await world.hears(wrote(ana, 200, 'please'));
+    await world.look();
+    expect(world.prompts).toEqual(['please']);
+    expect((await world.thread()).gone).toBeUndefined();
+  });
+});
+
+test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
+  await world.follows();
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.look();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.watchLooks();
+  await world.look();
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching after 6 h')]);
+  await world.hears(clicks(ana, 'checkNow', ['round', '1']));
+  await world.look();
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  await world.watchLooks();
+  await world.look();
+  const [, ending] = world.texts('.end.');
+  expect(ending).toContain('<@U0BEN> The agent opened a pull request: acme/docs#1');
+  expect(ending).not.toContain('elsewhere');
+});
+
+test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {
+  await world.follows({ mode: 'all' });
+  world.docs.sendFollowUp = async () => {
+    throw refused('rate_limited');
+  };
+  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  await world.look();
+  await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref123');
+  await world.look();
+  expect((await world.thread()).ended).toMatchObject({ why: 'broken', ref: 'ref123', unsent: 2 });
+  expect(world.audited.filter((line) => line.includes('discarded'))).toHaveLength(2);
+});
+
+test('a thread that ends leaves nothing behind that stays for ever', async () => {
+  await world.follows();
+  world.docs.sendFollowUp = async () => {
+    throw refused('bad_request');
+  };
+  await world.hears(wrote(ana, 1, 'please'));
+  await world.look();
+  await world.hears(clicks(ana, 'stop'));
+  for (let times = 0; times < 3; times += 1) await world.look();
+  await world.watchLooks();
+  const endless: string[] = [];
+  for (const key of await world.client.keys('*'))
+    if ((await world.client.pttl(key)) === -1) endless.push(key);
+  // The lists of what is to be done, which empty themselves.
+  expect(endless.filter((key) => ![keys.activeRuns(), keys.undelivered()].includes(key))).toEqual([]);
+  expect(await world.client.exists(keys.claim('agent-thread T0ACME C0DOCS 1789912800.000100'))).toBe(0);
+});
+
+test('that the platform does not answer is no longer said once it is not tried any more', async () => {
+  await world.follows({ mode: 'all' });
+  world.docs.sendFollowUp = async () => {
+    throw new DocsApiError('away', {
+      operation: 'sendFollowUp',
+      kind: 'refused',
+      happened: 'no',
+      retryable: true,
+    });
+  };
+  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  for (let times = 0; times < 14; times += 1) {
+    await world.look();
+    world.clock.ms += 30_000;
+  }
+  const [first, ...others] = world.texts('.retry.');
+  expect(first).not.toContain('I keep trying');
+  expect(others.at(-1)).toContain('"two" is not sent yet');
+});
+
+test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
+  await world.follows();
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.look();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.watchLooks();
+  await world.look();
+  world.docs.getAgentJob = async () => ({
+    id: 'aj',
+    status: 'completed',
+    rawStatus: 'completed',
+    prLink: PR,
+  });
+  // Somebody clicks in the other thread, and this one hears of it with its end only.
+  await world.context.watches.wantLook(await world.thread());
+  await world.watchLooks();
+  await world.look();
+  const ending = world.texts('.end.').at(-1);
+  expect(ending).toContain('<@U0BEN> The agent opened a pull request');
+  expect(ending).not.toContain('elsewhere');
+});
+
+test.each(['the project goes from the settings', 'the thread breaks'])(
+  'when %s, nobody waits behind it for the hour’s limit',
+  async (what) => {
+    world.context.limits = { ...world.context.limits, followUpsPerHour: 1 };
+    await world.follows({ mode: 'all' });
+    await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+    await world.look();
+    const use = () => world.context.budgets.use({ name: 'follow-ups:default', perHour: 1 });
+    expect(await use()).toMatchObject({ used: 1, waiting: 1 });
+    if (what === 'the thread breaks') await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref');
+    else {
+      world.context.projectId = () => undefined;
+      world.clock.ms += HOUR;
+      await world.look();
+    }
+    expect(await use()).toMatchObject({ waiting: 0 });
+  },
+);

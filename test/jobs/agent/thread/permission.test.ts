@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { Verdict } from '../../../../src/policy.ts';
+import type { TestRedis } from '../../../support/flows/redis.ts';
+import { type AgentWorld, agentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
+import { anInstruction, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { ana, ben, fates, wrote } from '../../../support/jobs/agent/hearing.ts';
+
+let redis: TestRedis;
+let world: AgentWorld;
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
+});
+
+const person = (id: string) => ({ id, name: id, fullMember: true, active: true });
+const kinds: Record<Verdict['kind'], (id: string) => Verdict> = {
+  allowed: (id) => ({ kind: 'allowed', person: person(id) }),
+  refused: (id) => ({ kind: 'refused', person: person(id), ask: ['docs-admins'] }),
+  unknown: () => ({ kind: 'unknown' }),
+};
+const says = (of: string, kind: Verdict['kind']) => {
+  world.context.policy.check = async (id) => kinds[id === of ? kind : 'allowed'](id);
+};
+
+/** What everybody wrote waits for the hour's limit. */
+async function waits(...words: [typeof ana, string][]) {
+  await world.follows({ mode: 'all' });
+  const limit = { n: 1, kind: 'ours' as const, perHour: 1, sinceMs: NOW_MS, refusals: 0 };
+  await world.threads.save(
+    { ...(await world.thread()), limit: { ...limit, untilMs: NOW_MS + 3_600_000 } },
+    0,
+  );
+  await world.hears(...words.map(([by, text], index) => wrote(by, index + 1, text)));
+  await world.look();
+  expect(world.prompts).toEqual([]);
+  world.clock.ms += 3_600_000;
+}
+
+test('what waited for an hour does not go out when its author may no longer instruct the agent', async () => {
+  await waits([ben, 'One'], [ana, 'Two'], [ben, 'Three']);
+  says(ben.id, 'refused');
+  await world.look();
+  expect(world.prompts).toEqual(['Two']);
+  expect(fates(await world.thread())).toEqual(['discarded: One', 'working: Two', 'discarded: Three']);
+});
+
+test('whoever wrote it is told privately what was not sent, and it has its lines in the audit log', async () => {
+  await waits([ben, 'One'], [ben, 'Two'], [ben, 'Three'], [ben, 'Four'], [ben, 'Five']);
+  says(ben.id, 'refused');
+  await world.look();
+  expect(world.said).toEqual([
+    [
+      'U0BEN: You may no longer instruct the agent here, so what was waiting was not sent. Ask @docs-admins.',
+      '"One"\n"Two"\n"Three"\nand 2 more',
+    ].join('\n'),
+  ]);
+  expect(world.audited.filter((line) => line.includes('U0BEN'))).toEqual([
+    ...Array.from({ length: 5 }, () =>
+      expect.stringMatching(/^U0BEN instruction: discarded · \d characters$/),
+    ),
+    'U0BEN agent: refused: not permitted',
+  ]);
+  expect([...(world.reacted.at(-1) ?? [])].map(([, reaction]) => reaction)).toEqual(Array(5).fill(undefined));
+});
+
+test('what Slack does not tell is waited for, and nothing goes out meanwhile', async () => {
+  await waits([ben, 'One']);
+  says(ben.id, 'unknown');
+  expect(await world.look()).toMatchObject({ kind: 'again' });
+  expect(world.prompts).toEqual([]);
+  says(ben.id, 'allowed');
+  await world.look();
+  expect(world.prompts).toEqual(['One']);
+});
+
+test('what is sent once more is asked about as well', async () => {
+  await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
+  expect(world.prompts).toHaveLength(1);
+  await redis.client.flushall();
+  world = agentWorld(redis);
+  says(ben.id, 'refused');
+  await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
+  expect(world.prompts).toEqual([]);
+});
+
+test('a job that was to be made with it is not made', async () => {
+  says(ana.id, 'refused');
+  const made: string[] = [];
+  world.docs.createAgentJob = async ({ prompt }) => {
+    made.push(prompt);
+    return { id: 'aj', status: 'active', rawStatus: 'active' };
+  };
+  await world.follows({ agentJobId: undefined, instructions: [anInstruction({ creates: true })] });
+  expect(made).toEqual([]);
+  expect((await world.thread()).ended).toMatchObject({ why: 'notMade' });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { outcomesBetween, reactionsOf } from '../../../../src/jobs/agent/thread/reactions.ts';
+import { type Instruction, OVER_KEPT } from '../../../../src/jobs/agent/thread/record.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/any-thread.ts';
+import { ana, clicks, hear } from '../../../support/jobs/agent/hearing.ts';
+
+type Fate = Pick<Instruction, 'state' | 'outcome'>;
+const fate = (state: Instruction['state'], outcome?: Instruction['outcome']): Fate => ({ state, outcome });
+const withOne = (changes: Partial<Instruction>) => aThread({ instructions: [anInstruction(changes)] });
+const results = (before: Partial<Instruction>, after: Partial<Instruction>) =>
+  outcomesBetween(withOne(before), withOne(after)).map(({ result }) => result);
+
+describe('the audit log', () => {
+  test.each([
+    [fate('sending'), fate('working'), ['sent']],
+    [fate('sending'), fate('over', 'sent'), ['sent']],
+    [fate('working'), fate('over', 'sent'), []],
+    [fate('held'), fate('over', 'notForAgent'), ['not for the agent']],
+    [fate('waiting'), fate('over', 'discarded'), ['discarded']],
+    [fate('waiting'), fate('over', 'withdrawn'), ['withdrawn']],
+    [fate('sending'), fate('unknown'), ['unclear']],
+    [fate('unknown'), fate('working'), ['sent']],
+    [fate('unknown'), fate('over', 'left'), ['left unclear']],
+    [fate('sending'), fate('failed'), ['not sent']],
+    [fate('failed'), fate('over', 'notSent'), []],
+    [fate('held'), fate('waiting'), []],
+    [fate('waiting'), fate('sending'), []],
+    [fate('unknown'), fate('unknown'), []],
+  ])('%j → %j: %j', (before, after, expected) => {
+    expect(results(before, after)).toEqual(expected);
+  });
+
+  test('tells of each attempt', () => {
+    expect(results({ state: 'unknown' }, { state: 'unknown', attempt: 2 })).toEqual(['unclear']);
+    expect(results({ state: 'unknown' }, { state: 'waiting', attempt: 2 })).toEqual([]);
+  });
+
+  test('tells of an instruction that came and went in one look', () => {
+    const after = anInstruction({ state: 'over', outcome: 'withdrawn' });
+    expect(outcomesBetween(aThread(), aThread({ instructions: [after] }))).toEqual([
+      { instruction: after, result: 'withdrawn' },
+    ]);
+  });
+
+  test('misses none when more are dropped than are kept', () => {
+    const many = Array.from({ length: OVER_KEPT + 7 }, (_, index) => anInstruction({ id: `i${index}` }));
+    const before = aThread({ instructions: many });
+    const outcomes = outcomesBetween(before, hear(before, [clicks(ana, 'stop')]));
+    expect(outcomes.map(({ result }) => result)).toEqual(many.map(() => 'discarded'));
+  });
+
+  test('is not told of what is forgotten later', () => {
+    expect(outcomesBetween(withOne({ state: 'over', outcome: 'sent' }), aThread())).toEqual([]);
+  });
+});
+
+describe('the reaction on a reply', () => {
+  test.each([
+    [fate('held'), 'double_vertical_bar'],
+    [fate('waiting'), 'eyes'],
+    [fate('sending'), 'eyes'],
+    [fate('unknown'), 'eyes'],
+    [fate('working'), 'eyes'],
+    [fate('failed'), 'eyes'],
+    [fate('over', 'sent'), 'eyes'],
+    [fate('over', 'left'), 'eyes'],
+    [fate('over', 'notSent'), 'eyes'],
+    [fate('over', 'notForAgent'), undefined],
+    [fate('over', 'discarded'), undefined],
+    [fate('over', 'withdrawn'), undefined],
+  ])('%j: %s', (changes, reaction) => {
+    const one = anInstruction(changes);
+    expect(reactionsOf(aThread({ instructions: [one] })).get(one.id)?.name).toBe(reaction);
+  });
+
+  test('there is none on what is no reply', () => {
+    expect(reactionsOf(aThread({ instructions: [anInstruction({ isReply: false })] }))).toEqual(new Map());
+  });
+
+  test('that it was taken is not needed where its round is shown; that it is held always is', () => {
+    const unlessShown = (changes: Partial<Instruction>) => {
+      const thread = aThread({ instructions: [anInstruction(changes)] });
+      return [...reactionsOf(thread).values()].map((one) => one?.unlessShown?.replace(thread.id, ''));
+    };
+    expect(unlessShown({ state: 'working', round: 3 })).toEqual(['.round.3']);
+    expect(unlessShown({ state: 'waiting' })).toEqual(['']);
+    expect(unlessShown({ state: 'held' })).toEqual([undefined]);
+  });
+});

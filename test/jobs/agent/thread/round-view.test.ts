@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import type { RoundEnding, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { messageOf } from '../../../support/jobs/agent/reading.ts';
+import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+
+const BEN = { id: 'U0BEN', name: 'ben' };
+const PR = 'https://github.com/acme/docs/pull/123';
+
+const ending = (kind: RoundEnding['kind'], changes: Partial<RoundEnding> = {}): RoundEnding => ({
+  kind,
+  atMs: NOW_MS,
+  ...changes,
+});
+const shows = (part: string, round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
+  messageOf(aThread({ rounds: [aRound(round)], ...changes }), `${part}.1`);
+const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as const;
+
+describe('the status of a round', () => {
+  const status = (round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
+    shows('round', round, changes);
+  const sent = 'Sent "Also add error handling to the quickstart." (@ana)';
+
+  test('says what was sent, and since when', () => {
+    expect(status({})).toBe(`⏳ ${sent} · the agent is working · started TIME{ago}`);
+  });
+
+  test('of several, how many and the last', () => {
+    expect(status({ count: 3 })).toBe(
+      '⏳ Sent 3 instructions, the last "Also add error handling to the quickstart." (@ana) · the agent is working · started TIME{ago}',
+    );
+  });
+
+  test('where the last is not known, how many', () => {
+    const { last: _, ...round } = aRound({ count: 2 });
+    expect(messageOf(aThread({ rounds: [round] }), 'round.1')).toBe(
+      '⏳ Sent 2 instructions · the agent is working · started TIME{ago}',
+    );
+  });
+
+  test('tells how many wait, in the newest round alone', () => {
+    const instructions = [
+      anInstruction({ id: '2' }),
+      anInstruction({ id: '3' }),
+      anInstruction({ id: '4', state: 'held' }),
+    ];
+    const thread = aThread({ rounds: [aRound(), aRound({ n: 2 })], instructions });
+    expect(messageOf(thread, 'round.1')?.split('\n')).toHaveLength(1);
+    expect(messageOf(thread, 'round.2')?.split('\n')[1]).toBe('2 instructions waiting');
+  });
+
+  test('is none where another thread instructs', () => {
+    expect(status({ count: 0, authors: [] })).toBeUndefined();
+  });
+
+  test.each<[RoundEnding, string]>([
+    [ending('newPr', { prLink: PR }), 'finished · took 2 min'],
+    [ending('samePr'), 'finished · took 2 min'],
+    [ending('noPr'), 'finished · took 2 min'],
+    [ending('failed'), 'failed · took 2 min'],
+    [ending('archived'), 'the job was archived'],
+    [ending('gone'), 'the platform does not know the job any more'],
+    [ending('gaveUp', { afterMs: 21_600_000 }), 'no longer watched after 6 h'],
+    [ending('gaveUp'), 'no longer watched'],
+  ])('ended: %j', (how, expected) => {
+    expect(status({ ending: how })).toBe(`${sent} · ${expected}`);
+  });
+
+  test('does not go on where the thread has ended', () => {
+    expect(status({}, stopped)).toBe(`${sent} · the job is no longer followed here`);
+  });
+
+  test('goes before the progress of exports, and is posted again only once it has ended', () => {
+    const how = (round: Partial<ThreadRound>) =>
+      threadMessages(aThread({ rounds: [aRound(round)] })).map(({ kind, repost }) => [kind, repost]);
+    expect(how({}).slice(1)).toEqual([['state', false]]);
+    expect(how({ ending: ending('noPr') }).slice(1)).toEqual([
+      ['state', undefined],
+      ['ending', undefined],
+    ]);
+  });
+});
+
+describe('the ending of a round', () => {
+  const told = (how: RoundEnding, round: Partial<ThreadRound> = {}, changes: Partial<ThreadRun> = {}) =>
+    shows('end', { ending: how, ...round }, changes);
+
+  test.each<[RoundEnding, string]>([
+    [ending('newPr', { prLink: PR }), '✅ @Ana The agent opened a pull request: acme/docs#123\n[Open]'],
+    [ending('newPr', { prText: 'PR 7\n<!here>' }), '✅ @Ana The agent opened a pull request: PR 7 <!here>'],
+    [ending('newPr'), '✅ @Ana The agent opened a pull request.'],
+    [
+      ending('samePr', { prLink: PR }),
+      '✅ @Ana Finished. It is the same pull request as before, acme/docs#123; look at its latest commits.\n[Open]',
+    ],
+    [
+      ending('samePr'),
+      '✅ @Ana Finished. It is the same pull request as before; look at its latest commits.',
+    ],
+    [
+      ending('noPr'),
+      '☑️ @Ana Finished without a pull request, so it probably changed no files. Naming the page helps.',
+    ],
+    [ending('failed'), '❌ @Ana The agent could not finish.\n[Send it again]'],
+    [
+      ending('archived', { archivedAtMs: NOW_MS }),
+      '📁 @Ana This job was archived on TIME{date_short}; it takes no more instructions.',
+    ],
+    [ending('archived'), '📁 @Ana This job was archived; it takes no more instructions.'],
+    [ending('gone'), '❌ @Ana The platform does not know this job (404).\n[Stop following]'],
+    [
+      ending('gaveUp', { afterMs: 21_600_000 }),
+      '⌛ @Ana I stopped watching after 6 h. The agent may still finish.\n[Check now]',
+    ],
+    [ending('gaveUp'), '⌛ @Ana I stopped watching. The agent may still finish.\n[Check now]'],
+  ])('%j', (how, expected) => {
+    expect(told(how)).toBe(expected);
+  });
+
+  test.each<[RoundEnding, string]>([
+    [
+      ending('newPr', { prLink: PR }),
+      '✅ The agent opened a pull request: acme/docs#123. It was instructed from elsewhere.\n[Open]',
+    ],
+    [ending('newPr'), '✅ The agent opened a pull request. It was instructed from elsewhere.'],
+    [
+      ending('samePr', { prLink: PR }),
+      '✅ Finished. It is the same pull request as before, acme/docs#123; look at its latest commits. It was instructed from elsewhere.\n[Open]',
+    ],
+    [
+      ending('noPr'),
+      '☑️ Finished without a pull request, so it probably changed no files. It was instructed from elsewhere.',
+    ],
+    [ending('failed'), '❌ The agent could not finish. It was instructed from elsewhere.'],
+    [ending('archived'), '📁 This job was archived; it takes no more instructions.'],
+    [ending('gone'), '❌ The platform does not know this job (404).\n[Stop following]'],
+    [ending('gaveUp'), '⌛ I stopped watching. The agent may still finish.\n[Check now]'],
+  ])('of a round that another thread instructed, without a mention: %j', (how, expected) => {
+    const { last: _, ...round } = aRound({ count: 0, authors: [], ending: how });
+    expect(messageOf(aThread({ rounds: [round] }), 'end.1')).toBe(expected);
+  });
+
+  test.each([
+    ['https://gitlab.example/a/b/docs/-/merge_requests/12', 'a/b/docs#12'],
+    ['https://bitbucket.org/acme/docs/pull-requests/3/diff', 'acme/docs#3'],
+    ['https://github.com/acme/docs/pull/123/files', 'acme/docs#123'],
+    ['https://reviews.example/c/4711?tab=1', 'reviews.example/c/4711'],
+    [`https://reviews.example/${'x'.repeat(200)}`, `reviews.example/${'x'.repeat(103)}…`],
+  ])('names %s as %s', (prLink, name) => {
+    expect(told(ending('newPr', { prLink }))).toBe(
+      `✅ @Ana The agent opened a pull request: ${name}\n[Open]`,
+    );
+  });
+
+  test('mentions each author once, and no more than 20', () => {
+    const many = Array.from({ length: 30 }, (_, n) => ({ id: `U0A${n}`, name: 'x' }));
+    const [, , shown] = threadMessages(
+      aThread({ rounds: [aRound({ authors: [BEN, BEN, ...many], ending: ending('noPr') })] }),
+    );
+    const mentioned = shown?.message.text.match(/<@[^>]+>/g);
+    expect(mentioned).toEqual(['<@U0BEN>', ...many.slice(0, 19).map(({ id }) => `<@${id}>`)]);
+    expect(shown?.otherwise).toBe('U0ANA');
+  });
+
+  test('its buttons name the round', () => {
+    const values = (how: RoundEnding) =>
+      threadMessages(aThread({ rounds: [aRound({ n: 7, ending: how })] })).flatMap(({ key, message }) =>
+        key.endsWith('.end.7') ? buttonsIn(message.blocks).map(({ value }) => value) : [],
+      );
+    const value = '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":["round","7"],"attempt":1}';
+    expect(values(ending('failed'))).toEqual([value]);
+    expect(values(ending('gaveUp'))).toEqual([value]);
+  });
+
+  test('in a thread that has ended, no button asks for what nobody does', () => {
+    for (const kind of ['failed', 'gone', 'gaveUp'] as const)
+      expect(told(ending(kind), {}, stopped)).not.toContain('[');
+    expect(told(ending('newPr', { prLink: PR }), {}, stopped)).toContain('[Open]');
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { SendTrouble, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { messageOf } from '../../../support/jobs/agent/reading.ts';
+import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+
+const KEY = 'trouble.1789912860.000200.1';
+const BEN = { id: 'U0BEN', name: 'ben' };
+const told = (trouble: Partial<SendTrouble> = {}, changes: Partial<ThreadRun> = {}) =>
+  messageOf(aThread({ troubles: [aTrouble(trouble)], ...changes }), KEY);
+/** Nothing is known of the job. */
+function unmade(changes: Partial<ThreadRun> = {}): Partial<ThreadRun> {
+  return { ...changes, seen: undefined, agentJobId: undefined } as Partial<ThreadRun>;
+}
+const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as const;
+
+describe('the question about a send without an answer', () => {
+  test('says what is not known, and what the job says', () => {
+    expect(told()).toBe(
+      '⚠️ @Ana No answer, so it may or may not have arrived: "Also add error handling to the quickstart."\nThe job reads: completed, seen TIME{ago}\n[Check the job] [Send again] [Leave it]',
+    );
+  });
+
+  test('of a new job, where to look for it', () => {
+    expect(told({ creates: true }, unmade())).toBe(
+      '⚠️ @Ana No answer, so the job may or may not have been made: "Also add error handling to the quickstart."\nLook in the platform\'s dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
+    );
+  });
+
+  test('in a thread that has ended, without buttons', () => {
+    expect(told({}, stopped)).not.toContain('[');
+    expect(told({ creates: true }, unmade(stopped))).not.toContain('[');
+  });
+
+  test('its buttons name the instruction and the attempt', () => {
+    const [, shown] = threadMessages(aThread({ troubles: [aTrouble({ attempt: 2 })] }));
+    expect(shown?.key).toBe('3f9a1c2b4d5e6f708192a3b4.trouble.1789912860.000200.2');
+    const value = '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":["1789912860.000200"],"attempt":2}';
+    expect(buttonsIn(shown?.message.blocks ?? []).map((button) => button.value)).toEqual([
+      value,
+      value,
+      value,
+    ]);
+  });
+
+  test('is kept and posted again until somebody answers', () => {
+    const how = (trouble: Partial<SendTrouble>) => {
+      const [, shown] = threadMessages(aThread({ troubles: [aTrouble(trouble)] }));
+      return [shown?.kind, shown?.clicked, shown?.repost, shown?.lasting, shown?.otherwise];
+    };
+    expect(how({})).toEqual(['ending', undefined, undefined, true, 'U0ANA']);
+    const answer = { by: BEN, action: 'leave', atMs: NOW_MS } as const;
+    expect(how({ answer })).toEqual(['state', true, false, undefined, 'U0ANA']);
+    expect(how({ answer: { ...answer, action: 'sendAgain' } })).toEqual(how({ answer }));
+    expect(how({ answer: { ...answer, action: 'late' } })).toEqual([
+      'state',
+      undefined,
+      false,
+      undefined,
+      'U0ANA',
+    ]);
+  });
+});
+
+describe('what was not sent', () => {
+  const not = '❌ @Ana Not sent: "Also add error handling to the quickstart."';
+
+  test.each<[Partial<SendTrouble>, string]>([
+    [{ why: 'refused' }, 'The platform refused it.\n[Send it again]'],
+    [
+      { why: 'refused', reason: 'Too\nlong' },
+      'The platform refused it.\nThe platform said: "Too long"\n[Send it again]',
+    ],
+    [
+      { why: 'key', adminsTold: true },
+      'My platform key was rejected; the admins have been told.\n[Send it again]',
+    ],
+    [{ why: 'key' }, 'My platform key was rejected; whoever runs Docket has to renew it.\n[Send it again]'],
+    [{ why: 'forbidden' }, "The platform doesn't let me instruct this job (403).\n[Send it again]"],
+    [{ why: 'down' }, "The docs platform isn't answering. Try again in a little while.\n[Send it again]"],
+    [
+      { why: 'project' },
+      'My settings no longer have the project default. Ask whoever runs Docket.\n[Send it again]',
+    ],
+    [
+      { why: 'archived', archivedAtMs: NOW_MS },
+      'This job was archived on TIME{date_short}; it takes no more instructions.\n[Check the job]',
+    ],
+    [{ why: 'gone' }, 'The platform does not know this job (404).\n[Check the job] [Stop following]'],
+    [{ why: 'broken', ref: '7f3c1d' }, 'Something broke on my side. ref 7f3c1d\n[Send it again]'],
+    [{ why: 'broken' }, 'Something broke on my side.\n[Send it again]'],
+  ])('says why: %j', (trouble, expected) => {
+    expect(told(trouble)).toBe(`${not}\n${expected}`);
+  });
+
+  test.each<[Partial<SendTrouble>, string]>([
+    [
+      { why: 'unsupported' },
+      "This platform doesn't let me make agent jobs. Make one in its dashboard, then type /docs-agent follow <job id>.",
+    ],
+    [{ why: 'refused' }, 'The platform refused to make it.\n[Send it again]'],
+    [{ why: 'forbidden' }, "The platform doesn't let me make agent jobs (403).\n[Send it again]"],
+  ])('of a new job: %j', (trouble, expected) => {
+    expect(told({ ...trouble, creates: true }, unmade())).toBe(
+      `❌ @Ana The job was not made: "Also add error handling to the quickstart."\n${expected}`,
+    );
+  });
+
+  test('in a thread that has ended, without buttons', () => {
+    for (const why of ['refused', 'gone', 'archived'] as const)
+      expect(told({ why }, stopped)).not.toContain('[');
+  });
+});
+
+describe('settled', () => {
+  const words = '"Also add error handling to the quickstart."';
+  const answer = (action: 'sendAgain' | 'leave' | 'late') => ({ by: BEN, action, atMs: NOW_MS });
+
+  test.each<[Partial<SendTrouble>, string]>([
+    [{ answer: answer('sendAgain') }, `No answer at first for ${words}. @ben chose to send it again.`],
+    [{ answer: answer('leave') }, `No answer at first for ${words}. @ben left it at that.`],
+    [{ answer: answer('late') }, `The answer for ${words} came late: it did arrive.`],
+    [{ answer: answer('late'), creates: true }, `The answer for ${words} came late: the job was made.`],
+    [{ why: 'down', answer: answer('sendAgain') }, `Not sent: ${words}. @ben chose to send it again.`],
+  ])('%j', (trouble, expected) => {
+    expect(told(trouble)).toBe(expected);
+  });
+});

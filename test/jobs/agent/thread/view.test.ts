@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { cardKey, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { messageOf } from '../../../support/jobs/agent/reading.ts';
+import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+
+const card = (changes: Partial<ThreadRun> = {}) => messageOf(aThread(changes), 'card');
+const title = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[0];
+const seen = (changes: Partial<NonNullable<ThreadRun['seen']>>) => ({
+  seen: {
+    status: 'completed' as const,
+    rawStatus: 'completed',
+    repository: 'https://github.com/acme/docs.git',
+    ref: 'agent/quickstart',
+    atMs: NOW_MS,
+    ...changes,
+  },
+});
+/** Nothing is known of the job yet. */
+function unseen(changes: Partial<ThreadRun> = {}): Partial<ThreadRun> {
+  return { ...changes, seen: undefined } as Partial<ThreadRun>;
+}
+const newJob = (changes: Partial<ThreadRun> = {}) =>
+  unseen({ ...changes, agentJobId: undefined } as Partial<ThreadRun>);
+
+describe('which messages there are', () => {
+  test.each<[string, Partial<ThreadRun>, string[]]>([
+    ['accepted: nothing yet', { state: 'accepted' }, []],
+    ['the card on its way: the card', { state: 'carding' }, ['card']],
+    ['refused: nothing', { state: 'ended', ended: { why: 'refused', unsent: 0 } }, []],
+    ['no place for a card: nothing', { state: 'ended', ended: { why: 'noPlace', unsent: 0 } }, []],
+    ['the place was taken: nothing', { state: 'ended', ended: { why: 'taken', unsent: 0 } }, []],
+    [
+      'broken: the card, and the end of it',
+      { state: 'ended', ended: { why: 'broken', unsent: 0 } },
+      ['card', 'broken'],
+    ],
+    ['stopped: the card', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, ['card']],
+    [
+      'rounds and troubles: each its own',
+      {
+        rounds: [
+          aRound({ ending: { kind: 'noPr', atMs: NOW_MS } }),
+          aRound({ n: 2 }),
+          aRound({ n: 3, count: 0 }),
+        ],
+        troubles: [aTrouble()],
+      },
+      ['card', 'round.1', 'end.1', 'round.2', 'trouble.1789912860.000200.1'],
+    ],
+  ])('%s', (_, changes, expected) => {
+    const thread = aThread(changes);
+    expect(threadMessages(thread).map(({ key }) => key.replace(`${thread.id}.`, ''))).toEqual(expected);
+  });
+
+  test('before the place of the thread is known, only the card', () => {
+    const { place: _, ...thread } = aThread({ state: 'carding', troubles: [aTrouble()] });
+    expect(threadMessages(thread).map(({ key }) => key)).toEqual([cardKey(thread)]);
+  });
+
+  test('the card is where it was asked for; the rest is in its thread', () => {
+    const places = (changes: Partial<ThreadRun>) =>
+      threadMessages(aThread({ troubles: [aTrouble()], ...changes })).map(({ place }) => place);
+    const inThread = { channel: 'C0DOCS', threadTs: '1789912800.000100' };
+    expect(places({})).toEqual([{ channel: 'C0DOCS' }, inThread]);
+    const asked = { channel: 'C0DOCS', joinable: true, isPublic: true, rootTs: '1789912800.000100' };
+    expect(places({ asked })).toEqual([inThread, inThread]);
+    const place = { channel: 'D0ANA', rootTs: '1789912801.000100' };
+    expect(places({ inDirectMessage: true, place })).toEqual([
+      { user: 'U0ANA' },
+      { channel: 'D0ANA', threadTs: '1789912801.000100' },
+    ]);
+  });
+
+  test('in direct messages, the card is another one', () => {
+    expect(cardKey(aThread())).toBe('3f9a1c2b4d5e6f708192a3b4.card');
+    expect(cardKey(aThread({ inDirectMessage: true }))).toBe('3f9a1c2b4d5e6f708192a3b4.card.dm');
+  });
+
+  test('the card is kept for as long as the thread follows', () => {
+    const lasting = (changes: Partial<ThreadRun>) => threadMessages(aThread(changes))[0]?.lasting;
+    expect(lasting({})).toBe(true);
+    expect(lasting({ state: 'ended', ended: { why: 'stopped', unsent: 0 } })).toBeUndefined();
+  });
+});
+
+describe('the card', () => {
+  test('says what, where it stands, and how to instruct', () => {
+    expect(card()).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+    );
+  });
+
+  test.each<[string, Partial<ThreadRun>, string]>([
+    ['ssh', seen({ repository: 'git@github.com:acme/docs.git' }), 'acme/docs @ agent/quickstart · Idle'],
+    ['short', seen({ repository: 'acme/docs' }), 'acme/docs @ agent/quickstart · Idle'],
+    ['a group', seen({ repository: 'https://gitlab.example/a/b/c/' }), 'a/b/c @ agent/quickstart · Idle'],
+    ['hostile', seen({ repository: '<!channel>\n\u202E', ref: 'a\nb' }), '<!channel> @ a b · Idle'],
+    ['empty', seen({ repository: ' ', ref: ' ' }), 'job aj_3f9a…4a06 · Idle'],
+    ['long', seen({ ref: 'x'.repeat(300) }), `acme/docs @ ${'x'.repeat(79)}… · Idle`],
+    ['not looked at', unseen(), 'job aj_3f9a…4a06 · Not looked at yet'],
+    ['a new job', newJob(), 'new job · Starting'],
+  ])('names the job: %s', (_, changes, expected) => {
+    expect(title(changes)).toBe(`🤖 Docs agent · ${expected}`);
+  });
+
+  test.each<[string, Partial<ThreadRun>, string]>([
+    ['completed', {}, 'Idle'],
+    ['active', seen({ status: 'active', rawStatus: 'active' }), 'Working'],
+    ['a round is open', { rounds: [aRound()] }, 'Working'],
+    ['the last round has ended', { rounds: [aRound({ ending: { kind: 'noPr', atMs: NOW_MS } })] }, 'Idle'],
+    ['failed', seen({ status: 'failed', rawStatus: 'failed' }), 'Failed'],
+    ['archived', seen({ status: 'archived', rawStatus: 'archived' }), 'Archived'],
+    [
+      'archived while it worked',
+      { ...seen({ status: 'archived', rawStatus: 'archived' }), rounds: [aRound()] },
+      'Archived',
+    ],
+    ['unknown', seen({ status: 'unknown', rawStatus: 'paused\nby us' }), 'paused by us'],
+    ['without a word', seen({ status: 'unknown', rawStatus: '' }), 'In an unknown state'],
+    ['gone', { gone: true }, 'Unknown to the platform'],
+    [
+      'starting unclear',
+      newJob({ instructions: [anInstruction({ creates: true, state: 'unknown' })] }),
+      'Start unclear',
+    ],
+    [
+      'not started',
+      newJob({ instructions: [anInstruction({ creates: true, state: 'failed' })] }),
+      'Not started',
+    ],
+    ['ended', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, 'No longer followed'],
+    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), 'Not made'],
+    ['broken', { state: 'ended', ended: { why: 'broken', unsent: 0 } }, 'Stopped by an error'],
+  ])('says where it stands: %s', (_, changes, expected) => {
+    expect(title(changes)?.endsWith(` · ${expected}`)).toBe(true);
+  });
+
+  test('which model, and what does not go out yet', () => {
+    const instructions = [
+      anInstruction(),
+      anInstruction({ id: '2' }),
+      anInstruction({ id: '3', state: 'held' }),
+      anInstruction({ id: '4', state: 'over' }),
+    ];
+    const facts = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[1];
+    expect(facts({ ...seen({ model: 'sonnet' }), instructions })).toBe(
+      'Model sonnet · 2 instructions waiting',
+    );
+    expect(facts({ instructions: instructions.slice(0, 1) })).toBe('1 instruction waiting');
+  });
+
+  test('which pull request, by name or in the words of the platform', () => {
+    const facts = (changes: Parameters<typeof seen>[0]) => card(seen(changes))?.split('\n')[1];
+    const prLink = 'https://github.com/acme/docs/pull/123';
+    expect(facts({ model: 'sonnet', prLink })).toBe('Model sonnet · pull request acme/docs#123');
+    expect(facts({ prLink })).toBe('Pull request acme/docs#123');
+    expect(facts({ model: 'sonnet', prText: 'PR 7,\nin review' })).toBe(
+      'Model sonnet · pull request PR 7, in review',
+    );
+  });
+
+  test.each([
+    [0, undefined],
+    [1, '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.'],
+    [2, '2 replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.'],
+  ])('what is held, and who can let it go: %i', (count, expected) => {
+    const instructions = Array.from({ length: count }, (_, n) =>
+      anInstruction({ id: `${n}`, state: 'held' }),
+    );
+    expect(
+      card({ instructions })
+        ?.split('\n')
+        .find((line) => line.includes('held')),
+    ).toBe(expected);
+  });
+
+  test.each<[ThreadRun['mode'], string]>([
+    [
+      'all',
+      'Every reply here goes to the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+    ],
+    ['mention', 'Mention @Docket to instruct the agent.\n[All replies] [Stop following]'],
+  ])('says which replies count: %s', (mode, expected) => {
+    expect(card({ mode })?.split('\n').slice(1).join('\n')).toBe(expected);
+  });
+
+  test('in a thread where others have written, says that I ask', () => {
+    expect(card({ crowd: true })?.split('\n')[1]).toBe(
+      'Mention @Docket to instruct the agent; about other replies I ask first.',
+    );
+    expect(card({ crowd: true, mode: 'all' })).toContain('Every reply here goes to the agent.');
+  });
+
+  test.each<[NonNullable<ThreadRun['lookTrouble']>, string]>([
+    ['down', "⚠️ I can't reach the platform and keep trying; the job itself may be fine."],
+    ['limit', "The platform's limit is reached, so this may be out of date. I look again later."],
+    [
+      'key',
+      '⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+    ],
+    ['forbidden', '⚠️ The platform refuses to tell how this job is. I keep asking.'],
+    ['project', '⚠️ My settings no longer have the project default. I go on when it is back.'],
+  ])('says why it knows no better: %s', (lookTrouble, expected) => {
+    expect(card({ lookTrouble })?.split('\n')[2]).toBe(expected);
+  });
+
+  test('opens the pull request, where its address is one', () => {
+    const open = (prLink: string) => {
+      const [{ message } = { message: { blocks: [] } }] = threadMessages(aThread(seen({ prLink })));
+      return buttonsIn(message.blocks).find(({ action_id }) => action_id === 'agent.open_pull_request')?.url;
+    };
+    expect(open('https://github.com/acme/docs/pull/123')).toBe('https://github.com/acme/docs/pull/123');
+    for (const link of [
+      'javascript:alert(1)',
+      'see the dashboard',
+      '',
+      `https://a.example/${'x'.repeat(3000)}`,
+    ])
+      expect(open(link)).toBeUndefined();
+  });
+
+  test('takes no instructions any more', () => {
+    expect(card(seen({ status: 'archived', rawStatus: 'archived' }))).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nIt takes no more instructions.\n[Check the job] [Stop following]',
+    );
+    expect(card({ gone: true })).toBe(
+      '🤖 Docs agent · acme/docs @ agent/quickstart · Unknown to the platform\nThe platform does not know this job (404). Check its id.\n[Check the job] [Stop following]',
+    );
+  });
+
+  test.each<[NonNullable<ThreadRun['ended']>, string]>([
+    [{ why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 }, 'Stopped by @ben.'],
+    [
+      { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 1 },
+      'Stopped by @ben. 1 instruction was not sent.',
+    ],
+    [{ why: 'stopped', unsent: 2 }, 'Stopped. 2 instructions were not sent.'],
+    [{ why: 'notMade', unsent: 1 }, 'The job was not made. 1 instruction was not sent.'],
+    [{ why: 'broken', ref: '7f3c1d', unsent: 0 }, 'Something broke on my side. ref 7f3c1d'],
+  ])('ended, it says by whom and what is lost, without buttons: %j', (ended, expected) => {
+    expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
+  });
+
+  test('ended without knowing whether its job was made, it does not claim that', () => {
+    const instructions = [anInstruction({ creates: true, state: 'over', outcome: 'left' })];
+    const text = card({ state: 'ended', ended: { why: 'notMade', unsent: 0 }, instructions });
+    expect(text).toContain('The job may or may not have been made.');
+  });
+
+  test.each([
+    [{ unsent: 0 }, ''],
+    [{ unsent: 2, ref: '7f3c' }, ' 2 instructions were not sent. ref 7f3c'],
+  ])('that something broke is told to whoever followed the job: %j', (changes, rest) => {
+    const thread = aThread({ state: 'ended', ended: { why: 'broken', ...changes } });
+    expect(messageOf(thread, 'broken')).toBe(
+      `❌ @Ana I stopped following this job: something broke on my side.${rest}`,
+    );
+    expect(threadMessages(thread)[1]).toMatchObject({ kind: 'ending', otherwise: 'U0ANA' });
+  });
+
+  test('its buttons carry the thread', () => {
+    const [shown] = threadMessages(aThread());
+    expect(buttonsIn(shown?.message.blocks ?? []).map(({ action_id, value }) => [action_id, value])).toEqual([
+      ['agent.only_mentioned', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
+      ['agent.stop', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
+    ]);
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { DocsApiError } from '../../../../src/docs-api/errors.ts';
+import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
+import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
+import { joined, newWatch, wantingLook } from '../../../../src/jobs/agent/watch/rules.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import type { TestRedis } from '../../../support/flows/redis.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
+import { NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+
+let redis: TestRedis;
+let world: AgentWorld;
+let polled: string[];
+onFreshWorlds((fresh, on) => {
+  world = fresh;
+  redis = on;
+  polled = [];
+  world.docs.getAgentJob = async ({ jobId }) => {
+    polled.push(jobId);
+    return { id: jobId, status: 'active', rawStatus: 'active' };
+  };
+  // One poll an hour, so that the next comes only when the test says so.
+  world.context.limits = { ...world.context.limits, exportStatusPerSecond: 1 / 3600 };
+});
+
+/** The watch of a job that is polled now; with `asked`, since somebody waits for it. */
+async function watched(jobId: string, asked = false): Promise<WatchRun> {
+  const fresh = joined(newWatch('T0ACME', 'default', jobId, NOW_MS), 't1', NOW_MS);
+  const round = { n: 1, sinceMs: NOW_MS, sentAtMs: NOW_MS, active: true, found: false };
+  const run = { ...fresh, round, rounds: 1, lookWanted: false, untold: false, nextLookAtMs: NOW_MS };
+  const wanted = asked ? wantingLook(run, NOW_MS) : run;
+  await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
+  return wanted;
+}
+const look = ({ id }: WatchRun) => watchJob.run({ runId: id }, world.context);
+const comesBack = () => redis.client.incrbyfloat(keys.pace('agent-status:k1'), -3_600_000);
+
+test('agent jobs are polled no more often than exports are, over all of them', async () => {
+  const runs = [await watched('aj_1'), await watched('aj_2'), await watched('aj_3')];
+  for (const run of runs) await look(run);
+  expect(polled).toEqual(['aj_1', 'aj_2']);
+  const [, , third] = runs;
+  expect(await look(third as WatchRun)).toEqual({ kind: 'again', inMs: 5000 });
+  expect(await world.runs.load(third?.id ?? '', watchRun)).toMatchObject({ rev: 1, untold: false });
+  await comesBack();
+  await look(third as WatchRun);
+  expect(polled).toEqual(['aj_1', 'aj_2', 'aj_3']);
+});
+
+test('a job that somebody waits for is polled before the others', async () => {
+  for (const id of ['aj_1', 'aj_2']) await look(await watched(id));
+  const [due, asked] = [await watched('due'), await watched('asked', true)];
+  for (const run of [due, asked]) await look(run);
+  await comesBack();
+  for (const run of [due, asked]) await look(run);
+  expect(polled.slice(2)).toEqual(['asked']);
+});
+
+test('a "too many" of the platform holds the polls of all jobs of that key', async () => {
+  world.context.limits = { ...world.context.limits, exportStatusPerSecond: 1_000_000 };
+  world.docs.getAgentJob = async ({ jobId }) => {
+    polled.push(jobId);
+    const how = { operation: 'getAgentJob', kind: 'rate_limited', happened: 'no' } as const;
+    throw new DocsApiError('refused', { ...how, retryable: true, retryAfterMs: 60_000 });
+  };
+  for (const id of ['aj_1', 'aj_2']) await look(await watched(id));
+  expect(polled).toEqual(['aj_1']);
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
+import type { WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
+import {
+  gaveUp,
+  joined,
+  left,
+  lost,
+  newWatch,
+  observed,
+  roundOf,
+  sent,
+  wantingLook,
+} from '../../../../src/jobs/agent/watch/rules.ts';
+
+const T0 = 1_758_000_000_000;
+const GRACE = 60_000;
+const PR = 'https://github.com/acme/docs/pull/7';
+const OTHER_PR = 'https://github.com/acme/docs/pull/8';
+
+const job = (status: AgentJob['status'], changes: Partial<AgentJob> = {}): AgentJob => ({
+  id: 'aj_1',
+  status,
+  rawStatus: status,
+  ...changes,
+});
+const fresh = () => joined(newWatch('T1', 'default', 'aj_1', T0), 'thread-1', T0);
+/** Looked at once while it was idle, and with nothing to tell any more. */
+const idle = (changes: Partial<AgentJob> = {}): WatchRun => ({
+  ...observed(fresh(), job('completed', changes), T0, GRACE),
+  untold: false,
+});
+const look = (watch: WatchRun, found: AgentJob, inMs: number) => observed(watch, found, T0 + inMs, GRACE);
+const endings = (watch: WatchRun) => watch.endings.map(({ kind, n }) => `${kind} ${n}`);
+
+describe('a job that is followed', () => {
+  test('is looked at once, which is told; without a round nobody looks again', () => {
+    expect(fresh()).toMatchObject({ lookWanted: true, lasting: true, threads: ['thread-1'] });
+    const watch = look(fresh(), job('completed', { repository: 'https://x/y', prLink: PR }), 5);
+    expect(watch).toMatchObject({
+      lookWanted: false,
+      untold: true,
+      lastPr: PR,
+      seen: { status: 'completed' },
+    });
+    expect(watch.round).toBeUndefined();
+    expect(endings(watch)).toEqual([]);
+  });
+
+  test('by a thread that follows it already, changes nothing', () => {
+    const watch = fresh();
+    expect(joined(watch, 'thread-1', T0)).toBe(watch);
+  });
+
+  test('by nobody any more, is not kept for ever', () => {
+    expect(left(fresh(), 'thread-1')).toMatchObject({ threads: [], lasting: false });
+    const watch = fresh();
+    expect(left(watch, 'thread-2')).toBe(watch);
+  });
+
+  test('while it is at work: a round that nobody here began, and its end is told', () => {
+    const watch = look(fresh(), job('active'), 5);
+    expect(watch.round).toMatchObject({ n: 1, found: true, active: true });
+    expect(endings(look(watch, job('completed', { prLink: PR }), 900))).toEqual(['newPr 1']);
+  });
+});
+
+describe('the end of a round', () => {
+  const began = (before = idle()) =>
+    sent(before, 'thread-1', 'thread-1 a 1', job('completed', { rawStatus: '' }), T0 + 1000);
+
+  test('is not told from how the job was before the send', () => {
+    const watch = look(began(idle({ prLink: PR })), job('completed', { prLink: PR }), 30_000);
+    expect(endings(watch)).toEqual([]);
+    expect(watch.round).toBeDefined();
+  });
+
+  test('is believed without "active" once the grace period is over', () => {
+    const watch = look(began(idle({ prLink: PR })), job('completed', { prLink: PR }), 61_000);
+    expect(endings(watch)).toEqual(['samePr 1']);
+  });
+
+  test('is believed at once when the job was seen active since', () => {
+    const watch = look(look(began(), job('active'), 2000), job('completed', { prLink: PR }), 3000);
+    expect(endings(watch)).toEqual(['newPr 1']);
+    expect(watch).toMatchObject({ untold: true, lastPr: PR });
+    expect(watch.round).toBeUndefined();
+  });
+
+  test('is believed at once when the answer to the send said "active"', () => {
+    const watch = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(endings(look(watch, job('completed'), 1200))).toEqual(['noPr 1']);
+  });
+
+  test('"active" from before a further send says nothing of that one', () => {
+    const active = look(began(), job('active'), 2000);
+    const further = sent(active, 'thread-1', 'thread-1 b 1', job('completed', { rawStatus: '' }), T0 + 3000);
+    expect(further.round).toMatchObject({ n: 1, active: false, sentAtMs: T0 + 3000 });
+    expect(endings(look(further, job('completed'), 3500))).toEqual([]);
+    expect(endings(look(further, job('completed'), 63_001))).toEqual(['noPr 1']);
+  });
+
+  test.each([
+    ['a new pull request', { prLink: OTHER_PR }, 'newPr'],
+    ['the same pull request as before', { prLink: PR }, 'samePr'],
+    ['no pull request', {}, 'noPr'],
+    ['something else where the address belongs', { prText: 'PR 12' }, 'newPr'],
+  ])('%s', (_, changes, kind) => {
+    const watch = look(began(idle({ prLink: PR })), job('active'), 2000);
+    expect(endings(look(watch, job('completed', changes), 4000))).toEqual([`${kind} 1`]);
+  });
+
+  test('a pull request is the same also when the job showed none while it worked', () => {
+    const active = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(endings(look(active, job('completed', { prLink: PR }), 4000))).toEqual(['samePr 1']);
+  });
+
+  test('failed, archived, gone, given up', () => {
+    const active = look(began(), job('active'), 2000);
+    expect(endings(look(active, job('failed'), 4000))).toEqual(['failed 1']);
+    expect(endings(lost(active, T0 + 4000))).toEqual(['gone 1']);
+    expect(gaveUp(active, T0 + 9000).endings).toMatchObject([{ kind: 'gaveUp', afterMs: 8000 }]);
+    // Archived is final, whatever was sent a moment ago.
+    const archived = look(began(), job('archived', { archivedAt: 5 }), 1100);
+    expect(archived.endings).toMatchObject([{ kind: 'archived', archivedAtMs: 5 }]);
+  });
+
+  test('an unknown status is watched on', () => {
+    const active = look(began(), job('active'), 2000);
+    const watch = look(active, job('unknown', { rawStatus: 'pausing' }), 4000);
+    expect(endings(watch)).toEqual([]);
+    expect(watch).toMatchObject({ round: { n: 1 }, seen: { rawStatus: 'pausing' } });
+  });
+});
+
+describe('a send', () => {
+  test('that is told of twice belongs to one round, also when that has ended', () => {
+    const once = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(sent(once, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000)).toBe(once);
+    const over = look(once, job('completed'), 2000);
+    const again = sent(over, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(again).toBe(over);
+    expect(roundOf(again, 'thread-1 a 1')).toBe(1);
+  });
+
+  test('after a round opens the next one', () => {
+    const over = look(
+      sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000),
+      job('completed'),
+      2000,
+    );
+    const next = sent(over, 'thread-1', 'thread-1 b 1', job('active'), T0 + 3000);
+    expect(roundOf(next, 'thread-1 b 1')).toBe(2);
+  });
+
+  test('leaves what the answer does not tell as it was', () => {
+    const known = idle({ repository: 'https://x/y', ref: 'main', prLink: PR });
+    const active = sent(known, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(active.seen).toMatchObject({
+      status: 'active',
+      repository: 'https://x/y',
+      ref: 'main',
+      prLink: PR,
+    });
+  });
+});
+
+test('a look that somebody waits for is not made before the platform wants one', () => {
+  const troubled: WatchRun = {
+    ...idle(),
+    trouble: { kind: 'limit', inARow: 1, sinceMs: T0, nextMs: T0 + 9000 },
+  };
+  expect(wantingLook(troubled, T0 + 100)).toMatchObject({ lookWanted: true, nextLookAtMs: T0 + 9000 });
+  expect(wantingLook(idle(), T0 + 100)).toMatchObject({ nextLookAtMs: T0 + 100 });
+});
+
+test('a round that was given up is judged when somebody asks again, with the pull request of then', () => {
+  const before = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+  const over = gaveUp(before, T0 + 9000);
+  const asked = wantingLook(over, T0 + 10_000);
+  expect(asked.round).toMatchObject({ n: 2, found: true, prBefore: PR });
+  expect(endings(look(asked, job('completed', { prLink: PR }), 10_100))).toEqual(['gaveUp 1', 'samePr 2']);
+  expect(endings(look(asked, job('completed', { prLink: OTHER_PR }), 10_100))).toEqual([
+    'gaveUp 1',
+    'newPr 2',
+  ]);
+  const working = look(asked, job('active'), 10_100);
+  expect(working.round).toMatchObject({ n: 2 });
+});
+
+test('that nothing has changed is no news, unless somebody waits for the look', () => {
+  expect(look(idle(), job('completed'), 500)).toMatchObject({ untold: false });
+  expect(look(wantingLook(idle(), T0), job('completed'), 500)).toMatchObject({
+    untold: true,
+    lookWanted: false,
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
+import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
+import { createOutbox } from '../../../src/slack/outbox.ts';
+import { createAlertStore } from '../../../src/store/alerts.ts';
+import { createMessageStore } from '../../../src/store/messages.ts';
+import type { RedisProblem } from '../../../src/store/redis/problems.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { listed } from '../../support/store/listed.ts';
+
+const NOW_MS = Date.UTC(2026, 8, 20, 14);
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(() => redis.client.flushall());
+afterAll(() => redis.close());
+
+function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fails?: number } = {}) {
+  let failures = fails;
+  const state = { team: team as string | undefined, nowMs: NOW_MS };
+  const messages = createMessageStore(redis.client);
+  const alert = createRedisAlert({
+    admins: async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('Slack is away');
+      return { ids: ['U0ANA', 'U0BEN'], complete: true };
+    },
+    alerts: createAlertStore(redis.client),
+    outbox: createOutbox({ messages, wake: async () => {}, now: () => state.nowMs }),
+    teamId: () => state.team,
+    now: () => state.nowMs,
+  });
+  return { alert, state };
+}
+
+async function messages() {
+  const store = createMessageStore(redis.client);
+  const found = await Promise.all((await listed(redis, 'messages')).map((key) => store.load(key)));
+  return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
+}
+
+const a = (kind: RedisProblem['kind']): RedisProblem => ({ kind, ends: false, text: `It is ${kind}.` });
+
+test('each admin hears of what loses work without anybody noticing, with the fix', async () => {
+  await alertOf().alert([a('eviction')]);
+  const told = await messages();
+  expect(told.map(({ place }) => place)).toEqual(
+    expect.arrayContaining([{ user: 'U0ANA' }, { user: 'U0BEN' }]),
+  );
+  expect(told).toHaveLength(2);
+  expect(told[0]?.text).toBe('⚠️ It is eviction.\nUntil then I go on. I tell you once while it lasts.');
+  expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
+});
+
+test('once while it lasts, and each of two', async () => {
+  const { alert, state } = alertOf();
+  for (let check = 0; check < 5; check += 1) {
+    await alert([a('eviction'), a('volatile')]);
+    state.nowMs += 3_600_000;
+    // Redis forgets alerts by its own clock.
+    for (const key of await redis.client.keys('{docket}:alert*')) await redis.client.del(key);
+  }
+  expect(await messages()).toHaveLength(4);
+  await alert([]);
+  await alert([a('volatile')]);
+  expect(await messages()).toHaveLength(6);
+});
+
+test('whichever process finds out', async () => {
+  await alertOf().alert([a('volatile')]);
+  await alertOf().alert([a('volatile')]);
+  expect(await messages()).toHaveLength(2);
+});
+
+test.each(['unreachable', 'read-only', 'snapshots', 'eviction-unknown', 'volatile-unknown'] as const)(
+  'nobody hears of %s, which everybody notices or which may be as it should',
+  async (kind) => {
+    await alertOf().alert([a(kind)]);
+    expect(await messages()).toEqual([]);
+  },
+);
+
+test('what could not be told is told after the next check', async () => {
+  const { alert } = alertOf({ fails: 1 });
+  await expect(alert([a('volatile')])).rejects.toThrow('Slack is away');
+  await alert([a('volatile')]);
+  expect(await messages()).toHaveLength(2);
+});
+
+test('before Slack has told who the bot is, it waits', async () => {
+  const { alert, state } = alertOf();
+  state.team = undefined;
+  await alert([a('volatile')]);
+  expect(await messages()).toEqual([]);
+  state.team = 'T0ACME';
+  await alert([a('volatile')]);
+  expect(await messages()).toHaveLength(2);
+});

@@ -1,0 +1,127 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
+import type { ExportContext } from '../../../src/jobs/export/context.ts';
+import { exportJob } from '../../../src/jobs/export/job.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { aJob, failing } from '../../support/jobs/export/job-world.ts';
+
+let redis: TestRedis;
+let asked: string[];
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  asked = [];
+});
+afterAll(() => redis.close());
+
+/** What a watch needs, on a platform where everything runs and one look an hour is allowed. */
+function watching(): ExportContext {
+  const getExport: DocsApi['getExport'] = async (jobId) => {
+    asked.push(jobId);
+    return { jobId, status: 'running', rawStatus: 'running' };
+  };
+  const parts: Partial<ExportContext> = {
+    runs: createRunStore(redis.client),
+    pace: createPaceStore(redis.client),
+    limits: { exportStatusPerSecond: 1 / 3600 },
+    docs: () => ({ getExport, keyId: 'k1' }) as DocsApi,
+    outbox: { show: async () => {}, state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }) },
+    stopping: new AbortController().signal,
+    now: () => NOW_MS,
+    random: () => 0.5,
+    timing: defaultTiming,
+    log: pino({ level: 'silent' }),
+  };
+  return parts as ExportContext;
+}
+
+async function given(id: string): Promise<ExportRun> {
+  const run = aRun({ id, jobId: id, rev: 1, claim: id });
+  const runs = createRunStore(redis.client);
+  await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, '');
+  return run;
+}
+
+test('a run that waits for its turn gives its slot back and is otherwise as it was', async () => {
+  for (const id of ['a', 'b', 'c']) await given(id);
+  for (const runId of ['a', 'b']) await exportJob.run({ runId }, watching());
+  const before = await createRunStore(redis.client).load('c', exportRun);
+  expect(await exportJob.run({ runId: 'c' }, watching())).toEqual({ kind: 'again', inMs: 5000 });
+  expect(asked).toEqual(['a', 'b']);
+  expect(await createRunStore(redis.client).load('c', exportRun)).toEqual(before);
+});
+
+test('a run that has to wait still ends its watch at the deadline', async () => {
+  for (const id of ['a', 'b', 'c']) await given(id);
+  for (const runId of ['a', 'b', 'c']) await exportJob.run({ runId }, watching());
+  const late = NOW_MS + defaultTiming.watchMs;
+  await exportJob.run({ runId: 'c' }, { ...watching(), now: () => late });
+  expect((await createRunStore(redis.client).load('c', exportRun))?.ending?.kind).toBe('gaveUp');
+});
+
+describe('when the platform’s limit is reached', () => {
+  const RETRY_MS = 600_000;
+
+  /** As many looks as anybody wants, as far as we are concerned. */
+  const limited = (answer: DocsApi['getExport'], keyId = 'k1'): ExportContext => ({
+    ...watching(),
+    limits: { exportStatusPerSecond: 1_000_000 },
+    docs: () => ({ getExport: answer, keyId }) as DocsApi,
+  });
+  const refuses = (more: { retryAfterMs?: number } = {}) => {
+    const refusal = failing('rate_limited', 'no', { retryable: true, ...more });
+    return limited(async (jobId) => {
+      asked.push(jobId);
+      return refusal();
+    });
+  };
+  const answers = (keyId: string) => limited(async (jobId) => aJob({ jobId }), keyId);
+  const stored = (id: string) => createRunStore(redis.client).load(id, exportRun);
+  /** How long looks with the key are held yet, give or take the time of the test itself. */
+  const heldMs = async () => {
+    const [hold = ''] = await redis.client.keys('*export-status:k1:hold');
+    return redis.client.pttl(hold);
+  };
+
+  test('no other run asks with the same key, and none of them counts it as its own failure', async () => {
+    for (const id of ['a', 'b', 'c']) await given(id);
+    await exportJob.run({ runId: 'a' }, refuses({ retryAfterMs: RETRY_MS }));
+    for (const runId of ['b', 'c'])
+      expect(await exportJob.run({ runId }, refuses())).toMatchObject({ kind: 'again' });
+    expect(asked).toEqual(['a']);
+    expect((await stored('a'))?.trouble).toMatchObject({ kind: 'limit', nextMs: NOW_MS + RETRY_MS });
+    expect((await stored('b'))?.trouble).toBeUndefined();
+    expect(await heldMs()).toBeLessThanOrEqual(RETRY_MS + 1);
+    expect(await heldMs()).toBeGreaterThan(RETRY_MS - 60_000);
+  });
+
+  test('without a word on how long, they wait as long as the run that was refused', async () => {
+    for (const id of ['a', 'b']) await given(id);
+    await exportJob.run({ runId: 'a' }, refuses());
+    await exportJob.run({ runId: 'b' }, refuses());
+    expect(asked).toEqual(['a']);
+    expect(await heldMs()).toBeLessThanOrEqual(defaultTiming.retryMinMs + 1);
+  });
+
+  test('runs with another key look as before', async () => {
+    for (const id of ['a', 'b']) await given(id);
+    await exportJob.run({ runId: 'a' }, refuses({ retryAfterMs: RETRY_MS }));
+    await exportJob.run({ runId: 'b' }, answers('k2'));
+    expect((await stored('b'))?.looks).toHaveLength(1);
+  });
+
+  test('a failure of another kind holds up nobody else', async () => {
+    for (const id of ['a', 'b']) await given(id);
+    await exportJob.run({ runId: 'a' }, limited(failing('server', 'no', { retryable: true })));
+    await exportJob.run({ runId: 'b' }, answers('k1'));
+    expect((await stored('b'))?.looks).toHaveLength(1);
+  });
+});

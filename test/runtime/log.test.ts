@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { calmly, createLog, type LogLevel, scrub } from '../../src/runtime/log.ts';
+
+const KEY = 'adm_5ecretKey0123';
+
+/** A log that is kept as the lines it writes. */
+function aLog(level: LogLevel = 'trace', secrets: string[] = [KEY]) {
+  const lines: string[] = [];
+  const log = createLog(level, secrets, { write: (line: string) => void lines.push(line) });
+  return { log, lines, text: () => lines.join('') };
+}
+
+describe('scrubbing', () => {
+  test.each([
+    ['a bot token', 'token xoxb-12-34-AbC_d.e refused', 'token xox… refused'],
+    ['a user token', 'xoxp-1', 'xox…'],
+    ['an app token', '"xapp-1-A0-b"', '"xox…"'],
+    ['a rotated token', 'xoxe.xoxb-1-abc', 'xoxe.xox…'],
+    ['a bearer header', '{"authorization":"Bearer abc.DEF-1~2+3/4="}', '{"authorization":"Bearer …"}'],
+    ['a bearer header in small letters', 'bearer abc', 'bearer …'],
+    ['a basic header', 'Basic dXNlcjpwdw==', 'Basic …'],
+    [
+      'a presigned link',
+      'GET https://bundles.example/b.zip?X-Signature=abc&e=1 failed',
+      'GET https://bundles.example/… failed',
+    ],
+    ['a response address', '"https://hooks.slack.com/commands/T1/2/s3cret"', '"https://hooks.slack.com/…"'],
+    ['an address with a fragment', 'https://a.example#s3cret', 'https://a.example/…'],
+    ['an address with a query only', 'https://a.example?s3cret', 'https://a.example/…'],
+    ['an address with a port', 'http://127.0.0.1:4000/x', 'http://127.0.0.1:4000/…'],
+    ['a web socket', 'wss://wss.slack.com/link/?ticket=s3cret', 'wss://wss.slack.com/…'],
+    ['capitals', 'HTTPS://Bundles.example/s3cret', 'HTTPS://Bundles.example/…'],
+    ['two addresses', 'https://a.b/s3cret,https://c.d/s3cret', 'https://a.b/…'],
+    ['a host alone', 'no route to https://bundles.example', 'no route to https://bundles.example'],
+    ['ordinary words', 'basically a bearer of news, maxapp', 'basically a bearer … news, maxapp'],
+  ])('%s', (_, line, expected) => {
+    expect(scrub(line, [])).toBe(expected);
+  });
+
+  test.each([
+    ['a password for Redis', 'redis://:s3cret@redis.example:6379/0', 'redis://redis.example:6379/…'],
+    [
+      'a password for Redis, no database named',
+      'redis://:s3cret@redis.example:6379',
+      'redis://redis.example:6379',
+    ],
+    ['a user and a password', 'rediss://docket:s3cret@redis.example', 'rediss://redis.example'],
+    ['a password with an @', 'redis://:s3@cret@redis.example:6379', 'redis://redis.example:6379'],
+    ['a password for a site', 'https://ana:s3cret@docs.example', 'https://docs.example'],
+  ])('%s', (_, line, expected) => {
+    expect(scrub(line, [])).toBe(expected);
+    expect(scrub(`{"msg":"connect ${line} failed"}`, [])).toBe(`{"msg":"connect ${expected} failed"}`);
+  });
+
+  test.each([
+    ['brackets', 'https://bundles.example/docs(1).zip?X-Signature=s3cret'],
+    ['an apostrophe', "https://bundles.example/ana's.zip?X-Signature=s3cret"],
+    ['a bar', 'https://bundles.example/a|b?X-Signature=s3cret'],
+  ])('an address with %s in it goes to its end', (_, address) => {
+    expect(scrub(`GET ${address} failed`, [])).toBe('GET https://bundles.example/… failed');
+  });
+
+  test('each value that must not be read, wherever it stands and however often', () => {
+    expect(scrub(`a${KEY}b ${KEY}`, [KEY])).toBe('a…b …');
+    expect(scrub('one two', ['one', 'two'])).toBe('… …');
+  });
+});
+
+describe('a log', () => {
+  const SECRETS = [
+    'xoxb-12-34-s3cret',
+    'xapp-1-A0-s3cret',
+    'Bearer s3cret',
+    'https://hooks.slack.com/commands/s3cret',
+    'https://bundles.example/b.zip?X-Signature=s3cret',
+    'redis://:s3cret@redis.example:6379',
+    'redis://:s3cret@redis.example:6379/0',
+  ];
+
+  test.each(SECRETS)('never holds %s, wherever it is said', (secret) => {
+    const { log, text } = aLog();
+    const cause = new Error(`because of ${secret}`);
+    const error = Object.assign(new Error(`went wrong: ${secret}`, { cause }), {
+      request: { headers: { authorization: secret }, url: secret },
+    });
+    log.info(secret);
+    log.info({ deep: { list: [{ secret }] } }, 'nested');
+    log.warn({ err: error }, 'an error');
+    log.error(error);
+    log.child({ [secret]: secret }).fatal({ err: new AggregateError([error], secret) });
+    log.info('with %s in it', secret);
+    log.info({ json: JSON.stringify({ secret }) }, 'quoted twice');
+    expect(text()).toContain('an error');
+    expect(text()).not.toContain('s3cret');
+  });
+
+  test('never holds one of the values it was told, however little it looks like a secret', () => {
+    const { log, text } = aLog('trace', [KEY, 'plain words']);
+    log.info({ key: KEY, deep: [{ key: `x${KEY}y` }] }, `plain words and ${KEY}`);
+    expect(text()).not.toMatch(/5ecretKey|plain words/);
+  });
+
+  test('never holds a secret, whatever stands before and after it', () => {
+    const around = fc.oneof(
+      fc.constantFrom('\n', '\t', '\r\n', '\b', '"', "'", '\\', '(', '<', '=', ':', ',', '[', '\u2028', 'é'),
+      fc.string({ unit: 'binary', maxLength: 5 }).filter((text) => !/\w$/.test(text)),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...SECRETS), around, around, (secret, before, after) => {
+        const { log, text } = aLog();
+        log.info({ said: `${before}${secret}${after}` }, `${before}${secret}${after}`);
+        expect(text()).not.toContain('s3cret');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each(['\n', '\t', '\r'])('never holds a secret that begins a line (%j)', (before) => {
+    for (const secret of SECRETS) {
+      const { log, text } = aLog();
+      log.info(`the answer was:${before}${secret}`);
+      expect(text()).not.toContain('s3cret');
+    }
+  });
+
+  test('stays one JSON object a line, with the words that are no secret', () => {
+    const { log, lines } = aLog();
+    log.info({ address: SECRETS[4], token: SECRETS[0], key: KEY, run: 'r1' }, `told "${KEY}"`);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.endsWith('\n')).toBe(true);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      address: 'https://bundles.example/…',
+      token: 'xox…',
+      key: '…',
+      run: 'r1',
+      msg: 'told "…"',
+    });
+  });
+
+  test('does not blank out what a very short setting happens to say', () => {
+    const { log, text } = aLog('info', ['test', '']);
+    log.info('a test of the log');
+    expect(text()).toContain('a test of the log');
+  });
+
+  test('has no arguments of a command of Redis, wherever its error stands', () => {
+    const { log, text } = aLog();
+    const command = { name: 'evalsha', args: ['7f3c', '1', '{"text":"Delete the pricing page"}'] };
+    const error = Object.assign(new Error('OOM command not allowed'), { command });
+    log.error({ err: error, errors: [{ ...error }], deep: { command } }, 'a job broke');
+    log.error({ err: new AggregateError([error], 'several', { cause: error }) });
+    log.error(error);
+    const unknown =
+      'ERR unknown command \'NOSUCH\', with args beginning with: \'{"text":"Delete the pricing page"}\' ';
+    log.error({ err: new Error(unknown) });
+    expect(text()).toContain('evalsha');
+    expect(text()).toContain('with args beginning with: …');
+    expect(text()).not.toContain('pricing');
+  });
+
+  test('cuts what is long, and no part of a secret at the cut stays', () => {
+    const { log, lines, text } = aLog();
+    for (const at of [3980, 3990, 3995, 4000, 40_000])
+      log.info(
+        { said: `${'word '.repeat(at / 5)}${'x'.repeat(at % 5)}${KEY} ${'word '.repeat(10_000)}` },
+        'said',
+      );
+    log.info(`http://[${'x'.repeat(40_000)}`);
+    expect(text()).not.toContain(KEY.slice(0, 6));
+    for (const line of lines) {
+      expect(line.length).toBeLessThan(5000);
+      expect(JSON.parse(line)).toMatchObject({ level: 30 });
+    }
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      msg: 'said',
+      said: expect.stringMatching(/^word .*…$/),
+    });
+  });
+
+  test('leaves out of a line of thousands of fields all but what it says', () => {
+    const { log, lines } = aLog();
+    log.info(Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`field${at}`, 'word'])), 'too much');
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      msg: 'too much',
+      cut: true,
+    });
+  });
+
+  test('says nothing below its level', () => {
+    const { log, lines } = aLog('warn');
+    log.info('no');
+    log.warn('yes');
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['yes']);
+  });
+});
+
+describe('told calmly', () => {
+  const coded = (code: string) => Object.assign(new Error(`at ${Math.random()}`), { code });
+  function aCalmLog() {
+    const { log, lines } = aLog();
+    let nowMs = 1_000_000;
+    const report = calmly(log, () => nowMs, 10_000);
+    const passes = (ms: number) => {
+      nowMs += ms;
+    };
+    return { report, told: () => lines.length, passes };
+  }
+
+  test('the same trouble is told once in a while, however often it comes', () => {
+    const { report, told, passes } = aCalmLog();
+    for (let times = 0; times < 1000; times++) report(coded('ECONNREFUSED'), 'trouble with Redis');
+    expect(told()).toBe(1);
+    passes(9999);
+    report(coded('ECONNREFUSED'), 'trouble with Redis');
+    expect(told()).toBe(1);
+    passes(1);
+    report(coded('ECONNREFUSED'), 'trouble with Redis');
+    expect(told()).toBe(2);
+  });
+
+  test('other trouble is told at once', () => {
+    const { report, told } = aCalmLog();
+    report(coded('ECONNREFUSED'), 'trouble with Redis');
+    report(coded('ECONNRESET'), 'trouble with Redis');
+    report(coded('ECONNREFUSED'), 'trouble with Slack');
+    report(new Error('OOM command not allowed'), 'trouble with Redis');
+    report(new TypeError('OOM command not allowed'), 'trouble with Redis');
+    expect(told()).toBe(5);
+  });
+
+  test('trouble that never is the same twice fills no memory', () => {
+    const { report, told } = aCalmLog();
+    for (let times = 0; times < 500; times++) report(coded(`E${times}`), 'trouble');
+    expect(told()).toBe(500);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { createHealth, tellOthers } from '../../src/server/health.ts';
+import type { HealthStore, Seen } from '../../src/store/health.ts';
+
+function setting() {
+  const clock = { ms: 10_000 };
+  const health = createHealth(() => clock.ms);
+  return { clock, health };
+}
+
+test('nothing is known before the first call', () => {
+  const { health } = setting();
+  expect(health.states()).toEqual({ docs: 'unknown', slack: 'unknown' });
+  expect(health.seen()).toEqual({});
+});
+
+test('the last call counts, and when it was', () => {
+  const { clock, health } = setting();
+  health.saw('docs', true);
+  clock.ms += 5;
+  health.saw('docs', false);
+  health.saw('slack', true);
+  expect(health.states()).toEqual({ docs: 'down', slack: 'up' });
+  expect(health.seen()).toEqual({
+    docs: { answered: false, atMs: 10_005 },
+    slack: { answered: true, atMs: 10_005 },
+  });
+});
+
+describe('the others are told', () => {
+  /** A store whose writes are counted, and wait when they are to. */
+  function told(before: () => Promise<void> = async () => {}) {
+    const writes: (Seen & { part: string })[] = [];
+    const store: HealthStore = {
+      async tell(part, seen) {
+        writes.push({ part, ...seen });
+        await before();
+      },
+      told: async () => ({}),
+    };
+    return { writes, store };
+  }
+  const never = () => {};
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  test('at once of a change, and every few seconds of what stays', async () => {
+    const { clock, health } = setting();
+    const { writes, store } = told();
+    tellOthers(health, store, never);
+    for (let second = 0; second < 10; second += 1) {
+      health.saw('docs', true);
+      await settled();
+      clock.ms += 1000;
+    }
+    expect(writes.map(({ atMs }) => atMs)).toEqual([10_000, 13_000, 16_000, 19_000]);
+    health.saw('docs', false);
+    await settled();
+    expect(writes.at(-1)).toEqual({ part: 'docs', answered: false, atMs: 20_000 });
+  });
+
+  test('of what was seen before they could be', async () => {
+    const { health } = setting();
+    const { writes, store } = told();
+    health.saw('slack', true);
+    tellOthers(health, store, never);
+    expect(writes).toEqual([{ part: 'slack', answered: true, atMs: 10_000 }]);
+  });
+
+  test('one write at a time, and a change that comes meanwhile is not lost', async () => {
+    const { clock, health } = setting();
+    const open = Promise.withResolvers<void>();
+    const { writes, store } = told(() => open.promise);
+    tellOthers(health, store, never);
+    health.saw('docs', true);
+    for (let call = 0; call < 100; call += 1) {
+      clock.ms += 10_000;
+      health.saw('docs', false);
+    }
+    expect(writes).toHaveLength(1);
+    open.resolve();
+    await settled();
+    expect(writes).toHaveLength(2);
+    expect(writes.at(-1)).toEqual({ part: 'docs', answered: false, atMs: clock.ms });
+  });
+
+  test('again with the next call when it failed', async () => {
+    const { health } = setting();
+    const problems: string[] = [];
+    const { writes, store } = told(() => Promise.reject(new Error('Redis is away')));
+    tellOthers(health, store, ({ message }) => void problems.push(message));
+    health.saw('docs', true);
+    await settled();
+    health.saw('docs', true);
+    await settled();
+    expect(writes).toHaveLength(2);
+    expect(problems).toEqual(['Redis is away', 'Redis is away']);
+  });
+});

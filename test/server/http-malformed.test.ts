@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createStandInSlack } from '../../demo/slack/slack.ts';
+import { buttons, dialogs, shortcuts } from '../../src/commands/index.ts';
+import { startHere } from '../support/app-here.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { signatureOf } from '../support/sign.ts';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+
+const slack = createStandInSlack({ rateLimits: false });
+let redis: TestRedis;
+let docket: Awaited<ReturnType<typeof startHere>>;
+let slackServer: { close(): Promise<void> };
+beforeAll(async () => {
+  redis = await startTestRedis();
+  slackServer = await slack.listen();
+  docket = await startHere({
+    DOCKET_ROLE: 'web',
+    REDIS_URL: redis.url,
+    SLACK_BOT_TOKEN: slack.tokens.bot,
+    SLACK_SIGNING_SECRET: SECRET,
+    SLACK_API_URL: slack.apiUrl,
+    LOG_LEVEL: 'silent',
+  });
+});
+afterAll(async () => {
+  await docket.stop();
+  await Promise.all([slackServer.close(), redis.close()]);
+});
+
+interface Sent {
+  contentType: string;
+  body: string | Buffer;
+}
+
+async function statusOf({ contentType, body }: Sent, signed: boolean): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${docket.port}/slack/events`, {
+    method: 'POST',
+    headers: { 'content-type': contentType, ...signatureOf(body, signed ? SECRET : 'another') },
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+  });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+const asForm = (body: string): Sent => ({ contentType: FORM, body });
+const asPayload = (json: string) => asForm(new URLSearchParams({ payload: json }).toString());
+const asJson = (body: string | Buffer): Sent => ({ contentType: JSON_TYPE, body });
+
+/** What Slack sends, one of each kind. */
+const team = { id: 'T0ACME', domain: 'acme' };
+const user = { id: 'U0ANA', username: 'ana', name: 'ana', team_id: 'T0ACME' };
+const asked = {
+  team,
+  user,
+  trigger_id: '1.2.a',
+  response_url: 'http://127.0.0.1:9/response',
+  enterprise: null,
+};
+const channel = { id: 'C0DOCS', name: 'docs' };
+const envelope = {
+  type: 'event_callback',
+  team_id: 'T0ACME',
+  event_id: 'Ev1',
+  is_ext_shared_channel: false,
+  authorizations: [{ team_id: 'T0ACME', enterprise_id: null, user_id: 'U0BOT', is_bot: true }],
+};
+const blocks = [
+  {
+    type: 'rich_text',
+    elements: [
+      { type: 'rich_text_section', elements: [{ type: 'text', text: 'Hi', style: { bold: true } }] },
+    ],
+  },
+];
+const message = {
+  type: 'message',
+  channel: 'C0DOCS',
+  user: 'U0ANA',
+  ts: '1.1',
+  text: 'Hi',
+  team: 'T0ACME',
+  blocks,
+};
+const events = [
+  { ...message, thread_ts: '1.0', parent_user_id: 'U0BOT' },
+  { ...message, type: 'app_mention', files: [{ id: 'F1' }], attachments: [{ text: 'x' }] },
+  {
+    ...message,
+    subtype: 'message_changed',
+    message: { ...message, edited: { user: 'U0ANA', ts: '1.2' } },
+    previous_message: message,
+  },
+  { type: 'app_home_opened', user: 'U0ANA', tab: 'home', channel: 'D0ANA' },
+  { type: 'reaction_added', user: 'U0ANA', item: { type: 'message', channel: 'C0DOCS', ts: '1.1' } },
+];
+const payloads = [
+  {
+    ...asked,
+    type: 'block_actions',
+    channel,
+    message,
+    actions: [{ type: 'button', action_id: buttons[0]?.action, value: '{}' }],
+  },
+  {
+    ...asked,
+    type: 'message_action',
+    callback_id: shortcuts[0]?.callback,
+    channel,
+    message,
+    message_ts: '1.1',
+  },
+  { ...asked, type: 'shortcut', callback_id: 'global' },
+  {
+    ...asked,
+    type: 'view_submission',
+    view: {
+      id: 'V1',
+      callback_id: dialogs[0]?.callback,
+      private_metadata: JSON.stringify({ channel, request: '1.2.a' }),
+      title: { type: 'plain_text', text: 'Export' },
+      state: { values: { domain: { text: { type: 'plain_text_input', value: 'docs.acme.com' } } } },
+      app_installed_team_id: 'T0ACME',
+    },
+  },
+];
+const command = {
+  command: '/docs-export',
+  text: 'help',
+  team_id: 'T0ACME',
+  user_id: 'U0ANA',
+  user_name: 'ana',
+  channel_id: 'C0DOCS',
+  channel_name: 'docs',
+  trigger_id: '1.2.a',
+  response_url: 'http://127.0.0.1:9/response',
+};
+
+const gone = Symbol('gone');
+const odd = [
+  gone,
+  null,
+  0,
+  true,
+  '',
+  '\u0000\uD800',
+  'x'.repeat(3000),
+  [],
+  [null],
+  {},
+  { id: null, channel: 1, length: 1 },
+];
+
+/** The value with each of its parts in turn replaced by each odd thing, or left out. */
+function* oddOnes(value: unknown): Generator<unknown> {
+  yield* odd;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    for (const other of oddOnes(part)) {
+      const copy: Record<string, unknown> = Array.isArray(value) ? ([...value] as never) : { ...value };
+      if (other === gone) delete copy[key];
+      else copy[key] = other;
+      yield copy;
+    }
+  }
+}
+const oddJson = (values: readonly object[]) =>
+  values.flatMap((value) => [...oddOnes(value)].flatMap((one) => JSON.stringify(one) ?? []));
+
+/** Of no kind that Slack sends. */
+const deep = `${'{"event":{"type":"message","blocks":['.repeat(20_000)}${']}}'.repeat(20_000)}`;
+const anyJson = fc.sample(fc.json({ maxDepth: 3 }), { numRuns: 500, seed: 1 });
+const anyText = [
+  ...fc.sample(fc.string({ unit: 'binary', maxLength: 100 }), { numRuns: 300, seed: 2 }),
+  ...['null', '[]', '1', '""', '{', '{"__proto__":{"event":null}}', '{"constructor":1,"type":"constructor"}'],
+  ...[deep, '['.repeat(500_000), '%', '&&==', 'payload', 'payload=', 'a'.repeat(1_000_000)],
+];
+const anyBytes = fc
+  .sample(fc.uint8Array({ maxLength: 100 }), { numRuns: 200, seed: 3 })
+  .map((bytes) => Buffer.from(bytes));
+
+/** The bodies that were answered with what they must not be, twenty at a time. */
+async function wrongly(sent: readonly Sent[], signed: boolean, isRight: (status: number) => boolean) {
+  const left = [...sent];
+  const wrong: unknown[] = [];
+  async function work() {
+    for (let one = left.pop(); one; one = left.pop()) {
+      const status = await statusOf(one, signed);
+      if (!isRight(status)) wrong.push([status, one.body.toString().slice(0, 500)]);
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, work));
+  return wrong;
+}
+
+const kinds: [string, Sent[]][] = [
+  ['JSON', [...oddJson(events.map((event) => ({ ...envelope, event }))), ...anyJson, ...anyText].map(asJson)],
+  ['JSON that is not text', anyBytes.map(asJson)],
+  ['a form with a payload', [...oddJson(payloads), ...anyJson, ...anyText].map(asPayload)],
+  [
+    'a form',
+    [
+      ...oddJson([command]).map((json) =>
+        new URLSearchParams(Object.entries(JSON.parse(json) ?? {})).toString(),
+      ),
+      ...anyText,
+    ].map(asForm),
+  ],
+  ['another type', anyText.map((body) => ({ contentType: 'multipart/form-data; boundary=x', body }))],
+];
+
+test.each(kinds)(
+  'no body that is malformed, as %s, ends the process or is answered with 5xx',
+  async (_, sent) => {
+    expect(await wrongly(sent, true, (status) => status < 500)).toEqual([]);
+    expect(await wrongly(sent, false, (status) => status === 401)).toEqual([]);
+    // It is still there, and takes what is in order.
+    expect(await statusOf(asForm(new URLSearchParams(command).toString()), true)).toBe(200);
+  },
+);
+
+test('these are a few thousand, and what they are made from is in order', async () => {
+  expect(kinds.flatMap(([, sent]) => sent).length).toBeGreaterThan(3000);
+  const inOrder = [
+    ...events.map((event) => asJson(JSON.stringify({ ...envelope, event }))),
+    ...payloads.map((payload) => asPayload(JSON.stringify(payload))),
+  ];
+  expect(await wrongly(inOrder, true, (status) => status === 200)).toEqual([]);
+});

@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { App } from '@slack/bolt';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/runtime/log.ts';
+import { createHttpReceiver } from '../../src/server/http-receiver.ts';
+import { startHttpServer } from '../../src/server/http-server.ts';
+import { createRefusedRequests } from '../../src/server/refused-requests.ts';
+import { slackLogger } from '../../src/slack/logger.ts';
+import { signatureOf } from '../support/sign.ts';
+
+const SECRET = '0123456789abcdef0123456789abcdef';
+const FORM = 'application/x-www-form-urlencoded';
+const UNSIGNED =
+  'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
+const minute = 60_000;
+
+/** The receiver with a Bolt of its own, which answers `/docs-test` with what `listener` returns. */
+async function setting({
+  listener = async (): Promise<unknown> => ({ text: 'Done' }),
+  arriveMs = 60_000,
+} = {}) {
+  const lines: { level: number; msg: string }[] = [];
+  const log = createLog('debug', [], { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const clock = { ms: Date.now() };
+  const now = () => clock.ms;
+  const server = await startHttpServer('PORT', 0, log, arriveMs);
+  onTestFinished(() => server.close());
+  const refused = createRefusedRequests(log, now);
+  const receiver = createHttpReceiver({ signingSecret: SECRET, server, refused, now, log });
+  const bolt = new App({
+    receiver,
+    logger: slackLogger(log),
+    convoStore: false,
+    authorize: async () => ({ botToken: 'xoxb-1' }),
+  });
+  const asked: string[] = [];
+  bolt.command('/docs-test', async ({ ack, body }) => {
+    asked.push(body.text);
+    await ack((await listener()) as never);
+  });
+  bolt.event('message', async () => void (await listener()));
+  await bolt.start();
+
+  const url = `http://127.0.0.1:${server.port}/slack/events`;
+  async function posts(body: string, headers: Record<string, string> = signed(body)) {
+    const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': FORM, ...headers } });
+    return { status: answer.status, text: await answer.text() };
+  }
+  /** Sends as much as this and leaves the connection open; answers what comes back. */
+  function sends(...parts: (string | Buffer)[]) {
+    const socket = connect(server.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const sent = { text: '', socket };
+    socket.on('error', () => {}).on('data', (chunk) => (sent.text += chunk));
+    for (const part of parts) socket.write(part);
+    return sent;
+  }
+  const signed = (body: string) => signatureOf(body, SECRET, clock.ms);
+  return { posts, sends, signed, asked, lines, clock, refused, said: () => lines.map(({ msg }) => msg) };
+}
+
+const command = (text = '') =>
+  new URLSearchParams({
+    command: '/docs-test',
+    text,
+    team_id: 'T0ACME',
+    user_id: 'U0ANA',
+    channel_id: 'C0DOCS',
+    trigger_id: '1.2.a',
+  }).toString();
+const message = JSON.stringify({ type: 'event_callback', team_id: 'T0ACME', event: { type: 'message' } });
+const json = { 'content-type': 'application/json' };
+
+/** A request's head. */
+const head = (headers: Record<string, string | number>) =>
+  `POST /slack/events HTTP/1.1\r\nhost: docket\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
+
+describe('a request that Slack signed', () => {
+  test('is acknowledged with what the listener says, only once that has finished', async () => {
+    const finish = Promise.withResolvers<object>();
+    const { posts, asked } = await setting({ listener: () => finish.promise });
+    let answered = false;
+    const answer = posts(command('x')).finally(() => (answered = true));
+    await expect.poll(() => asked).toEqual(['x']);
+    expect((await posts('no command')).status).toBe(400);
+    expect(answered).toBe(false);
+    finish.resolve({ text: 'Hi' });
+    expect(await answer).toEqual({ status: 200, text: '{"text":"Hi"}' });
+  });
+
+  test.each(['application/x-www-form-urlencoded; charset=utf-8', 'APPLICATION/X-WWW-FORM-URLENCODED'])(
+    'is read as %s, too',
+    async (type) => {
+      const { posts, signed } = await setting();
+      const body = command('ä €');
+      expect((await posts(body, { ...signed(body), 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  test('of an event that could not be kept is answered with 500, so that Slack sends it again', async () => {
+    const { posts, signed, said } = await setting({ listener: () => Promise.reject(new Error('away')) });
+    expect((await posts(message, { ...signed(message), ...json })).status).toBe(500);
+    expect(said()).toContain('a request was not acknowledged');
+  });
+
+  test('that nobody listens to is answered at once', async () => {
+    const { posts } = await setting();
+    expect((await posts(command().replace('docs-test', 'other'))).status).toBe(404);
+  });
+
+  test.each([
+    ['the check of the address', { type: 'url_verification', challenge: 'abc' }, 200, '{"challenge":"abc"}'],
+    ['a word that events are held back', { type: 'app_rate_limited', team_id: 'T0ACME' }, 200, ''],
+    ['nothing', null, 400, ''],
+  ])('%s is answered without a listener', async (_, body, status, text) => {
+    const { posts, signed } = await setting();
+    const sent = JSON.stringify(body);
+    expect(await posts(sent, { ...signed(sent), ...json })).toEqual({ status, text });
+  });
+});
+
+describe('a request that Slack did not sign just now', () => {
+  const now = Date.now();
+  const right = signatureOf(command(), SECRET, now);
+  test.each<[string, Record<string, string>]>([
+    ['without a signature', { 'x-slack-signature': '' }],
+    ['with the hash of nothing', { 'x-slack-signature': 'v0=00' }],
+    ['with a newer version', { 'x-slack-signature': String(right['x-slack-signature']).replace('v0', 'v1') }],
+    ['signed with another secret', signatureOf(command(), 'another', now)],
+    ['with another body', signatureOf(command('x'), SECRET, now)],
+    ['of six minutes ago', signatureOf(command(), SECRET, now - 6 * minute)],
+    ['of six minutes ahead', signatureOf(command(), SECRET, now + 6 * minute)],
+    [
+      'of another time than it was signed at',
+      { 'x-slack-request-timestamp': `${Math.floor(now / 1000) - 1}` },
+    ],
+    ['at no time', { 'x-slack-request-timestamp': 'soon' }],
+    ['at endless time', { 'x-slack-request-timestamp': '1e99' }],
+  ])('is refused: %s', async (_, headers) => {
+    const { posts, asked, clock } = await setting();
+    clock.ms = now;
+    expect(await posts(command(), { ...right, ...headers })).toEqual({ status: 401, text: '' });
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ['without a signature', {}],
+    ['with one of another form', { 'x-slack-signature': 'v0=1', 'x-slack-request-timestamp': 1 }],
+    ['of an hour ago', signatureOf('', SECRET, Date.now() - 60 * minute)],
+  ])('is refused before its body has come: %s', async (_, headers) => {
+    const { sends } = await setting();
+    const sent = sends(head({ 'content-length': 1_000_000, ...headers }), 'half');
+    await expect.poll(() => sent.text).toContain('HTTP/1.1 401 ');
+  });
+
+  test('may only check the certificate, as Slack does without a signature', async () => {
+    const { posts } = await setting();
+    expect((await posts('ssl_check=1&token=x', {})).status).toBe(200);
+    expect((await posts(`ssl_check=1&${command()}&fill=${'x'.repeat(1000)}`, {})).status).toBe(401);
+    expect((await posts('ssl_check=2', {})).status).toBe(401);
+  });
+});
+
+describe('a body', () => {
+  const shaped = () => signatureOf('', 'whoever', Date.now());
+
+  test('of a long message is taken', async () => {
+    const { posts, asked } = await setting();
+    expect((await posts(command('x'.repeat(1_500_000)))).status).toBe(200);
+    expect(asked[0]).toHaveLength(1_500_000);
+  });
+
+  test.each([
+    ['announced', [head({ 'content-length': 2_000_001, ...shaped() })]],
+    [
+      'sent',
+      [
+        head({ 'transfer-encoding': 'chunked', ...shaped() }),
+        `${(2_000_001).toString(16)}\r\n`,
+        Buffer.alloc(2_000_001),
+      ],
+    ],
+  ])('of more than 2 MB is refused as soon as it is %s', async (_, parts) => {
+    const { sends } = await setting();
+    const sent = sends(...parts);
+    await expect.poll(() => sent.text).toContain('HTTP/1.1 413 ');
+  });
+
+  test('in very many pieces is refused long before it is as long: each piece takes memory', async () => {
+    const { sends } = await setting();
+    const sent = sends(head({ 'transfer-encoding': 'chunked', ...shaped() }), '1\r\nx\r\n'.repeat(20_000));
+    await expect.poll(() => sent.text).toContain('HTTP/1.1 413 ');
+  });
+
+  test('that is half sent is cut off in time, refused or not', async () => {
+    const { sends } = await setting({ arriveMs: 200 });
+    const sent = [
+      sends(head({ 'content-length': 100, ...shaped() }), 'half'),
+      sends(head({ 'content-length': 100 }), 'half'),
+      sends('POST /slack/events HTTP/1.1\r\nhost: do'),
+    ];
+    await Promise.all(sent.map(({ socket }) => socket.closed || once(socket, 'close')));
+    expect(sent[0]?.text).toContain('HTTP/1.1 408 ');
+  });
+
+  test('beyond 32 MB in all makes room for others: the longest is refused', async () => {
+    const { sends, posts } = await setting();
+    const start = head({ 'content-length': 1_900_000, ...shaped() });
+    const sent = Array.from({ length: 20 }, (_, n) => sends(start, Buffer.alloc(1_700_000 + n)));
+    const refused = () => sent.filter(({ text }) => text.includes('HTTP/1.1 503 ')).length;
+    // 18 of them fit.
+    await expect.poll(refused).toBe(2);
+    expect((await posts(command())).status).toBe(200);
+    expect(sent.filter(({ text }) => text !== '')).toHaveLength(2);
+  });
+});
+
+describe('whoever runs Docket is told', () => {
+  test.each([
+    ['behind', 10, "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)."],
+    ['ahead', -10, "Slack's request is 600 s behind this machine's clock. Set the clock (NTP)."],
+  ])('that its clock is %s, once a minute', async (_, minutes, problem) => {
+    const { posts, clock, said, refused } = await setting();
+    const slacks = () => signatureOf(command(), SECRET, clock.ms + minutes * minute);
+    clock.ms = 1000 * Math.floor(clock.ms / 1000);
+    for (let n = 0; n < 3; n += 1) expect((await posts(command(), slacks())).status).toBe(401);
+    await expect.poll(refused.problem).toBe(problem);
+    expect(said().filter((line) => line === problem)).toHaveLength(1);
+    clock.ms += minute;
+    await posts(command(), slacks());
+    await expect.poll(() => said().filter((line) => line === problem)).toHaveLength(2);
+    expect((await posts(command())).status).toBe(200);
+    expect(refused.problem()).toBeUndefined();
+  });
+
+  test('that a secret is wrong, for ten minutes, and once a minute in the log', async () => {
+    const { posts, clock, said, refused } = await setting();
+    const wrong = () => signatureOf(command(), 'another', clock.ms);
+    for (let n = 0; n < 3; n += 1) await posts(command(), wrong());
+    expect(said()).toEqual([UNSIGNED]);
+    clock.ms += minute;
+    await posts(command(), wrong());
+    expect(said()).toEqual([UNSIGNED, UNSIGNED]);
+    expect(refused.problem()).toBe(UNSIGNED);
+    clock.ms += 10 * minute;
+    expect(refused.problem()).toBeUndefined();
+  });
+
+  test('nothing of requests that are not like those of Slack, at whatever time they were made up', async () => {
+    const { posts, said, refused, clock } = await setting();
+    await posts(command(), {});
+    await posts(command(), signatureOf(command(), 'another', clock.ms + 10 * minute));
+    expect((await posts(command())).status).toBe(200);
+    expect(said()).toEqual([]);
+    expect(refused.problem()).toBeUndefined();
+  });
+});
+
+test.each([
+  `GET http://[${'x'.repeat(15_000)}`,
+  `GET /${'@'.repeat(15_000)}`,
+  'POST /slack/events/%',
+  'PUT /slack/events',
+  'OPTIONS *',
+])('what cannot be dispatched is answered with 404, and nothing of it is logged: %.30s', async (request) => {
+  const { sends, lines } = await setting();
+  const sent = sends(`${request} HTTP/1.1\r\nhost: docket\r\n\r\n`);
+  await expect.poll(() => sent.text).toContain('HTTP/1.1 404 ');
+  expect(lines).toEqual([]);
+});

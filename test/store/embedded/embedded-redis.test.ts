@@ -1,0 +1,351 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, realpathSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DataDirInUse } from '../../../src/store/embedded/data-dir-lock.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embedded/embedded-redis.ts';
+import { RedisMissing, RedisStartFailed } from '../../../src/store/embedded/redis-server.ts';
+
+const searchPath = process.env.PATH ?? '';
+const log = { info() {}, warn() {}, error() {} };
+const timing = { restartMinMs: 5, restartMaxMs: 20, lookMs: 2, lockPatienceMs: 100 };
+
+let base: string;
+let dataDir: string;
+const started: EmbeddedRedis[] = [];
+const clients: Redis[] = [];
+const dockets: ChildProcess[] = [];
+
+beforeEach(async () => {
+  base = realpathSync(await mkdtemp(join(tmpdir(), 'docket-test-')));
+  dataDir = join(base, 'data');
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.disconnect();
+  for (const docket of dockets.splice(0)) docket.kill('SIGKILL');
+  for (const redis of started.splice(0)) await redis.stop();
+  for (const pid of serversIn(base)) process.kill(pid, 'SIGKILL');
+  await rm(base, { recursive: true });
+});
+
+async function start(
+  options: Partial<Parameters<typeof startEmbeddedRedis>[0]> = {},
+): Promise<EmbeddedRedis> {
+  const redis = await startEmbeddedRedis({
+    dataDir,
+    log,
+    searchPath,
+    ...options,
+    timing: { ...timing, ...options.timing },
+  });
+  started.push(redis);
+  return redis;
+}
+
+function clientOf(redis: { socketPath: string }): Redis {
+  const client = new Redis({ path: redis.socketPath, retryStrategy: () => 5, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  clients.push(client);
+  return client;
+}
+
+/** A Docket of its own process, as far as its Redis goes. */
+async function startDocket(): Promise<{ pid: number; socketPath: string; kill(): Promise<void> }> {
+  const program = new URL('../../../src/store/embedded/embedded-redis.ts', import.meta.url);
+  const script = `
+    const { startEmbeddedRedis } = await import(${JSON.stringify(program.href)});
+    const log = { info() {}, warn() {}, error() {} };
+    const redis = await startEmbeddedRedis({ dataDir: ${JSON.stringify(dataDir)}, log, searchPath: process.env.PATH });
+    console.log(JSON.stringify({ pid: redis.pid(), socketPath: redis.socketPath }));
+    process.stdin.resume();`;
+  const docket = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  dockets.push(docket);
+  let output = '';
+  for await (const part of docket.stdout) {
+    output += part;
+    if (output.includes('\n')) break;
+  }
+  if (!output.includes('\n')) throw new Error(`It did not start:\n${docket.stderr.read()}`);
+  return {
+    ...JSON.parse(output),
+    async kill() {
+      const ended = once(docket, 'exit');
+      docket.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Process numbers of the Redis servers whose command line, or title, names a folder. */
+function serversIn(folder: string): number[] {
+  return processes()
+    .filter(({ command }) => /(redis|valkey)-server/.test(command) && command.includes(folder))
+    .map(({ pid }) => pid);
+}
+
+function processes(): { pid: number; command: string }[] {
+  if (process.platform !== 'linux') {
+    const lines = execFileSync('ps', ['-Ao', 'pid=,command='], { encoding: 'utf8' }).split('\n');
+    return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line }));
+  }
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      return [{ pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, 'utf8') }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function pidOf(redis: EmbeddedRedis): number {
+  const pid = redis.pid();
+  if (pid === undefined) throw new Error('The embedded Redis has no process');
+  return pid;
+}
+
+/** The reason of the next death. */
+const death = (redis: EmbeddedRedis) => new Promise<string>((resolve) => redis.onExit(resolve));
+
+test('starts within a second, on a socket that nobody else may open, with settings that lose nothing', async () => {
+  const before = performance.now();
+  const redis = await start();
+  expect(performance.now() - before).toBeLessThan(1_000);
+
+  expect(redis.socketPath).toBe(join(dataDir, 'redis', 'redis.sock'));
+  expect(statSync(join(dataDir, 'redis')).mode & 0o777).toBe(0o700);
+  expect(statSync(redis.socketPath).mode & 0o777).toBe(0o700);
+  const client = clientOf(redis);
+  const settings = {
+    port: '0',
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'maxmemory-policy': 'noeviction',
+    hz: '100',
+    save: '',
+  };
+  for (const [name, value] of Object.entries(settings)) {
+    expect(await client.config('GET', name)).toEqual([name, value]);
+  }
+});
+
+test('keeps the data over an orderly stop, which leaves no process', async () => {
+  const first = await start();
+  await clientOf(first).set('run', 'accepted');
+  await Promise.all([first.stop(), first.stop()]);
+  expect(serversIn(base)).toEqual([]);
+
+  expect(await clientOf(await start()).get('run')).toBe('accepted');
+});
+
+describe('when Redis dies', () => {
+  test('it is started again with its data, again and again', async () => {
+    const redis = await start();
+    const client = clientOf(redis);
+    await client.set('run', 'accepted');
+    for (let round = 0; round < 3; round++) {
+      const died = death(redis);
+      const before = pidOf(redis);
+      process.kill(before, 'SIGKILL');
+      expect(await died).toContain('SIGKILL');
+      expect(await client.get('run')).toBe('accepted');
+      expect(pidOf(redis)).not.toBe(before);
+    }
+    expect(serversIn(base)).toEqual([redis.pid()]);
+  });
+
+  test('stopping meanwhile neither hangs nor leaves a process', async () => {
+    for (const pauseMs of [0, 5, 40]) {
+      const redis = await start({ timing: { restartMinMs: pauseMs } });
+      const died = death(redis);
+      process.kill(pidOf(redis), 'SIGKILL');
+      await died;
+      await redis.stop();
+      expect(serversIn(base)).toEqual([]);
+    }
+  });
+
+  test('a last command that was cut off costs only itself', async () => {
+    const first = await start();
+    const client = clientOf(first);
+    await client.set('run', 'accepted');
+    await client.set('half', 'x'.repeat(100));
+    await first.stop();
+    const files = join(dataDir, 'redis', 'appendonlydir');
+    const increments = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
+    truncateSync(join(files, increments), statSync(join(files, increments)).size - 20);
+
+    const again = clientOf(await start());
+    expect(await again.get('run')).toBe('accepted');
+    expect(await again.get('half')).toBeNull();
+  });
+});
+
+describe('when Docket is killed', () => {
+  test('its Redis lives on and is used again', async () => {
+    const killed = await startDocket();
+    await clientOf(killed).set('run', 'accepted');
+    await killed.kill();
+
+    const redis = await start();
+    expect(redis.pid()).toBe(killed.pid);
+    expect(await clientOf(redis).get('run')).toBe('accepted');
+    await redis.stop();
+    expect(serversIn(base)).toEqual([]);
+  });
+
+  test('a Redis that was taken over is watched like our own', async () => {
+    const killed = await startDocket();
+    await killed.kill();
+    const redis = await start();
+    const client = clientOf(redis);
+    await client.set('run', 'accepted');
+
+    const died = death(redis);
+    process.kill(killed.pid, 'SIGKILL');
+    await died;
+    expect(await client.get('run')).toBe('accepted');
+    expect(redis.pid()).not.toBe(killed.pid);
+  });
+
+  test('and Redis with it, the data is there', async () => {
+    const killed = await startDocket();
+    await clientOf(killed).set('run', 'accepted');
+    await killed.kill();
+    process.kill(killed.pid, 'SIGKILL');
+
+    expect(await clientOf(await start()).get('run')).toBe('accepted');
+  });
+
+  test('a left-over Redis whose socket is gone is ended first, so that two never write to one file', async () => {
+    const killed = await startDocket();
+    await clientOf(killed).set('run', 'accepted');
+    await killed.kill();
+    await unlink(killed.socketPath);
+
+    const redis = await start();
+    expect(serversIn(base)).toEqual([redis.pid()]);
+    expect(redis.pid()).not.toBe(killed.pid);
+    expect(await clientOf(redis).get('run')).toBe('accepted');
+  });
+
+  test('a left-over Redis that is frozen is not doubled but reported', async () => {
+    const killed = await startDocket();
+    await killed.kill();
+    process.kill(killed.pid, 'SIGSTOP');
+
+    const error = await start({ timing: { pingMs: 50, startLimitMs: 100 } }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(RedisStartFailed);
+    expect(String(error)).toContain(`kill -9 ${killed.pid}`);
+    expect(serversIn(base)).toEqual([killed.pid]);
+  });
+});
+
+describe('a second Docket on the same folder', () => {
+  test('is refused while the first runs, and starts after it', async () => {
+    const first = await start();
+    const refused = await start().catch((reason: unknown) => reason);
+    expect(refused).toBeInstanceOf(DataDirInUse);
+    expect(String(refused)).toContain(dataDir);
+    expect(await clientOf(first).ping()).toBe('PONG');
+
+    await first.stop();
+    await start();
+  });
+
+  test('is refused also while the first is frozen or its Redis is down, but not after it was killed', async () => {
+    const first = await startDocket();
+    const [docket] = dockets;
+    docket?.kill('SIGSTOP');
+    process.kill(first.pid, 'SIGKILL');
+    await expect(start()).rejects.toBeInstanceOf(DataDirInUse);
+
+    await first.kill();
+    await start();
+  });
+
+  test('wins or loses, never both, when many start at the same instant', async () => {
+    for (let round = 0; round < 3; round++) {
+      const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => start()));
+      const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+      expect(winners).toHaveLength(1);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(DataDirInUse);
+      }
+      expect(serversIn(base)).toHaveLength(1);
+      for (const redis of started.splice(0)) await redis.stop();
+    }
+  });
+
+  test('of another process neither, at the same instant', async () => {
+    const outcomes = await Promise.allSettled([startDocket(), startDocket(), startDocket()]);
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+    expect(serversIn(base)).toHaveLength(1);
+  });
+});
+
+test('a path too long for a socket gets one in the temporary folder, the same each time', async () => {
+  const long = join(dataDir, 'd'.repeat(60), 'd'.repeat(60));
+  const first = await start({ dataDir: long });
+  expect(Buffer.byteLength(first.socketPath)).toBeLessThanOrEqual(103);
+  await clientOf(first).set('run', 'accepted');
+  await first.stop();
+
+  const second = await start({ dataDir: long });
+  expect(second.socketPath).toBe(first.socketPath);
+  expect(await clientOf(second).get('run')).toBe('accepted');
+  await second.stop();
+  await rm(join(first.socketPath, '..'), { recursive: true });
+});
+
+test('a path with spaces and other letters works', async () => {
+  const redis = await start({ dataDir: join(base, 'Dóc "ket" \'s data') });
+  expect(await clientOf(redis).ping()).toBe('PONG');
+});
+
+test('without a server on the PATH the error names the fix', async () => {
+  const error = await start({ searchPath: `${base}:/nowhere` }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RedisMissing);
+  expect(String(error)).toMatch(/REDIS_URL.*apt-get install redis-server.*brew install redis/);
+});
+
+test('valkey-server is taken where there is no redis-server', async () => {
+  const bin = join(base, 'bin');
+  await mkdir(bin);
+  const real = searchPath.split(':').map((folder) => join(folder, 'redis-server'));
+  const server = real.find((file) => statSync(file, { throwIfNoEntry: false }));
+  writeFileSync(join(bin, 'valkey-server'), `#!/bin/sh\nexec ${server} "$@"\n`, { mode: 0o755 });
+  expect(await clientOf(await start({ searchPath: bin })).ping()).toBe('PONG');
+});
+
+test('a Redis that cannot start is reported with its own words, and the folder is free again', async () => {
+  const first = await start();
+  await clientOf(first).set('run', 'accepted');
+  await first.stop();
+  const files = join(dataDir, 'redis', 'appendonlydir');
+  const manifest = readdirSync(files).find((name) => name.endsWith('.manifest')) ?? '';
+  const content = readFileSync(join(files, manifest));
+  writeFileSync(join(files, manifest), 'nonsense\n');
+  const error = await start().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RedisStartFailed);
+  expect(String(error)).toMatch(/manifest/i);
+
+  writeFileSync(join(files, manifest), content);
+  expect(await clientOf(await start()).get('run')).toBe('accepted');
+});
+
+test('a frozen Redis is stopped too', async () => {
+  const redis = await start({ timing: { stopLimitMs: 100 } });
+  process.kill(pidOf(redis), 'SIGSTOP');
+  await redis.stop();
+  expect(serversIn(base)).toEqual([]);
+});

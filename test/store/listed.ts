@@ -1,6 +1,0 @@
-import { type DueList, dueLists } from '../../src/store/due.ts';
-import type { TestRedis } from '../flows/redis.ts';
-
-/** What a worker has to look at, the one that is due first first. */
-export const listed = ({ client }: TestRedis, list: DueList): Promise<string[]> =>
-  client.zrange(dueLists[list], '0', '-1');

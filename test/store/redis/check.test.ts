@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { checkRedis } from '../../../src/store/redis/check.ts';
+import { freePort, startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { startRedisPair } from '../../support/flows/redis-pair.ts';
+import { temporaryFolder } from '../../support/flows/world.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.close());
+const usual = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', save: '', requirepass: '' };
+afterEach(() => configure(usual));
+
+async function configure(settings: Record<string, string>) {
+  for (const [name, value] of Object.entries(settings)) await redis.client.config('SET', name, value);
+}
+
+const kindsAt = async (url: string, ca?: string) =>
+  (await checkRedis({ url, ca })).map(({ kind, ends }) => (ends ? `${kind}!` : kind));
+const at = (rest: string) => redis.url.replace('redis://', rest);
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('a Redis as it should be has no problem, and nothing is written into it', async () => {
+  expect(await kindsAt(redis.url)).toEqual([]);
+  expect(await kindsAt(`${redis.url}/15`)).toEqual([]);
+  expect(await redis.client.info('keyspace')).not.toContain('db');
+});
+
+test.each([
+  [{ 'maxmemory-policy': 'allkeys-lru' }, ['eviction!']],
+  [{ appendonly: 'no' }, ['volatile!']],
+  [{ appendonly: 'no', save: '3600 1' }, ['snapshots']],
+])('with %o', async (settings, expected) => {
+  await configure(settings as Partial<typeof usual>);
+  expect(await kindsAt(redis.url)).toEqual(expected);
+});
+
+test.each([
+  ['-config', []],
+  ['-info', ['info-forbidden']],
+  ['-config -info', ['info-forbidden', 'eviction-unknown', 'volatile-unknown']],
+])('what a user with %s may not ask for ends nothing', async (rights, expected) => {
+  await redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', ...rights.split(' '));
+  expect(await kindsAt(at('redis://docket:pw@'))).toEqual(expected);
+});
+
+test('where CONFIG is forbidden, a Redis that drops keys is said', async () => {
+  await redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', '-config');
+  await configure({ 'maxmemory-policy': 'allkeys-lfu' });
+  expect(await kindsAt(at('redis://docket:pw@'))).toEqual(['eviction']);
+});
+
+test.each(['99', '16'])('it has no database %s', async (database) => {
+  expect(await kindsAt(`${redis.url}/${database}`)).toEqual(['database!']);
+});
+
+test('a password that is missing or wrong', async () => {
+  await configure({ requirepass: 'S3cret' });
+  const answers = await Promise.all(
+    ['redis://', 'redis://:wr0ng@', 'redis://nobody:S3cret@'].map((rest) => checkRedis({ url: at(rest) })),
+  );
+  for (const [problem] of answers) {
+    expect(problem).toMatchObject({ kind: 'password', ends: true });
+    expect(problem?.text).not.toMatch(/S3cret|wr0ng|nobody/);
+  }
+  expect(await kindsAt(at('redis://:S3cret@'))).toEqual([]);
+});
+
+test('a replica that takes no writes', async () => {
+  const { replica } = await startRedisPair();
+  expect(await kindsAt(replica.url)).toEqual(['read-only']);
+});
+
+test('nobody listens, or nobody of that name', async () => {
+  expect(await kindsAt(`redis://127.0.0.1:${await freePort()}`)).toEqual(['unreachable']);
+  expect(await kindsAt('redis://nobody.invalid')).toEqual(['unreachable']);
+});
+
+test("Docket's own Redis is not looked for at REDIS_URL", async () => {
+  const [problem] = await checkRedis({ socketPath: '/nowhere/redis.sock' });
+  expect(problem).toMatchObject({ kind: 'unreachable', ends: false });
+  expect(problem?.text).not.toContain('REDIS_URL');
+});
+
+test('a Redis that is frozen is away, not unfit', async () => {
+  redis.freeze();
+  onTestFinished(() => redis.thaw());
+  expect(await kindsAt(redis.url)).toEqual(['unreachable']);
+  redis.thaw();
+});
+
+test.each(['redis', 'rediss'])('a web server is no Redis, at %s://', async (scheme) => {
+  const port = await listening(createHttpServer((_, response) => void response.end('<html>')));
+  expect(await kindsAt(`${scheme}://127.0.0.1:${port}`)).toEqual([
+    scheme === 'redis' ? 'not-redis!' : 'no-tls!',
+  ]);
+});
+
+test('a mail server is no Redis', async () => {
+  const port = await listening(createServer((socket) => void socket.end('220 mail.example ESMTP\r\n')));
+  expect(await kindsAt(`redis://127.0.0.1:${port}`)).toEqual(['not-redis!']);
+});
+
+test.each(['', 'S3cret'])('a Redis without TLS at rediss://, with the password "%s"', async (requirepass) => {
+  await configure({ requirepass });
+  expect(await kindsAt(at('rediss://:S3cret@'))).toEqual(['no-tls!']);
+});
+
+test('with TLS, a certificate of our own authority counts once it is named', async ({ skip }) => {
+  const canTls = String(await redis.client.config('GET', 'tls-port')) !== '';
+  skip(!canTls || spawnSync('openssl', ['version']).status !== 0, 'needs openssl and a Redis with TLS');
+  const folder = temporaryFolder();
+  onTestFinished(folder.remove);
+  const [cert, key] = [join(folder.path, 'cert.pem'), join(folder.path, 'key.pem')];
+  const made = spawnSync(
+    'openssl',
+    `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${key} -out ${cert} -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1`.split(
+      ' ',
+    ),
+  );
+  expect(made.status).toBe(0);
+  const port = await freePort();
+  await configure({
+    'tls-cert-file': cert,
+    'tls-key-file': key,
+    'tls-ca-cert-file': cert,
+    'tls-auth-clients': 'no',
+  });
+  await configure({ 'tls-port': String(port) });
+  onTestFinished(() => configure({ 'tls-port': '0' }));
+
+  const url = `rediss://127.0.0.1:${port}`;
+  expect(await kindsAt(url)).toEqual(['certificate!']);
+  expect(await kindsAt(url, readFileSync(cert, 'utf8'))).toEqual([]);
+  const [plainly] = await checkRedis({ url: url.replace('rediss', 'redis') });
+  expect(plainly).toMatchObject({ kind: 'unreachable' });
+  expect(plainly?.text).toContain('If it expects TLS, write rediss://');
+});

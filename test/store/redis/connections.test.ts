@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import type { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { connectForRequests, connectForWork } from '../../../src/store/redis/connections.ts';
+import { luaScript } from '../../../src/store/redis/lua.ts';
+import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { startRedisPair } from '../../support/flows/redis-pair.ts';
+import { openWay, type RedisWay } from '../../support/flows/redis-way.ts';
+
+const timing = { ...defaultTiming, redisRequestSocketMs: 300, redisWorkSocketMs: 600 };
+const BULLMQ_LONGEST_WAIT_MS = 10_000;
+
+let redis: TestRedis;
+let way: RedisWay;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  way = await openWay(redis.url);
+});
+afterEach(() => way.close());
+afterAll(() => redis.close());
+
+const kinds = { requests: connectForRequests, work: connectForWork };
+
+/** A connection of each kind, and one as BullMQ makes it. It is ready. */
+async function connected(kind: keyof typeof kinds | 'BullMQ', url = way.url): Promise<Redis> {
+  const connection = open(kind, url);
+  if (connection.status !== 'ready') await once(connection, 'ready');
+  return connection;
+}
+
+function open(kind: keyof typeof kinds | 'BullMQ', url = way.url): Redis {
+  const connection = kinds[kind === 'BullMQ' ? 'work' : kind]({ url }, timing, () => {});
+  onTestFinished(() => connection.disconnect());
+  if (kind !== 'BullMQ') return connection;
+  const duplicate = connection.duplicate({ connectionName: 'blocks' });
+  duplicate.on('error', () => {});
+  onTestFinished(() => duplicate.disconnect());
+  return duplicate;
+}
+
+describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (kind) => {
+  test('whose Redis is no longer the primary moves to the one that is', async () => {
+    const { primary, replica, swap } = await startRedisPair();
+    way.leadTo(primary.url);
+    const connection = await connected(kind);
+    await connection.set('before', '1');
+    await expect.poll(() => replica.client.get('before'), { timeout: 10_000 }).toBe('1');
+
+    await swap();
+    way.leadTo(replica.url);
+    const script = luaScript("redis.call('SET', KEYS[1], ARGV[1])");
+    await expect.poll(() => script(connection, ['after'], ['2']).catch(String), { timeout: 5000 }).toBeNull();
+    expect(await replica.client.get('after')).toBe('2');
+  });
+
+  test.each([
+    "READONLY You can't write against a read only replica.",
+    "ERR Error running script (call to f_12): @user_script:3: @user_script: 3: -READONLY You can't write against a read only replica.",
+    'LOADING Redis is loading the dataset in memory',
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  ])('is made again after: %s', async (message) => {
+    const connection = await connected(kind);
+    const closed = once(connection, 'close');
+    const answer = connection.eval('return redis.error_reply(ARGV[1])', 0, message);
+    await expect(answer).rejects.toThrow(message.slice(0, 20));
+    await closed;
+    await once(connection, 'ready');
+    expect(await connection.ping()).toBe('PONG');
+  });
+
+  test('is not made again after an error that says nothing of the server', async () => {
+    const connection = await connected(kind);
+    const made = way.connections();
+    await connection.eval("return redis.error_reply('ERR no READONLYish thing')", 0).catch(() => {});
+    expect(await connection.ping()).toBe('PONG');
+    expect(way.connections()).toBe(made);
+  });
+
+  test('that went silent is given up, and works again', async () => {
+    const connection = await connected(kind);
+    way.goSilent();
+    const saidAtMs = performance.now();
+    await expect.poll(() => connection.ping().catch(() => 'no answer'), { timeout: 5000 }).toBe('PONG');
+    expect(performance.now() - saidAtMs).toBeLessThan(4000);
+  });
+
+  test('never gets ready in a database that Redis does not have, and writes nothing elsewhere', async () => {
+    const connection = open(kind, `${way.url}/99`);
+    let refused = 0;
+    const refusedOften = new Promise<void>((resolve) => {
+      connection.on('error', (error: Error) => {
+        if (/out of range/.test(error.message)) refused += 1;
+        if (refused === 3) resolve();
+      });
+    });
+    let ready = 0;
+    connection.on('ready', () => {
+      ready += 1;
+    });
+    connection.set('written', 'yes').catch(() => {});
+    await refusedOften;
+    expect(ready).toBe(0);
+    expect(await redis.client.dbsize()).toBe(0);
+  });
+
+  test('gets ready in the database that its address names', async () => {
+    const connection = await connected(kind, `${way.url}/7`);
+    await connection.set('written', 'yes');
+    await redis.client.select(7);
+    expect(await redis.client.get('written')).toBe('yes');
+  });
+});
+
+describe('while nothing comes', () => {
+  test.each(['requests', 'work', 'BullMQ'] as const)(
+    'one for %s that waits for nothing stays',
+    async (kind) => {
+      const connection = await connected(kind);
+      const made = way.connections();
+      await expect(once(connection, 'close', { signal: AbortSignal.timeout(1000) })).rejects.toThrow();
+      expect(await connection.ping()).toBe('PONG');
+      expect(way.connections()).toBe(made);
+    },
+  );
+
+  test('a blocking read shorter than the limit stays', async () => {
+    const connection = await connected('BullMQ');
+    const made = way.connections();
+    for (let read = 0; read < 4; read += 1) expect(await connection.bzpopmin('nothing', 0.4)).toBeNull();
+    expect(way.connections()).toBe(made);
+  });
+
+  test('the limit is longer than BullMQ waits for a job, and leaves time to be back within 15 s', () => {
+    expect(defaultTiming.redisWorkSocketMs).toBeGreaterThan(BULLMQ_LONGEST_WAIT_MS + 1000);
+    expect(defaultTiming.redisWorkSocketMs).toBeLessThan(14_000);
+    expect(defaultTiming.redisRequestSocketMs).toBeGreaterThan(defaultTiming.intakeMs);
+  });
+});
+
+describe('an address that leads to a read-only replica', () => {
+  test('is no place for work: it waits until the address leads to a primary', async () => {
+    const { primary, replica } = await startRedisPair();
+    way.leadTo(replica.url);
+    const work = open('work');
+    const requests = open('requests');
+    const write = work.set('work', 'done');
+    await expect.poll(() => way.connections()).toBeGreaterThan(3);
+    await expect(requests.set('request', 'done')).rejects.toThrow('writeable');
+    way.leadTo(primary.url);
+    expect(await write).toBe('OK');
+    await expect.poll(() => requests.set('request', 'done').catch(String)).toBe('OK');
+  });
+});

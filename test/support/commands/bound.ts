@@ -1,0 +1,205 @@
+import type { App } from '@slack/bolt';
+import { z } from 'zod';
+import { type BindParts, bind } from '../../../src/commands/bind.ts';
+import {
+  type Dialog,
+  defineButton,
+  defineDialog,
+  type MessageShortcut,
+  type SlashCommand,
+} from '../../../src/commands/command.ts';
+import { createGate, type GateParts } from '../../../src/commands/gate.ts';
+import type { Verdict } from '../../../src/policy.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { type Message, message } from '../../../src/slack/blocks.ts';
+
+export type Heard = Record<string, unknown>;
+type Listener = (heard: Heard) => Promise<void>;
+
+/** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
+function fakeBolt() {
+  type Listening = [string | RegExp, Listener][];
+  const commands: Listening = [];
+  const actions: Listening = [];
+  const views: Listening = [];
+  const shortcuts: Listening = [];
+  const events = new Map<string, Listener>();
+  type Callback = { callback_id: string | RegExp };
+  const app = {
+    view: ({ callback_id: id }: Callback, listener: Listener) => void views.push([id, listener]),
+    shortcut: ({ callback_id: id }: Callback, listener: Listener) => void shortcuts.push([id, listener]),
+    event: (name: string, listener: Listener) => void events.set(name, listener),
+    command: (name: string | RegExp, listener: Listener) => void commands.push([name, listener]),
+    action: (id: string | RegExp, listener: Listener) => void actions.push([id, listener]),
+  };
+  const thoseOf = (listening: Listening, id: string) =>
+    listening.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
+  const listening = (id: string) => thoseOf(actions, id);
+  async function reach(registered: Listening, id: string, heard: Heard) {
+    for (const [, listener] of thoseOf(registered, id)) await listener(heard);
+  }
+
+  async function types(name: string, text: string, body: Heard = {}) {
+    const acknowledged: unknown[] = [];
+    await reach(commands, name, {
+      ack: async (answer?: unknown) => void acknowledged.push(answer),
+      body: { ...from, text, ...body },
+    });
+    return acknowledged;
+  }
+  async function clicks(id: string, value?: string, body: Heard = {}) {
+    let acknowledged = 0;
+    const heard = {
+      ack: async () => void acknowledged++,
+      body: { ...fromClick, ...body },
+      action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
+    };
+    await reach(actions, id, heard);
+    return acknowledged;
+  }
+  async function submits(callback: string, view: Heard = {}) {
+    const acknowledged: unknown[] = [];
+    await reach(views, callback, {
+      ack: async (answer?: unknown) => void acknowledged.push(answer),
+      body: fromDialog,
+      view: { ...aView, ...view },
+    });
+    return acknowledged;
+  }
+  async function chooses(callback: string, body: Heard = {}) {
+    let acknowledged = 0;
+    const heard = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
+    await reach(shortcuts, callback, heard);
+    return acknowledged;
+  }
+  const happens = (name: string, event: Heard, body: Heard = { team_id: 'T0ACME' }) =>
+    events.get(name)?.({ event, body }) ?? Promise.reject(new Error(name));
+  return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
+}
+
+const from = {
+  team_id: 'T0ACME',
+  user_id: 'U0ANA',
+  user_name: 'ana.typed',
+  channel_id: 'C0DOCS',
+  channel_name: 'docs',
+  trigger_id: 'trigger.1',
+  response_url: 'https://hooks.example/1',
+};
+const fromClick = {
+  team: { id: 'T0ACME' },
+  user: { id: 'U0ANA', username: 'ana.clicked' },
+  channel: { id: 'C0DOCS', name: 'docs' },
+  trigger_id: 'trigger.2',
+  response_url: 'https://hooks.example/2',
+};
+const fromMenu = {
+  team: { id: 'T0ACME' },
+  user: { id: 'U0ANA', name: 'ana.chose' },
+  channel: { id: 'C0DOCS', name: 'docs' },
+  message_ts: '2.2',
+  message: { type: 'message', ts: '2.2', thread_ts: '1.1', user: 'U0BEN', text: 'Fix it' },
+  trigger_id: 'trigger.4',
+  response_url: 'https://hooks.example/4',
+};
+const fromDialog = {
+  team: { id: 'T0ACME' },
+  user: { id: 'U0ANA', name: 'ana.submitted' },
+  trigger_id: 'trigger.3',
+  view: { id: 'V01', app_installed_team_id: 'T0ACME' },
+};
+export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'trigger.1' };
+const aView = {
+  title: { type: 'plain_text', text: 'Test' },
+  private_metadata: JSON.stringify(origin),
+  state: { values: {} },
+};
+export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
+export const done = message([['Done']]);
+
+export const aCommand = (changes: Partial<SlashCommand> = {}): SlashCommand => ({
+  name: '/docs-test',
+  usage: '[domain]',
+  summary: 'Tests.',
+  examples: ['/docs-test docs.acme.com'],
+  may: 'export',
+  run: async () => done,
+  ...changes,
+});
+export const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
+  defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
+
+export const aShortcut = (
+  run: MessageShortcut['run'] = async () => done,
+  callback = 'test.message',
+): MessageShortcut => ({ callback, may: 'agent', run });
+
+export const aDialog = (
+  submit: Dialog['submit'] = async () => ({ kind: 'closed' }),
+  callback = 'test.dialog',
+): Dialog =>
+  defineDialog({
+    callback,
+    may: 'export',
+    meta: z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() }),
+    submit,
+  });
+
+const allows: GateParts['policy'] = {
+  check: async (_userId, _permission, from) =>
+    from?.external
+      ? { kind: 'refused', person: ana, ask: [], outsider: true }
+      : { kind: 'allowed', person: ana },
+  mayList: async () => [],
+  open: () => true,
+};
+export const answersWith = (verdict: Verdict): GateParts['policy'] => ({
+  ...allows,
+  check: async () => verdict,
+});
+
+const acme = () => ({
+  teamId: 'T0ACME',
+  botUserId: 'U0BOT',
+  botId: 'B0',
+  url: 'https://acme.example/',
+});
+
+export type Bound = Partial<BindParts> & Partial<Pick<GateParts, 'policy' | 'identity' | 'tools'>>;
+
+/** The registry as a test wants it, bound to a stand-in of Bolt, behind a gate that lets everybody in. */
+export function bound({ policy = allows, identity = acme, tools, ...changes }: Bound = {}) {
+  const bolt = fakeBolt();
+  const answers: { responseUrl: string; text: string }[] = [];
+  const lines: string[] = [];
+  const log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
+  bind(bolt.app, {
+    commands: [aCommand()],
+    buttons: [],
+    dialogs: [],
+    linkActions: [],
+    shortcuts: [],
+    gate: createGate({
+      tools: tools ?? ({} as GateParts['tools']),
+      policy,
+      identity,
+      audit: { add: async () => {}, last: async () => ({ done: [], refused: [] }) },
+      newRef: () => '7f3c1d',
+      now: () => 0,
+      log,
+    }),
+    identity,
+    homeOpened: async () => {},
+    heard: async () => {},
+    responseUrlOf: async () => 'https://hooks.example/1',
+    async answerPrivately(responseUrl, { text }) {
+      answers.push({ responseUrl, text });
+      return true;
+    },
+    answerMs: 100,
+    monotonicMs: () => 5000,
+    log,
+    ...changes,
+  });
+  return { ...bolt, answers, log: () => lines.join('') };
+}

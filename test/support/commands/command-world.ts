@@ -1,0 +1,130 @@
+import type { ModalView } from '@slack/types';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { Caller, CommandTools } from '../../../src/commands/command.ts';
+import { createIntake } from '../../../src/commands/intake.ts';
+import { withoutFile } from '../../../src/config/file.ts';
+import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
+import { exportRun } from '../../../src/jobs/export/record.ts';
+import type { Project } from '../../../src/projects.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { noNames } from '../../../src/slack/markdown/names.ts';
+import { createLinkStore } from '../../../src/store/links.ts';
+import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
+import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
+import { startTestRedis, type TestRedis } from '../flows/redis.ts';
+import { NOW_MS } from '../jobs/export/any-run.ts';
+
+/** Ana, in a public channel. */
+export const aCaller = (changes: Partial<Caller> = {}): Caller => ({
+  teamId: 'T0ACME',
+  user: { id: 'U0ANA', name: 'ana', fullMember: true },
+  channel: { id: 'C0DOCS', name: 'docs' },
+  requestId: '1.2.a',
+  triggerId: '1.2.a',
+  responseUrl: 'https://hooks.example/1',
+  receivedAtMs: 0,
+  ...changes,
+});
+
+export const ben = { id: 'U0BEN', name: 'ben', fullMember: true };
+/** A guest. */
+export const gus = { id: 'U0GUS', name: 'gus', fullMember: false };
+
+export const aProject = (changes: Partial<Project> = {}): Project => ({
+  name: 'default',
+  projectId: undefined,
+  domains: undefined,
+  apiKey: 'adm_1',
+  apiKeyVariable: 'DOCS_API_KEY',
+  channels: [],
+  ...changes,
+});
+
+export const acme = aProject({ name: 'acme', domains: ['docs.acme.com', 'api.acme.com'] });
+export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels: ['C0BETA'] });
+
+/** What commands work with: real stores; what they open, note and wake is kept for the test to read. */
+export function createCommandWorld(redis: TestRedis, changes: Partial<CommandTools> = {}) {
+  const runs = createRunStore(redis.client);
+  const links = createLinkStore(redis.client);
+  const threads = createThreadStore(redis.client);
+  const opened: ModalView[] = [];
+  const notes: Parameters<CommandTools['note']>[0][] = [];
+  const woken: string[] = [];
+  const tools: CommandTools = {
+    intake: createIntake({
+      runs,
+      threads,
+      wake: async ({ id }) => void woken.push(id),
+      limitMs: 5000,
+      claimMs: 60_000,
+      monotonicMs: () => 0,
+      log: createLog('silent', []),
+    }),
+    delivery: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1789914659.000100' }),
+    projects: [aProject()],
+    docsDomain: undefined,
+    links: 'thread',
+    replies: 'auto',
+    limits: withoutFile.limits,
+    names: async () => noNames,
+    isPublic: async () => true,
+    link: links.get,
+    openDialog: async (_caller, view) => void opened.push(view),
+    note: async (line) => void notes.push(line),
+    may: async () => {},
+    auditLines: async () => ({ done: [], refused: [] }),
+    system: () => Promise.reject(new Error('nobody asks here')),
+    botUserId: 'U0BOT',
+    workspaceUrl: 'https://acme.example/',
+    now: () => NOW_MS,
+    ...changes,
+  };
+
+  return {
+    tools,
+    runs,
+    links,
+    threads,
+    opened,
+    notes,
+    woken,
+    /** Every run of an export that is open, oldest first. */
+    exports: () => runs.activeOf(exportRun, 'export'),
+    /** Every thread that is being set up or follows a job, oldest first. */
+    threadRuns: () => runs.activeOf(threadRun, 'agent-thread'),
+    /** A thread that follows a job in its place. */
+    async followed(followed: ThreadRun): Promise<ThreadRun> {
+      const { teamId, place } = followed;
+      const claim = place && threadClaim({ teamId, ...place });
+      const thread = { ...followed, claim };
+      await runs.accept(thread, (await runs.timeMs()) + 10_000, 0, undefined);
+      if (place !== undefined) await threads.follow(thread, { teamId, ...place });
+      return thread;
+    },
+    /** What happened to a thread since its last look. */
+    heard: async ({ id }: Pick<ThreadRun, 'id'>) => (await threads.open(id, threadRun))?.heard,
+    async given<R extends RunBase>(run: R): Promise<R> {
+      await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
+      return run;
+    },
+  };
+}
+
+export type CommandWorld = ReturnType<typeof createCommandWorld>;
+
+/** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
+export function onFreshWorlds(
+  take: (world: CommandWorld, redis: TestRedis) => void,
+  changes: Partial<CommandTools> = {},
+): void {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  beforeEach(async () => {
+    await redis.client.flushall();
+    take(createCommandWorld(redis, changes), redis);
+  });
+  afterAll(() => redis.close());
+}

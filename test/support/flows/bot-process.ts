@@ -1,0 +1,81 @@
+import { Redis } from 'ioredis';
+import { startApp } from '../../../src/app.ts';
+import { readSettings, secretsOf } from '../../../src/config/settings.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import type { Timing } from '../../../src/runtime/timing.ts';
+
+/** The bot as a process of its own, with the durations that the test passes as JSON. */
+const settings = readSettings(process.env);
+const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
+const log = createLog(settings.logLevel, secretsOf(settings));
+const docket = await startApp(settings, { log, timing });
+process.once('SIGTERM', async () => {
+  await docket.stop();
+  process.exit(0);
+});
+if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
+if (process.env.TEST_KILL_BEFORE) killBefore(process.env.TEST_KILL_BEFORE);
+if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
+if (process.env.TEST_FREEZE_BEFORE_WRITE)
+  freezeBeforeFirstWrite(Number(process.env.TEST_FREEZE_BEFORE_WRITE));
+
+/**
+ * Dies as by `kill -9` at the nth command that requests send to Redis from here on: `2 before` it is sent or
+ * `2 after` it was answered. Only the connection for requests has a time limit for commands.
+ */
+function killAtCommand(moment: string) {
+  const [at, phase] = moment.split(' ');
+  const send = Redis.prototype.sendCommand;
+  let count = 0;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    // INFO is the watch over Redis, which comes at any time.
+    if (this.options.commandTimeout === undefined || command.name === 'info')
+      return send.call(this, command, ...rest);
+    count += 1;
+    const now = count === Number(at);
+    if (now && phase === 'before') process.kill(process.pid, 'SIGKILL');
+    const answer = send.call(this, command, ...rest);
+    if (now) void Promise.resolve(answer).finally(() => process.kill(process.pid, 'SIGKILL'));
+    return answer;
+  };
+}
+
+/** Dies as by `kill -9` before the first command to Redis that has this text in it is sent. */
+function killBefore(text: string) {
+  const send = Redis.prototype.sendCommand;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    if (String(command.args).includes(text)) process.kill(process.pid, 'SIGKILL');
+    return send.call(this, command, ...rest);
+  };
+}
+
+/** The first run that a request writes is written, but the answer never comes. */
+function loseFirstWrite() {
+  const send = Redis.prototype.sendCommand;
+  let lost = false;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    const answer = send.call(this, command, ...rest);
+    const isWrite =
+      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
+    if (!isWrite || lost) return answer;
+    return Promise.resolve(answer).then(() => {
+      lost = true;
+      return new Promise(() => {});
+    });
+  };
+}
+
+/** Redis freezes between the answer to `TIME` and the write of the first run that a request writes. */
+function freezeBeforeFirstWrite(redisPid: number) {
+  const send = Redis.prototype.sendCommand;
+  let frozen = false;
+  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    const isWrite =
+      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
+    if (isWrite && !frozen) {
+      frozen = true;
+      process.kill(redisPid, 'SIGSTOP');
+    }
+    return send.call(this, command, ...rest);
+  };
+}

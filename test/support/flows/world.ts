@@ -1,0 +1,270 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import {
+  createStandInPlatform,
+  type StandInPlatform,
+  type StandInPlatformOptions,
+} from '../../../demo/docs-platform/platform.ts';
+import {
+  createStandInSlack,
+  type StandInSlack,
+  type StandInSlackOptions,
+} from '../../../demo/slack/slack.ts';
+import type { Call } from '../../../demo/wire.ts';
+import type { Timing } from '../../../src/runtime/timing.ts';
+import { endsWithTests } from './children.ts';
+import { startTestRedis, type TestRedis } from './redis.ts';
+
+/** Short enough that recovery is seen within a second, long enough for two loaded cores. */
+const quick: Partial<Timing> = {
+  permissionMs: 900,
+  slackCallMs: 1500,
+  docsCallMs: 1000,
+  unclearMs: 150,
+  editGapMs: 50,
+  lockMs: 1500,
+  stalledMs: 300,
+  sweepMs: 250,
+  retryMinMs: 50,
+  retryMaxMs: 300,
+  lookMinMs: 25,
+  lookMaxMs: 100,
+  graceMs: 400,
+  shutdownMs: 3000,
+};
+
+export interface Bot {
+  /** Where it takes requests; 0 with the role `worker`. */
+  port: number;
+  /** Whether it made this call to a stand-in. */
+  made(call: Call): boolean;
+  /** Everything it wrote, its log at level debug included. */
+  output(): string;
+  running(): boolean;
+  kill(): Promise<void>;
+  /** SIGTERM; answers the exit code. */
+  terminate(): Promise<number | null>;
+}
+
+/** A whole world on this machine: Slack, the docs platform, Redis, and bots that are real processes. */
+export interface World {
+  slack: StandInSlack;
+  platform: StandInPlatform;
+  redis: TestRedis;
+  bots: Bot[];
+  /** Starts one more bot. Slack talks to the newest that takes requests. */
+  startBot(options?: BotOptions): Promise<Bot>;
+  /**
+   * Forgets what happened so far: messages, dialogs, exports, agent jobs, work, orders on the wires, calls and limits.
+   * What the bots remember by themselves, such as who people are, stays.
+   */
+  forget(): Promise<void>;
+  /** What no log may hold: tokens, keys, response addresses, bundle links, and what people wrote. */
+  secrets(): string[];
+  /** Stops everything and checks what must hold in every test. */
+  close(): Promise<void>;
+}
+
+export interface BotOptions {
+  timing?: Partial<Timing>;
+  env?: Record<string, string>;
+  /** The text of the file that DOCKET_CONFIG names. */
+  config?: string;
+  /** Uses the bot's own Redis, in this folder. */
+  dataDir?: string;
+  /** The file to run, when it is the program of another release. */
+  program?: string;
+}
+
+export interface WorldOptions {
+  /** How Slack reaches the bots; over HTTP when left out. */
+  transport?: 'http' | 'socket';
+  slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
+  platform?: StandInPlatformOptions;
+  /** Rules of Slack that the test breaks on purpose. */
+  mayViolate?: RegExp;
+}
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const slack = createStandInSlack({ ...options.slack, transport: options.transport ?? 'http' });
+  const platform = createStandInPlatform({
+    exportPlan: { holdAt: 0.42, durationMs: 40 },
+    ...options.platform,
+  });
+  const redis = await startTestRedis();
+  const servers: { close(): Promise<void> }[] = [];
+  const bots: Bot[] = [];
+  const folder = temporaryFolder();
+  const channels = slack.workspace.channels.map((channel) => ({
+    channel,
+    before: { ...channel, members: [...channel.members] },
+  }));
+  const forgotten = new Set<string>();
+
+  async function startBot({ timing, env, config, dataDir, program }: BotOptions = {}): Promise<Bot> {
+    // Each bot gets addresses of its own, so that a call tells whose it is.
+    const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
+    servers.push(slackServer, platformServer);
+    const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
+    const configFile = join(folder.path, `${addresses[0]}.yml`);
+    if (config !== undefined) writeFileSync(configFile, config);
+    const bot = await spawnBot(program, addresses, {
+      SLACK_BOT_TOKEN: slack.tokens.bot,
+      ...(options.transport === 'socket'
+        ? { SLACK_APP_TOKEN: slack.tokens.app }
+        : { SLACK_SIGNING_SECRET: slack.tokens.signingSecret }),
+      SLACK_API_URL: `${slackServer.url}/api/`,
+      DOCS_API_URL: platformServer.url,
+      DOCS_API_KEY: platform.apiKey,
+      // With projects of its own, the file has their ids.
+      ...(!config?.includes('projects:') && { DOCS_PROJECT_ID: platform.projectId }),
+      LOG_LEVEL: 'debug',
+      TEST_TIMING: JSON.stringify({ ...quick, ...timing }),
+      ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
+      ...(config !== undefined && { DOCKET_CONFIG: configFile }),
+      ...env,
+    });
+    bots.push(bot);
+    if (bot.port > 0) slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+    return bot;
+  }
+
+  function secrets() {
+    const asked = slack.wire.calls.map(({ detail }) => JSON.stringify(detail));
+    const links = asked.flatMap((call) => call.match(/https?:[^"\\\s]*X-Signature=[^"\\\s]*/g) ?? []);
+    const signatures = links.flatMap((link) => /X-Signature=([^&"\\]+)/.exec(link)?.[1] ?? []);
+    const { bot, signingSecret, app } = slack.tokens;
+    const addresses = ['/response/', '?ticket='];
+    const keys = [platform.apiKey, ...(options.platform?.others ?? []).map(({ apiKey }) => apiKey)];
+    const people = slack.messages.filter(({ from }) => from !== 'docket').map(({ text }) => text);
+    const prompts = platform.agent.messages.map(({ prompt }) => prompt);
+    // A single word may well be one of the log's own.
+    const words = [...people, ...prompts].filter((text) => text.length >= 12);
+    return [bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...words, ...forgotten];
+  }
+
+  async function forget() {
+    slack.wire.clear();
+    platform.wire.clear();
+    for (const secret of secrets()) forgotten.add(secret);
+    await dropWork(redis);
+    for (const list of [slack.messages, slack.ephemerals, slack.wire.calls]) list.splice(0);
+    for (const list of [platform.starts, platform.wire.calls]) list.splice(0);
+    for (const jobId of [...platform.exports.keys()]) platform.forget(jobId);
+    platform.agent.clear();
+    platform.linkLifeMs = 3_600_000;
+    for (const name of ['ana', 'ben', 'gus', 'sue', 'eve'] as const)
+      while (slack.person(name).modal()) await slack.person(name).closes();
+    for (const { channel, before } of channels)
+      Object.assign(channel, before, { members: new Set(before.members) });
+    slack.forgetCalls();
+  }
+
+  return {
+    slack,
+    platform,
+    redis,
+    bots,
+    startBot,
+    forget,
+    secrets,
+    async close() {
+      await Promise.all(bots.map((bot) => bot.kill()));
+      slack.stop();
+      await Promise.all([...servers.map((server) => server.close()), redis.close()]);
+      folder.remove();
+      const output = bots.map((bot) => bot.output()).join('\n');
+      expect(output).toContain('Docket is up');
+      for (const secret of secrets()) expect(output).not.toContain(secret);
+      expect(slack.violations.filter((rule) => !options.mayViolate?.test(rule))).toEqual([]);
+      expect(slack.limited).toEqual([]);
+    },
+  };
+}
+
+const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
+
+async function spawnBot(
+  program: string | undefined,
+  addresses: string[],
+  env: Record<string, string>,
+): Promise<Bot> {
+  const child = endsWithTests(
+    spawn(process.execPath, [program ?? thisProgram], {
+      env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  let output = '';
+  let port: number | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (port !== undefined) return;
+      const up = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
+      if (!up) return;
+      port = Number(up[1] ?? 0);
+      resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
+  });
+  const running = () => child.exitCode === null && child.signalCode === null;
+  return {
+    port: port ?? 0,
+    made: (call) => addresses.includes(call.port),
+    output: () => output,
+    running,
+    kill: () => end(child, 'SIGKILL'),
+    async terminate() {
+      await end(child, 'SIGTERM');
+      return child.exitCode;
+    },
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
+
+/**
+ * Work whose record is gone is dropped by whoever comes to it; this waits until everybody has. Whose turn it is goes
+ * last: a post that is still on its way must not find Slack's limits open.
+ */
+async function dropWork({ client }: TestRedis) {
+  const turns = '{docket}:pace:';
+  const queues = ['docs-export', 'docs-agent', 'slack-outbox'].map((queue) => `{docket}:${queue}:`);
+  const records = async () =>
+    (await client.keys('{docket}:*')).filter(
+      (key) => ![turns, ...queues].some((kept) => key.startsWith(kept)),
+    );
+  // Jobs go from waiting to active: read in this order, none is seen in neither.
+  const lists = queues.flatMap((queue) => [`${queue}wait`, `${queue}active`]);
+  const busy = async () => {
+    for (const list of lists) if ((await client.llen(list)) > 0) return true;
+    return false;
+  };
+  for (;;) {
+    const left = await records();
+    if (left.length > 0) await client.del(...left);
+    if (!(await busy()) && (await records()).length === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const left = await client.keys(`${turns}*`);
+  if (left.length > 0) await client.del(...left);
+}
+
+/** A folder that goes when the test ends. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'docket-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,170 @@
+import { posix } from 'node:path';
+
+/** Sources by path, as seen from the root of the repository: `src/app.ts`. */
+export type Sources = Record<string, string>;
+
+interface Import {
+  to: string;
+  /** Gone when the types are stripped: `import type …`, or nothing but `type` names. */
+  typeOnly: boolean;
+}
+
+/** Files that may know a package that the rest of the program must not. */
+const keepers: Record<string, string[]> = {
+  '@slack/bolt': [
+    'src/commands/bind.ts',
+    'src/commands/callers.ts',
+    'src/server/http-receiver.ts',
+    'src/server/listeners.ts',
+    'src/server/socket-receiver.ts',
+    'src/web.ts',
+  ],
+  '@slack/socket-mode': ['src/server/socket-link.ts'],
+  bullmq: ['src/jobs/queue.ts', 'src/jobs/worker.ts'],
+};
+
+/** Layers from top to bottom; what stands in one line does not know each other. */
+const layers = [
+  ['app', 'web', 'worker', 'role', 'server', 'config'],
+  ['commands'],
+  ['jobs'],
+  ['docs-api', 'slack'],
+  ['store', 'policy'],
+  ['runtime', 'domain', 'projects'],
+];
+
+/** A folder of src, or a file at its root, by its name. */
+const layerOf = (file: string): string => /^src\/([^/.]+)/.exec(file)?.[1] ?? '';
+
+const rankOf = (layer: string) => layers.findIndex((names) => names.includes(layer));
+
+/** Everything that breaks a rule of the code's walls, one line each. */
+export function brokenRules(sources: Sources): string[] {
+  const files = Object.entries(sources).map(([file, source]) => {
+    const code = withoutComments(source);
+    return { file, code, imports: importsOf(file, code) };
+  });
+  return [
+    ...files.flatMap(({ file, code, imports }) => [
+      ...imports.flatMap((one) => brokenBy(file, one, sources).map((why) => `${file} → ${one.to}: ${why}`)),
+      ...brokenIn(file, code).map((why) => `${file}: ${why}`),
+    ]),
+    ...cycles(new Map(files.map(({ file, imports }) => [file, imports.map(({ to }) => to)]))),
+  ];
+}
+
+/** Comments that take whole lines, or stand at the end of one; all that biome's format leaves. */
+function withoutComments(source: string): string {
+  return source.replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '').replace(/\s\/\/ .*$/gm, '');
+}
+
+function importsOf(file: string, code: string): Import[] {
+  const statements = /^(?:import|export)\b(?:\s*([^'";=()]*?)\s*\bfrom\b)?\s*['"]([^'"]+)['"]/gm;
+  const found = [...code.matchAll(statements)].map(([, names = '', specifier = '']) => ({
+    to: target(file, specifier),
+    typeOnly: isTypeOnly(names),
+  }));
+  const calls = [...code.matchAll(/\bimport\(\s*['"`]([^'"`]+)['"`]/g)].map(([, specifier = '']) => ({
+    to: target(file, specifier),
+    typeOnly: false,
+  }));
+  return [...found, ...calls];
+}
+
+function isTypeOnly(names: string): boolean {
+  if (/^type\b/.test(names)) return true;
+  const listed = /^\{([^}]*)\}$/
+    .exec(names)?.[1]
+    ?.split(',')
+    .map((name) => name.trim());
+  return listed?.filter(Boolean).every((name) => name.startsWith('type ')) ?? false;
+}
+
+function target(from: string, specifier: string): string {
+  return specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : specifier;
+}
+
+const isOurs = (to: string) => /^(?:src|demo|test|bench|\.)/.test(to);
+
+function brokenBy(file: string, { to, typeOnly }: Import, sources: Sources): string[] {
+  if (!isOurs(to)) {
+    const broken: string[] = [];
+    const keeper = Object.keys(keepers).find((name) => to === name || to.startsWith(`${name}/`));
+    if (keeper && file.startsWith('src/') && !keepers[keeper]?.includes(file))
+      broken.push(`only ${keepers[keeper]?.join(', ')} may know ${keeper}`);
+    if (isView(file) && !typeOnly) broken.push('a view knows no package');
+    return broken;
+  }
+  const broken: string[] = [];
+  if (!to.endsWith('.ts')) broken.push('an import names the file with .ts');
+  else if (!(to in sources)) broken.push('no such file');
+  const [home, there] = [file.split('/')[0], to.split('/')[0]];
+  if (home !== there) broken.push(`${home} does not know ${there}`);
+  if (home === 'src' && there === 'src') broken.push(...brokenLayers(file, to, typeOnly));
+  if (isView(file) && !typeOnly && !isPure(file, to))
+    broken.push('a view knows block and text helpers, views, types and the pure files of its feature');
+  return broken;
+}
+
+function brokenLayers(file: string, to: string, typeOnly: boolean): string[] {
+  const [from, into] = [layerOf(file), layerOf(to)];
+  const unknown = [from, into].find((layer) => rankOf(layer) < 0);
+  if (unknown !== undefined) return [`${unknown || file} belongs to no layer`];
+  if (from === 'docs-api' && into !== 'docs-api') {
+    return typeOnly && ['src/runtime/log.ts', 'src/config/settings.ts'].includes(to)
+      ? []
+      : ['docs-api knows only types of log and config'];
+  }
+  return rankOf(from) === 0 || from === into || rankOf(from) < rankOf(into) ? [] : ['imports go down only'];
+}
+
+const isView = (file: string) => file.startsWith('src/') && /[-/]view\.ts$/.test(file);
+
+function isPure(view: string, to: string): boolean {
+  if (to === 'src/slack/blocks.ts' || to === 'src/slack/text.ts' || isView(to)) return true;
+  // What stands beside a view of a whole layer belongs to other features.
+  const feature = /^src\/[^/]+\/[^/]+\//.exec(view)?.[0];
+  return feature !== undefined && to.startsWith(feature) && posix.basename(to) !== 'job.ts';
+}
+
+function brokenIn(file: string, code: string): string[] {
+  const broken: string[] = [];
+  if (/\bimport\(\s*[^'"`\s]/.test(code)) broken.push('import() takes a literal, so that it can be checked');
+  if (/\brequire\(|\bcreateRequire\b/.test(code)) broken.push('modules are imported, never required');
+  const ownCode = code
+    .replace(/^import\b[^;]*;/gm, '')
+    .replace(/^export\s+(?:type\s+)?(?:\*[^;]*|\{[^}]*\}[^;]*);/gm, '');
+  if (ownCode.trim() === '' && code.trim() !== '') broken.push('a file that only passes things on');
+  if (file.startsWith('src/') && readsEnvironment(file, code))
+    broken.push('only config reads the environment; app.ts hands it over, and the PATH');
+  if (file.startsWith('src/') && file !== 'src/store/keys.ts' && code.includes('{docket}'))
+    broken.push('keys are built in store/keys.ts alone');
+  return broken;
+}
+
+function readsEnvironment(file: string, code: string): boolean {
+  if (file === 'src/config/settings.ts') return false;
+  const allowed = /\bmain\(process\.env\)|\bprocess\.env\.PATH\b/g;
+  const rest = file === 'src/app.ts' ? code.replace(allowed, '') : code;
+  return /process\s*(?:\?\.|\.|\[['"])\s*env\b|\benv\b[^;]*from 'node:process'|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|\bloadEnvFile\b/.test(
+    rest,
+  );
+}
+
+/** Each cycle of imports once, types included. */
+function cycles(graph: Map<string, string[]>): string[] {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: string[]) => {
+    const at = path.indexOf(file);
+    if (at >= 0) {
+      found.push(`${[...path.slice(at), file].join(' → ')}: a cycle`);
+      return;
+    }
+    if (done.has(file)) return;
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return found;
+}

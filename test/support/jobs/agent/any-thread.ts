@@ -1,0 +1,96 @@
+import type {
+  Instruction,
+  SendTrouble,
+  ThreadRound,
+  ThreadRun,
+} from '../../../../src/jobs/agent/thread/record.ts';
+
+/** 2026-09-20 14:00 UTC. */
+export const NOW_MS = Date.UTC(2026, 8, 20, 14);
+
+const ANA = { id: 'U0ANA', name: 'ana' };
+
+/** A thread in #docs that follows a job which has nothing to do. */
+export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
+  return {
+    v: 2,
+    id: '3f9a1c2b4d5e6f708192a3b4',
+    teamId: 'T0ACME',
+    job: 'agent-thread',
+    rev: 4,
+    claim: 'c1a1',
+    people: ['U0ANA'],
+    project: 'default',
+    agentJobId: 'aj_3f9a77bd04c24a06',
+    owner: ANA,
+    checked: true,
+    asked: { channel: 'C0DOCS', joinable: true, isPublic: true },
+    inDirectMessage: false,
+    place: { channel: 'C0DOCS', rootTs: '1789912800.000100' },
+    state: 'following',
+    sinceMs: NOW_MS - 180_000,
+    mode: 'auto',
+    crowd: false,
+    answers: {},
+    askedAtMs: {},
+    refused: [],
+    instructions: [],
+    early: [],
+    rounds: [],
+    knownRound: 0,
+    troubles: [],
+    notes: [],
+    watched: true,
+    seen: {
+      status: 'completed',
+      rawStatus: 'completed',
+      repository: 'https://github.com/acme/docs.git',
+      ref: 'agent/quickstart',
+      atMs: NOW_MS - 60_000,
+    },
+    ...changes,
+  };
+}
+
+/** A reply of the owner's that waits for its turn. */
+export function anInstruction(changes: Partial<Instruction> = {}): Instruction {
+  return {
+    id: '1789912860.000200',
+    by: ANA,
+    atMs: NOW_MS - 120_000,
+    isReply: true,
+    text: 'Also add error handling to the quickstart.',
+    excerpt: 'Also add error handling to the quickstart.',
+    files: false,
+    creates: false,
+    state: 'waiting',
+    attempt: 1,
+    ...changes,
+  };
+}
+
+/** The first round, with one instruction of the owner's; it is open. */
+export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
+  return {
+    n: 1,
+    sinceMs: NOW_MS - 120_000,
+    count: 1,
+    last: { id: '1789912860.000200', by: ANA, excerpt: 'Also add error handling to the quickstart.' },
+    authors: [ANA],
+    ...changes,
+  };
+}
+
+/** The question about a send without an answer. */
+export function aTrouble(changes: Partial<SendTrouble> = {}): SendTrouble {
+  return {
+    id: '1789912860.000200',
+    attempt: 1,
+    by: ANA,
+    excerpt: 'Also add error handling to the quickstart.',
+    sinceMs: NOW_MS - 60_000,
+    why: 'unknown',
+    creates: false,
+    ...changes,
+  };
+}

@@ -1,0 +1,84 @@
+import { type About, listen } from '../../../../src/jobs/agent/thread/apply-event.ts';
+import type { Heard } from '../../../../src/jobs/agent/thread/event.ts';
+import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { NOW_MS } from './any-thread.ts';
+
+/** Ana followed the job. */
+export const ana: Person = { id: 'U0ANA', name: 'ana' };
+export const ben: Person = { id: 'U0BEN', name: 'ben' };
+export const cleo: Person = { id: 'U0CLEO', name: 'cleo' };
+
+const people = new Map([ana, ben, cleo].map(({ id, name }) => [id, name]));
+
+/** The `ts` of a message that was written so many seconds after `NOW_MS`. */
+export const ts = (seconds: number) => `${NOW_MS / 1000 + seconds}.000100`;
+
+type Written = Extract<Heard, { kind: 'reply' }>;
+type Click = Extract<Heard, { kind: 'clicked' }>;
+
+/** A message as Slack tells of it; `<@U0DOCKET>` in its text mentions Docket. */
+export const wrote = (by: Person, at: number, text: string, files = false): Written => ({
+  kind: 'reply',
+  channel: 'C0DOCS',
+  ts: ts(at),
+  user: by.id,
+  external: false,
+  mentionsBot: text.includes('<@U0DOCKET>'),
+  mentionsOthers: /<[@!]/.test(
+    text.replaceAll(/<@(\w+)>/g, (mention, id) => (id === 'U0DOCKET' || id === by.id ? '' : mention)),
+  ),
+  content: { text },
+  files,
+});
+
+export const edited = (by: Person, at: number, text: string): Heard => ({
+  ...wrote(by, at, text),
+  kind: 'edited',
+});
+
+export const deleted = (at: number): Heard => ({ kind: 'deleted', channel: 'C0DOCS', ts: ts(at) });
+
+export const clicks = (by: Person, action: Click['action'], about: string[] = [], attempt = 1): Click => ({
+  kind: 'clicked',
+  action,
+  by,
+  about,
+  attempt,
+});
+
+/** From a dialog. */
+export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): Heard => ({
+  kind: 'instruct',
+  id,
+  by,
+  text,
+  atMs,
+});
+
+/** The thread after all of this was heard at once. Ids in `mayNot` lack the permission. */
+export function hear(
+  thread: ThreadRun,
+  heard: readonly Heard[],
+  { nowMs = NOW_MS, mayNot = [] }: { nowMs?: number; mayNot?: string[] } = {},
+): ThreadRun {
+  return heard.reduce((sofar, what) => listen(sofar, what, about(what, nowMs, mayNot)), thread);
+}
+
+function about(what: Heard, nowMs: number, mayNot: string[]): About {
+  const id = what.kind === 'deleted' ? '' : 'user' in what ? what.user : what.by.id;
+  return {
+    author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
+    ask: '@docs-admins',
+    names: { users: people, channels: new Map(), groups: new Map() },
+    botUserId: 'U0DOCKET',
+    limits: { instructionCharacters: 8000, instructionsWaiting: 100 },
+    nowMs,
+  };
+}
+
+/** What becomes of each instruction: "waiting: Fix the title". */
+export const fates = ({ instructions }: ThreadRun) =>
+  instructions.map(({ state, outcome, excerpt }) => `${outcome ?? state}: ${excerpt}`);
+
+/** What people are told alone: "ana: question". */
+export const told = ({ notes }: ThreadRun) => notes.map(({ to, kind }) => `${people.get(to)}: ${kind}`);

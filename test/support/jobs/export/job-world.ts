@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { DocsApi } from '../../../../src/docs-api/client.ts';
+import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../../src/docs-api/errors.ts';
+import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
+import { createOnce } from '../../../../src/jobs/call-once.ts';
+import type { ExportContext } from '../../../../src/jobs/export/context.ts';
+import { exportJob } from '../../../../src/jobs/export/job.ts';
+import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
+import { defaultTiming } from '../../../../src/runtime/timing.ts';
+import type { Shown } from '../../../../src/slack/outbox.ts';
+import { createAuditStore } from '../../../../src/store/audit.ts';
+import { createStepStore } from '../../../../src/store/calls.ts';
+import { createLinkStore } from '../../../../src/store/links.ts';
+import { createPaceStore } from '../../../../src/store/rate-limit.ts';
+import { createRunStore } from '../../../../src/store/runs.ts';
+import type { TestRedis } from '../../flows/redis.ts';
+import { aRun, NOW_MS } from './any-run.ts';
+
+export const HOUR_MS = 3_600_000;
+
+/** The job's world: real stores, a clock that the test moves, and a platform that answers as told. */
+export function createJobWorld(redis: TestRedis) {
+  const runs = createRunStore(redis.client);
+  const audit = createAuditStore(redis.client);
+  const shown = new Map<string, Shown>();
+  const woken: string[] = [];
+  const adminsTold: string[] = [];
+  const clock = { nowMs: NOW_MS };
+
+  function contextWith(docs: Partial<DocsApi>, changes: Partial<ExportContext> = {}): ExportContext {
+    return {
+      runs,
+      links: createLinkStore(redis.client),
+      steps: createStepStore(redis.client),
+      docs: () => docs as DocsApi,
+      policy: {
+        check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
+        open: () => true,
+      },
+      slack: { channel: async () => ({ shared: false, isPublic: true }) },
+      async tellAdmins(_team, project) {
+        adminsTold.push(project);
+        return true;
+      },
+      audit,
+      outbox: {
+        show: async (_team, one) => void shown.set(one.key, one),
+        state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
+      },
+      once: createOnce({
+        stopping: new AbortController().signal,
+        steps: createStepStore(redis.client),
+        callMs: defaultTiming.docsCallMs,
+        marginMs: defaultTiming.unclearMs,
+        didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
+        newToken: randomUUID,
+        now: () => clock.nowMs,
+      }),
+      pace: createPaceStore(redis.client),
+      // The pace goes by the clock of Redis; here it must hold up nothing.
+      limits: { exportStatusPerSecond: 1_000_000 },
+      wake: async (run) => void woken.push(run.id),
+      answerPrivately: async () => true,
+      stopping: new AbortController().signal,
+      now: () => clock.nowMs,
+      random: () => 0.5,
+      timing: defaultTiming,
+      log: pino({ level: 'silent' }),
+      ...changes,
+    };
+  }
+
+  return {
+    contextWith,
+    runs,
+    clock,
+    woken,
+    /** The projects whose key the admins were told of. */
+    adminsTold,
+    /** How a message looks now, by the end of its key. */
+    message: (run: ExportRun, part: string) => shown.get(`${run.id}.${part}`),
+    text: (run: ExportRun, part: string) => shown.get(`${run.id}.${part}`)?.message.text,
+    shown,
+
+    async given(changes: Partial<ExportRun>): Promise<ExportRun> {
+      const run = aRun({ rev: 1, ...changes });
+      await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, undefined);
+      return run;
+    },
+
+    /** Looks until the job wants to wait or is done; answers how long it wants to wait. */
+    async look(run: ExportRun, context: ExportContext) {
+      for (;;) {
+        const outcome = await exportJob.run({ runId: run.id }, context);
+        if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;
+      }
+    },
+
+    stored: (run: ExportRun) => runs.load(run.id, exportRun),
+
+    /** The audit log of the runs' workspace, oldest first. */
+    async audited() {
+      const { done } = await audit.last('T0ACME', 100);
+      return done.reverse().map(({ subject, result }) => `${subject}: ${result}`);
+    },
+  };
+}
+
+/** An export job as the platform tells it. */
+export const aJob = (changes: Partial<ExportJob> = {}): ExportJob => {
+  const status = changes.status ?? 'running';
+  return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
+};
+
+/** A call of the docs API that fails. */
+export function failing(
+  kind: DocsApiErrorKind,
+  happened: Happened = 'no',
+  more: { retryable?: boolean; retryAfterMs?: number } = {},
+) {
+  return async () => {
+    throw new DocsApiError('GET failed', {
+      operation: 'getExport',
+      kind,
+      happened,
+      retryable: false,
+      ...more,
+    });
+  };
+}

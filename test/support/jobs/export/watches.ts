@@ -1,0 +1,60 @@
+import { LOOKS_KEPT, type LookBounds, nextLookMs } from '../../../../src/jobs/export/polling.ts';
+import type { Look } from '../../../../src/jobs/export/record.ts';
+import { defaultTiming } from '../../../../src/runtime/timing.ts';
+
+/** How an export job was watched from its start to the look that found it ended. */
+export interface Watch {
+  looks: number;
+  /** From the end of the job to the look that finds it ended. */
+  lagMs: number;
+}
+
+/** What a platform tells of the progress when `done` (0 to 1) is done. */
+export type Shape = (done: number) => number | undefined;
+
+export const shapes = {
+  linear: (done) => done,
+  percent: (done) => Math.floor(done * 100) / 100,
+  'ten steps': (done) => Math.floor(done * 10) / 10,
+  'four steps': (done) => Math.floor(done * 4) / 4,
+  none: () => undefined,
+} satisfies Record<string, Shape>;
+
+export const bounds: LookBounds = { minMs: defaultTiming.lookMinMs, maxMs: defaultTiming.lookMaxMs };
+
+/** As the job does it: the start is answered with a first look, the next one comes at once. */
+export function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
+  const seen: Look[] = [];
+  const lookAt = (atMs: number) => {
+    const fraction = shape(Math.min(1, atMs / durationMs));
+    seen.push({ atMs, ...(fraction !== undefined && { fraction }) });
+  };
+  lookAt(0);
+  let looks = 0;
+  let nowMs = 0;
+  for (;;) {
+    looks += 1;
+    if (nowMs >= durationMs) return { looks, lagMs: nowMs - durationMs };
+    lookAt(nowMs);
+    nowMs += nextLookMs(seen.slice(-LOOKS_KEPT), 0, nowMs, bounds, random());
+  }
+}
+
+/** A look every 10 s, whatever was seen. */
+export function fixed(durationMs: number): Watch {
+  const looks = Math.ceil(durationMs / 10_000);
+  return { looks, lagMs: looks * 10_000 - durationMs };
+}
+
+/** Durations around one, so that neither way is lucky with the very instant of the end. */
+export const around = (aboutMs: number) =>
+  Array.from({ length: 201 }, (_, index) => Math.round(aboutMs * (0.9 + index / 1000)));
+
+/** Numbers from 0 to 1 that look random and are the same in every run. */
+export function numbers(): () => number {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}

@@ -1,0 +1,86 @@
+import { pino } from 'pino';
+import { createStandInSlack } from '../../../demo/slack/slack.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { createSlackApi } from '../../../src/slack/client.ts';
+import { createDelivery, type Delivered } from '../../../src/slack/delivery.ts';
+import { createLinkStore } from '../../../src/store/links.ts';
+import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
+import { createOwnPostStore } from '../../../src/store/own-posts.ts';
+import { createPeopleStore } from '../../../src/store/people.ts';
+import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import type { TestRedis } from '../flows/redis.ts';
+import { aMessage } from '../store/a-message.ts';
+
+/** Deliveries to the stand-in Slack; `clock` is that of the process which delivers, ahead of Slack's. */
+export async function createDelivering({ client: redis }: TestRedis, clock = { aheadMs: 0 }) {
+  const slack = createStandInSlack({ rateLimits: false });
+  const server = await slack.listen();
+  const messages = createMessageStore(redis);
+  const pace = createPaceStore(redis);
+  const channel = slack.channel('#docs').id;
+  let version = 0;
+  /** Where the next delivery stops, as a process does that is short of time. */
+  let stop: { reached: () => void; until: Promise<void> } | undefined;
+
+  const deliver = createDelivery({
+    slack: createSlackApi({
+      token: slack.tokens.bot,
+      apiUrl: slack.apiUrl,
+      timing: { ...defaultTiming, slackCallMs: 5000 },
+      log: pino({ level: 'silent' }),
+      upMs: () => performance.now() + clock.aheadMs,
+      onCall: () => {},
+    }),
+    messages,
+    links: createLinkStore(redis),
+    people: createPeopleStore(redis),
+    ownPosts: createOwnPostStore(redis),
+    pace: {
+      ...pace,
+      async take(of, turn) {
+        const waitMs = await pace.take(of, turn);
+        const here = stop;
+        stop = undefined;
+        here?.reached();
+        await here?.until;
+        return waitMs;
+      },
+    },
+    now: () => Date.now() + clock.aheadMs,
+    random: () => 0.5,
+    timing: { ...defaultTiming, postsPerMinute: 6000, editsPerMinute: 6000 },
+    log: pino({ level: 'silent' }),
+  });
+
+  return {
+    slack,
+    messages,
+    deliver,
+    close: server.close,
+    /** Says how a message in #docs should look. */
+    async want(key: string, text = key, more: Partial<WantedMessage> = {}) {
+      version += 1;
+      const wanted = aMessage({ place: { channel }, text, hash: `${key} ${version}`, ...more });
+      await messages.want(key, wanted, version, Date.now());
+    },
+    /** Delivers until there is nothing left to do, and lets every pause pass; returns the pauses. */
+    async settle(key: string): Promise<number[]> {
+      const pauses: number[] = [];
+      for (let looks = 0; looks < 20; looks += 1) {
+        const delivered: Delivered = await deliver(key);
+        if (delivered.kind === 'settled') return pauses;
+        pauses.push(delivered.inMs);
+        clock.aheadMs += delivered.inMs;
+      }
+      throw new Error(`no end: ${pauses.join(', ')}`);
+    },
+    /** Has the next delivery stop once it has its turn. */
+    stopAtTurn() {
+      const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      stop = { reached: reached.resolve, until: release.promise };
+      return { reached: reached.promise, release: release.resolve };
+    },
+    texts: () => slack.messages.map(({ text }) => text),
+    calls: (name: string) => slack.wire.calls.filter((call) => call.name === name).length,
+  };
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { runBase } from '../../../src/store/runs.ts';
+import type { ThreadPlace } from '../../../src/store/threads.ts';
+
+export const thread = runBase.extend({ note: z.string() });
+export type Thread = z.infer<typeof thread>;
+
+/** A run that follows a thread, as the stores see it. */
+export const aThread = (changes: Partial<Thread> = {}): Thread => ({
+  v: 1,
+  id: 't1',
+  teamId: 'T0ACME',
+  job: 'agent-thread',
+  rev: 1,
+  people: [],
+  lasting: true,
+  note: 'first',
+  ...changes,
+});
+
+export const place: ThreadPlace = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789914659.000100' };
