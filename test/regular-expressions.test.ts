@@ -72,7 +72,10 @@ beforeAll(async () => {
   for (const file of files) await import(join(root, file));
   bound();
 });
-afterAll(() => vi.unstubAllGlobals());
+afterAll(() => {
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
 
 test('the check knows a slow pattern from a fast one', async () => {
   const pattern = (source: string) => ({ file: 'here', source, flags: '' });

@@ -12,7 +12,7 @@ test.each(['v22.23.3', 'v25.9.9'])('started by itself under Node %s it names the
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, 'src/app.ts'],
-    { encoding: 'utf8', cwd: new URL('..', import.meta.url).pathname },
+    { encoding: 'utf8', cwd: new URL('../..', import.meta.url).pathname },
   );
   expect({ status, stdout, stderr }).toEqual({
     status: 1,

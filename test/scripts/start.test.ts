@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../support/project.ts';
@@ -32,6 +32,26 @@ test('it starts the app with the settings of .env, which do not outrank the envi
   appDoes('console.log(env.LOG_LEVEL, env.TMPDIR)');
   const { code, stdout } = await project.start().ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: `debug ${project.root}\n` });
+});
+
+describe('compiled code', () => {
+  const cache = () => join(project.root, 'node_modules', '.cache');
+  const outcome = async () => {
+    mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
+    appDoes('console.log("started")');
+    return await project.start().ended;
+  };
+
+  test('is kept for the next start', async () => {
+    expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
+    expect(existsSync(join(cache(), 'docket'))).toBe(true);
+  });
+
+  test('is done without where it cannot be kept', async () => {
+    mkdirSync(join(project.root, 'node_modules'));
+    writeFileSync(cache(), '');
+    expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
+  });
 });
 
 describe('a .env', () => {

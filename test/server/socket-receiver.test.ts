@@ -393,8 +393,8 @@ describe('the end', () => {
         apiUrl = await apiThatNames(() => `${deaf.replace('http', 'ws')}/`);
       }
       const source = `
-        import { createLog } from './src/log.ts';
-        import { createSocketReceiver } from './src/socket.ts';
+        import { createLog } from './src/runtime/log.ts';
+        import { createSocketReceiver } from './src/server/socket-receiver.ts';
         const timing = ${JSON.stringify({ ...quick, socketHelloMs: 60_000, slackCallMs: 60_000 })};
         const log = createLog('info', []);
         const random = () => 0.5;
@@ -410,7 +410,7 @@ describe('the end', () => {
         });
       `;
       const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-        cwd: new URL('..', import.meta.url).pathname,
+        cwd: new URL('../..', import.meta.url).pathname,
       });
       open.push({ close: () => child.kill('SIGKILL') });
       let output = '';

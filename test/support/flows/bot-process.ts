@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { Redis } from 'ioredis';
 import { startApp } from '../../../src/app.ts';
 import { readSettings, secretsOf } from '../../../src/config/settings.ts';
@@ -9,6 +10,8 @@ const settings = readSettings(process.env);
 const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
 const log = createLog(settings.logLevel, secretsOf(settings));
 const docket = await startApp(settings, { log, timing });
+// A process that is killed writes none of it.
+flushCompileCache();
 process.once('SIGTERM', async () => {
   await docket.stop();
   process.exit(0);

@@ -187,6 +187,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
+/** Compiled code of the bots, so that each needs half as long to start. */
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket', import.meta.url));
 const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
 
 async function spawnBot(
@@ -196,7 +198,7 @@ async function spawnBot(
 ): Promise<Bot> {
   const child = endsWithTests(
     spawn(process.execPath, [program ?? thisProgram], {
-      env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+      env: { PATH: process.env.PATH ?? '', PORT: '0', NODE_COMPILE_CACHE: compiled, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
