@@ -1,4 +1,4 @@
-import { createOverdue } from '../src/jobs/overdue.ts';
+import { createOverdueFinder } from '../src/jobs/overdue.ts';
 import { createQueues } from '../src/jobs/queue.ts';
 import { startSweeper } from '../src/jobs/sweeper.ts';
 import { createLog } from '../src/runtime/log.ts';
@@ -6,7 +6,7 @@ import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';
 import { keys } from '../src/store/keys.ts';
 import { connectForWork } from '../src/store/redis/connections.ts';
-import { runOf } from '../src/store/run-lua.ts';
+import { parseMember } from '../src/store/run-lua.ts';
 import { createRunStore } from '../src/store/runs.ts';
 import { startTestRedis } from '../test/support/flows/redis.ts';
 import { median } from './parts/figures.ts';
@@ -26,10 +26,10 @@ const queues = createQueues(connection, () => {});
 const runs = createRunStore(connection);
 const due = createDueStore(connection);
 const ensure = (member: string) => {
-  const { job, id } = runOf(member);
-  return queues.ensure('docs-export', job, id, { runId: id }, { now: true });
+  const { job, id } = parseMember(member);
+  return queues.enqueue('docs-export', job, id, { runId: id }, { now: true });
 };
-const find = createOverdue({
+const find = createOverdueFinder({
   due,
   wake: { runs: ensure, messages: ensure, reactions: ensure },
   isKnown: () => true,

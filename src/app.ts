@@ -6,27 +6,27 @@ import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { createPolicy } from './policy.ts';
 import type { RoleParts } from './role.ts';
 import { createClosers } from './runtime/closers.ts';
-import { calmly, createLog, type Log } from './runtime/log.ts';
+import { createLog, createThrottledWarn, type Log } from './runtime/log.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
 import { createHealth } from './server/health.ts';
-import { serveHealth } from './server/health-checks.ts';
+import { createHealthChecks } from './server/health-checks.ts';
 import { PortError, startHttpServer } from './server/http-server.ts';
 import { createSlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
-import { keepIdentity } from './slack/identity.ts';
+import { createIdentity } from './slack/identity.ts';
 import { createNames } from './slack/names.ts';
 import { createPublicChannels } from './slack/public-channels.ts';
 import { DataDirUnusable } from './store/embedded/data-dir.ts';
 import { DataDirInUse } from './store/embedded/data-dir-lock.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { RedisMissing, RedisStartFailed } from './store/embedded/redis-server.ts';
-import { outside } from './store/health.ts';
+import { dependencies } from './store/health.ts';
 import type { RedisAddress } from './store/redis/address.ts';
 import { createClock } from './store/redis/clock.ts';
 import { createRedisWatch, RedisUnfit, type RedisWatch } from './store/redis/watch.ts';
-import { startReceiving } from './web.ts';
-import { startWorking } from './worker.ts';
+import { startWeb } from './web.ts';
+import { startWorker } from './worker.ts';
 
 /** How long the start waits for Slack to say who the bot is. */
 const READY_MS = 2000;
@@ -74,20 +74,20 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   // A time of the test's own is not that of Redis.
   const now = options.now ?? clock.now;
   // What is remembered for a while must not end early or late because a clock is put right.
-  const steadyMs = options.now ?? (() => performance.now());
-  const checks = serveHealth(server, now);
-  const report = calmly(log, now);
+  const monotonicNow = options.now ?? (() => performance.now());
+  const checks = createHealthChecks(server, now);
+  const report = createThrottledWarn(log, now);
   const health = createHealth(now);
-  for (const part of outside) checks.part(part, () => health.states()[part]);
+  for (const part of dependencies) checks.addPart(part, () => health.states()[part]);
   const slack = createSlackApi({
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
     timing,
     log,
-    upMs: () => performance.now(),
-    onCall: (answered) => health.saw('slack', answered),
+    monotonicMs: () => performance.now(),
+    onCall: (answered) => health.record('slack', answered),
   });
-  const identity = keepIdentity(slack, timing, log);
+  const identity = createIdentity(slack, timing, log);
   const policy = createPolicy({
     person: slack.person,
     groupMembers: slack.groupMembers,
@@ -96,7 +96,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     allow: settings.allow,
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    now: steadyMs,
+    now: monotonicNow,
     log,
   });
 
@@ -106,14 +106,14 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     groups: slack.groups,
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    now: steadyMs,
+    now: monotonicNow,
   });
 
   const isPublic = createPublicChannels({
     channel: slack.channel,
     timeoutMs: PUBLIC_MS,
     cacheMs: timing.permissionCacheMs,
-    now: steadyMs,
+    now: monotonicNow,
     log,
   });
 
@@ -133,8 +133,8 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       log,
     });
     closers.add(() => redisWatch.stop());
-    checks.problem(() => redisWatch.problems().map(({ text }) => text));
-    checks.stuck(redisWatch.stuck);
+    checks.addProblem(() => redisWatch.problems().map(({ text }) => text));
+    checks.addStuck(redisWatch.stuck);
     await redisWatch.start();
     return redisWatch;
   }
@@ -172,9 +172,9 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     closers.add(() => identity.stop());
     // Slack may be away: then people are told so, and the asking goes on.
     await within(READY_MS, identity.start()).catch(() => {});
-    if (settings.role !== 'web') startWorking(settings, parts);
-    if (!isWorker) await startReceiving(settings, parts);
-    checks.started();
+    if (settings.role !== 'web') startWorker(settings, parts);
+    if (!isWorker) await startWeb(settings, parts);
+    checks.markReady();
     const { port } = server;
     log.info(
       {
@@ -213,9 +213,9 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
     const settings = readSettings(env);
     log = createLog(settings.logLevel, secretsOf(settings));
     for (const warning of warningsOf(settings)) log.warn(warning);
-    const starting = startApp(settings, { log });
-    stopOnSignals(starting, log);
-    await starting;
+    const app = startApp(settings, { log });
+    stopOnSignals(app, log);
+    await app;
   } catch (error) {
     if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
       console.error(error.message);
@@ -229,14 +229,14 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** A signal that comes while Docket starts ends it in order too, its Redis included. */
-function stopOnSignals(starting: Promise<Docket>, log: Log) {
+function stopOnSignals(app: Promise<Docket>, log: Log) {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), defaultTiming.shutdownMs + 1500).unref();
-    const docket = await starting;
+    const docket = await app;
     await docket.stop();
     process.exit(0);
   };

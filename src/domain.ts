@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** What a person typed where a domain belongs. `suggested` is what they probably meant. */
-export type TypedDomain =
+export type ParsedDomain =
   | { kind: 'domain'; domain: string }
   | { kind: 'unclear'; typed: string; suggested: string | undefined };
 
@@ -13,28 +13,28 @@ const slackLink = /^<(?:https?:\/\/)?([^|>]+)(?:\|([^>]+))?>$/i;
 const quotes = /^["'`“”‘’«»„]+|(?<!["'`“”‘’«»„])["'`“”‘’«»„]+$/gu;
 
 /** More than any address that people mean; turning a name into punycode takes the square of its length. */
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 
 /**
  * Reads a domain: a host name of at least two labels, in any script (answered as punycode), without scheme, port or
  * path. A trailing dot, capitals, quotes and Slack's link form are understood.
  */
-export function readDomain(typed: string): TypedDomain {
+export function readDomain(typed: string): ParsedDomain {
   const bare = typed.trim().replace(quotes, '');
-  if (bare.length > LONGEST) return { kind: 'unclear', typed: bare, suggested: undefined };
+  if (bare.length > MAX_LENGTH) return { kind: 'unclear', typed: bare, suggested: undefined };
   const link = slackLink.exec(bare);
-  const word = link ? (link[2] ?? link[1]?.replace(/\/$/, '') ?? '') : bare;
-  const domain = hostName(word);
+  const text = link ? (link[2] ?? link[1]?.replace(/\/$/, '') ?? '') : bare;
+  const domain = parseHostName(text);
   if (domain !== undefined) return { kind: 'domain', domain };
-  return { kind: 'unclear', typed: word, suggested: hostInside(word) };
+  return { kind: 'unclear', typed: text, suggested: hostOfUrl(text) };
 }
 
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
-function hostName(word: string): string | undefined {
+function parseHostName(text: string): string | undefined {
   // domainToASCII would read `a%2Eb` and cut at `/`, `?` and `#`; only what can be a host name comes to it.
-  if (!/^[\p{L}\p{M}\p{N}.\-。．｡]+$/u.test(word)) return undefined;
-  const ascii = domainToASCII(word.replace(/[.。．｡]$/u, ''));
+  if (!/^[\p{L}\p{M}\p{N}.\-。．｡]+$/u.test(text)) return undefined;
+  const ascii = domainToASCII(text.replace(/[.。．｡]$/u, ''));
   const labels = ascii.split('.');
   const fits = ascii.length <= 253 && labels.length >= 2 && labels.every((one) => label.test(one));
   const special = isIP(ascii) !== 0 || /^\d+$/.test(labels.at(-1) ?? '') || labels.at(-1) === 'localhost';
@@ -42,8 +42,8 @@ function hostName(word: string): string | undefined {
 }
 
 /** The host inside an address such as `https://user@docs.acme.com:8080/v2`. */
-function hostInside(word: string): string | undefined {
-  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : `https://${word}`;
+function hostOfUrl(text: string): string | undefined {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;
-  return hostName(new URL(address).hostname);
+  return parseHostName(new URL(address).hostname);
 }

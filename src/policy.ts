@@ -22,7 +22,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 /** Who may what: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`) and user group ids (`S…`). */
 export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
-export type Verdict =
+export type PermissionResult =
   | { kind: 'allowed'; person: Person }
   /**
    * `ask`: up to three names of people and user groups who may, as far as they became known in time. `outsider`: not
@@ -40,11 +40,11 @@ export interface Policy {
    * Whether this person may. With `external` the request is not proven to come from this workspace: then it has to be
    * somebody of our Grid, or to be named by their own id.
    */
-  check(userId: string, permission: Permission, from?: { external: boolean }): Promise<Verdict>;
+  check(userId: string, permission: Permission, from?: { external: boolean }): Promise<PermissionResult>;
   /** Everything that this person may; nothing when Slack did not tell in time. */
-  mayList(userId: string): Promise<Permission[] | undefined>;
+  permissionsOf(userId: string): Promise<Permission[] | undefined>;
   /** Whether every full member may. */
-  open(permission: Permission): boolean;
+  isOpen(permission: Permission): boolean;
 }
 
 export interface PolicyParts {
@@ -63,8 +63,8 @@ export interface PolicyParts {
 }
 
 /** Names that a refusal gives, and how many people and groups are looked up to find them. */
-const NAMED = 3;
-const TRIED = 6;
+const MAX_NAMES = 3;
+const MAX_LOOKUPS = 6;
 
 const isGroup = (entry: string) => entry.startsWith('S');
 
@@ -96,7 +96,10 @@ export function createPolicy(parts: PolicyParts): Policy {
   }
 
   /** Asks for the person and the groups at once. Rejects when too little is known to say. */
-  async function may(userId: string, list: readonly string[]): Promise<{ who: Person; allowed: boolean }> {
+  async function isAllowed(
+    userId: string,
+    list: readonly string[],
+  ): Promise<{ who: Person; allowed: boolean }> {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
     const inGroup = anyTrue(groups.map(async (group) => (await members(group)).has(userId)));
     // Not waited for when the person alone decides.
@@ -104,8 +107,8 @@ export function createPolicy(parts: PolicyParts): Policy {
     const who = await person(userId);
     if (!who.active) return { who, allowed: false };
     const isMember = who.fullMember || who.gridMember === true;
-    const byItself = list.includes(userId) || (isMember && list.includes('everyone'));
-    return { who, allowed: byItself || (await inGroup) };
+    const allowedDirectly = list.includes(userId) || (isMember && list.includes('everyone'));
+    return { who, allowed: allowedDirectly || (await inGroup) };
   }
 
   /** Adds the name of each entry of a list as soon as it is known. */
@@ -125,12 +128,12 @@ export function createPolicy(parts: PolicyParts): Policy {
   return {
     async check(userId, permission, { external } = { external: false }) {
       const list = lists[permission];
-      const found: { verdict: Verdict; names: Map<string, string> } = {
+      const found: { verdict: PermissionResult; names: Map<string, string> } = {
         verdict: { kind: 'unknown' },
         names: new Map(),
       };
-      const look = async () => {
-        const { who, allowed } = await may(userId, list);
+      const lookUp = async () => {
+        const { who, allowed } = await isAllowed(userId, list);
         const outsider = external && !who.gridMember && !list.includes(userId);
         found.verdict =
           allowed && !outsider
@@ -138,41 +141,41 @@ export function createPolicy(parts: PolicyParts): Policy {
             : { kind: 'refused', person: who, ask: [], ...(outsider && { outsider }) };
         if (found.verdict.kind === 'refused') await findNames(others, found.names);
       };
-      const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, TRIED);
+      const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
       // What is known when the time is over counts: a refusal needs no names.
-      await within(timeoutMs, look()).catch((error: unknown) => {
+      await within(timeoutMs, lookUp()).catch((error: unknown) => {
         if (found.verdict.kind !== 'unknown') return;
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
         log.warn({ err: error, user: userId }, 'Slack does not tell who this is');
       });
       const { verdict, names } = found;
       if (verdict.kind !== 'refused') return verdict;
-      return { ...verdict, ask: others.flatMap((entry) => names.get(entry) ?? []).slice(0, NAMED) };
+      return { ...verdict, ask: others.flatMap((entry) => names.get(entry) ?? []).slice(0, MAX_NAMES) };
     },
 
-    async mayList(userId) {
-      const answers = Promise.all(PERMISSIONS.map((permission) => may(userId, lists[permission])));
+    async permissionsOf(userId) {
+      const answers = Promise.all(PERMISSIONS.map((permission) => isAllowed(userId, lists[permission])));
       const known = await within(timeoutMs, answers).catch(() => undefined);
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
-    open: (permission) => lists[permission].includes('everyone'),
+    isOpen: (permission) => lists[permission].includes('everyone'),
   };
 }
 
 /** Whether any answer is yes, as soon as one is. Rejects when none is and one is not known. */
 async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
   const yes = answers.map(async (answer) => {
-    if (!(await answer)) throw new No();
+    if (!(await answer)) throw new NotTrue();
   });
   return Promise.any(yes).then(
     () => true,
     ({ errors }: AggregateError) => {
-      const unknown = errors.find((error) => !(error instanceof No));
+      const unknown = errors.find((error) => !(error instanceof NotTrue));
       if (unknown !== undefined) throw unknown;
       return false;
     },
   );
 }
 
-class No extends Error {}
+class NotTrue extends Error {}

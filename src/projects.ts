@@ -14,13 +14,13 @@ export interface Project {
 }
 
 /** What a request says about its project. `named` stands behind `--project`; `domain` is as `readDomain` gives it. */
-interface Asked {
+interface ProjectQuery {
   named?: string | undefined;
   channel: string;
   domain?: string | undefined;
 }
 
-export type Meant =
+export type ProjectMatch =
   | { kind: 'project'; project: Project }
   /** `--project` names none; `known` are the names that there are. */
   | { kind: 'unknownProject'; known: string[] }
@@ -33,32 +33,37 @@ export type Meant =
  * The project that a request means: the one it names, else its channel's, else its domain's, else the only one. An
  * explicit domain of another project outranks the channel's.
  */
-export function projectMeant(projects: readonly Project[], { named, channel, domain }: Asked): Meant {
+export function resolveProject(
+  projects: readonly Project[],
+  { named, channel, domain }: ProjectQuery,
+): ProjectMatch {
   if (named !== undefined) {
     const project = projectNamed(projects, named);
     if (project === undefined) return { kind: 'unknownProject', known: projects.map(({ name }) => name) };
-    return takes(project, domain)
+    return acceptsDomain(project, domain)
       ? { kind: 'project', project }
       : { kind: 'domainRefused', known: domainsOf([project]) };
   }
-  const takers = projects.filter((project) => takes(project, domain));
-  const project = ofChannel(takers, channel) ?? (takers.length === 1 ? takers[0] : undefined);
+  const candidates = projects.filter((project) => acceptsDomain(project, domain));
+  const project =
+    projectOfChannel(candidates, channel) ?? (candidates.length === 1 ? candidates[0] : undefined);
   if (project !== undefined) return { kind: 'project', project };
-  return takers.length === 0
+  return candidates.length === 0
     ? { kind: 'domainRefused', known: domainsOf(projects) }
-    : { kind: 'ask', among: takers };
+    : { kind: 'ask', among: candidates };
 }
 
 /** The domain that a request without one means, if there is one. `docsDomain` is the setting DOCS_DOMAIN. */
 export function defaultDomain(
   projects: readonly Project[],
-  { named, channel }: Omit<Asked, 'domain'>,
+  { named, channel }: Omit<ProjectQuery, 'domain'>,
   docsDomain: string | undefined,
 ): string | undefined {
-  const meant = named === undefined ? ofChannel(projects, channel) : projectNamed(projects, named);
-  if (named !== undefined && meant === undefined) return undefined;
-  const candidates = meant === undefined ? projects : [meant];
-  if (docsDomain !== undefined && candidates.some((project) => takes(project, docsDomain))) return docsDomain;
+  const selected = named === undefined ? projectOfChannel(projects, channel) : projectNamed(projects, named);
+  if (named !== undefined && selected === undefined) return undefined;
+  const candidates = selected === undefined ? projects : [selected];
+  if (docsDomain !== undefined && candidates.some((project) => acceptsDomain(project, docsDomain)))
+    return docsDomain;
   const only = candidates.length === 1 ? candidates[0]?.domains : undefined;
   return only?.length === 1 ? only[0] : undefined;
 }
@@ -66,10 +71,10 @@ export function defaultDomain(
 const projectNamed = (projects: readonly Project[], named: string) =>
   projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
 
-const ofChannel = (projects: readonly Project[], channel: string) =>
+const projectOfChannel = (projects: readonly Project[], channel: string) =>
   projects.find(({ channels }) => channels.includes(channel));
 
-const takes = ({ domains }: Project, domain: string | undefined) =>
+const acceptsDomain = ({ domains }: Project, domain: string | undefined) =>
   domain === undefined || domains === undefined || domains.includes(domain);
 
 const domainsOf = (projects: readonly Project[]) => [

@@ -6,7 +6,7 @@ import type { Health } from './server/health.ts';
 import type { HealthChecks } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
 import type { SlackApi } from './slack/client.ts';
-import type { IdentityKeeper } from './slack/identity.ts';
+import type { IdentitySource } from './slack/identity.ts';
 import type { Mentions } from './slack/markdown/message.ts';
 import type { Names } from './slack/markdown/names.ts';
 import type { RedisAddress } from './store/redis/address.ts';
@@ -18,7 +18,7 @@ export interface RoleParts {
   address: RedisAddress;
   redisWatch: RedisWatch;
   slack: SlackApi;
-  identity: IdentityKeeper;
+  identity: IdentitySource;
   health: Health;
   checks: HealthChecks;
   /** Listens already; in every role it answers the health addresses. */

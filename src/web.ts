@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { App, AuthorizationError } from '@slack/bolt';
 import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
-import { createHeard } from './commands/agent/events.ts';
+import { createMessageEventHandler } from './commands/agent/events.ts';
 import { bind } from './commands/bind.ts';
 import { createGate } from './commands/gate.ts';
-import { buttons, dialogs, linkActions, shortcuts, slashCommands } from './commands/index.ts';
+import { buttons, linkActions, modals, shortcuts, slashCommands } from './commands/index.ts';
 import { createIntake } from './commands/intake.ts';
-import { createDialogOpener } from './commands/open-modal.ts';
-import { createSystemLook } from './commands/status/snapshot.ts';
+import { createModalOpener } from './commands/open-modal.ts';
+import { createSystemSnapshot } from './commands/status/snapshot.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
-import { ensureRun } from './jobs/index.ts';
+import { enqueueRun } from './jobs/index.ts';
 import { createQueues } from './jobs/queue.ts';
 import type { RoleParts } from './role.ts';
 import { within } from './runtime/within.ts';
@@ -18,14 +18,14 @@ import { redisState } from './server/health-checks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createRefusedRequests } from './server/refused-requests.ts';
 import { createSocketReceiver } from './server/socket-receiver.ts';
-import { slackLogger } from './slack/logger.ts';
-import { answerPrivately } from './slack/response-url.ts';
+import { createSlackLogger } from './slack/logger.ts';
+import { postEphemeral } from './slack/response-url.ts';
 import { createAuditStore } from './store/audit.ts';
-import { createBudgetStore } from './store/budget.ts';
+import { createHourlyLimitStore } from './store/budget.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
-import { createPaceStore } from './store/rate-limit.ts';
+import { createRateLimitStore } from './store/rate-limit.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 import { createResponseUrlStore } from './store/response-urls.ts';
 import { createRunStore, type RunBase } from './store/runs.ts';
@@ -44,7 +44,7 @@ const TIME_MS = 300;
 const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. */
-export async function startReceiving(settings: Settings, parts: RoleParts): Promise<void> {
+export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { address, slack, identity, health, policy, names, timing, now, newRef, log, closers, onRedisError } =
     parts;
 
@@ -60,12 +60,12 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   const responseUrls = createResponseUrlStore(redis);
   const monotonicMs = () => performance.now();
 
-  parts.checks.part('redis', () => redisState(redis));
+  parts.checks.addPart('redis', () => redisState(redis));
 
-  const { receiver, connected } = receiverFor(settings, parts);
+  const { receiver, connected } = createReceiver(settings, parts);
   const bolt = new App({
     receiver,
-    logger: slackLogger(log),
+    logger: createSlackLogger(log),
     convoStore: false,
     clientOptions: { slackApiUrl: settings.slackApiUrl },
     authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
@@ -75,14 +75,14 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
     if (!(error instanceof AuthorizationError)) throw error;
   });
   const threads = createThreadStore(redis);
-  const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
   const gate = createGate({
     tools: {
       intake: createIntake({
         runs,
         threads,
         wake,
-        limitMs: timing.intakeMs,
+        timeoutMs: timing.intakeMs,
         // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
         claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
         monotonicMs,
@@ -92,14 +92,14 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
       projects: settings.projects,
       docsDomain: settings.docsDomain,
       links: settings.links,
-      replies: settings.replies,
+      replyMode: settings.replies,
       limits: settings.limits,
       names,
       isPublic: parts.isPublic,
-      link: (name) => within(LINK_MS, links.get(name)),
-      auditLines: audit.last,
-      system: createSystemLook({
-        seen: health.seen,
+      loadLink: (name) => within(LINK_MS, links.get(name)),
+      auditLines: audit.latest,
+      systemSnapshot: createSystemSnapshot({
+        snapshots: health.snapshots,
         store: createHealthStore(redis),
         connected,
         ping: () => redis.ping(),
@@ -107,14 +107,14 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         counts: queues.counts,
         limits: settings.limits,
         projects: settings.projects,
-        budgets: createBudgetStore(redis),
+        budgets: createHourlyLimitStore(redis),
         threads,
-        pace: createPaceStore(redis),
+        rateLimits: createRateLimitStore(redis),
         timing,
         about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
         monotonicMs,
       }),
-      openDialog: createDialogOpener({ slack, responseUrls, timeoutMs: timing.dialogMs, monotonicMs, log }),
+      openModal: createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log }),
       now,
     },
     policy,
@@ -127,23 +127,23 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
   bind(bolt, {
     commands: slashCommands,
     buttons,
-    dialogs,
+    modals,
     linkActions,
     shortcuts,
     gate,
     identity: identity.current,
-    heard: createHeard({
+    onMessageEvent: createMessageEventHandler({
       threads,
       runs,
       wake,
       identity: identity.current,
       projects: settings.projects,
-      replies: settings.replies,
+      replyMode: settings.replies,
       now,
       log,
     }),
-    homeOpened: (teamId, userId) =>
-      queues.ensure(
+    onHomeOpened: (teamId, userId) =>
+      queues.enqueue(
         'slack-outbox',
         'home',
         `${teamId}:${userId}`,
@@ -151,37 +151,37 @@ export async function startReceiving(settings: Settings, parts: RoleParts): Prom
         { now: true },
       ),
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
-    answerPrivately,
-    answerMs: timing.privateAnswerMs,
+    postEphemeral,
+    ephemeralTimeoutMs: timing.ephemeralMs,
     monotonicMs,
     log,
   });
 
-  const synced = parts.clock.follow(redis);
-  await becomesReady(redis);
+  const synced = parts.clock.startSync(redis);
+  await waitUntilReady(redis);
   await within(TIME_MS, synced).catch(() => {});
   closers.add(() => bolt.stop());
   await bolt.start();
 }
 
 /** Over a socket when there is a token for it, else over HTTP. */
-function receiverFor(settings: Settings, parts: RoleParts) {
+function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
-    checks.part('slack', () => (receiver.connected() ? 'up' : 'down'));
+    checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const refused = createRefusedRequests(log, machineMs);
-  checks.problem(refused.problem);
+  checks.addProblem(refused.problem);
   const receiver = createHttpReceiver({ signingSecret, server, refused, now: machineMs, log });
   return { receiver, connected: () => undefined };
 }
 
 /** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */
-async function becomesReady(redis: Redis): Promise<void> {
+async function waitUntilReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});
 }

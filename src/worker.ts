@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
 import { createDocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
-import { createDocsReport } from './docs-api/report.ts';
+import { createDocsReporter } from './docs-api/report.ts';
 import { createWatches } from './jobs/agent/watch/watches.ts';
 import type { Admins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
-import { createOnce } from './jobs/call-once.ts';
-import { ensureRun, jobs } from './jobs/index.ts';
-import { createOverdue } from './jobs/overdue.ts';
+import { createCallOnce } from './jobs/call-once.ts';
+import { enqueueRun, jobs } from './jobs/index.ts';
+import { createOverdueFinder } from './jobs/overdue.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { createWorkers } from './jobs/worker.ts';
@@ -17,7 +17,7 @@ import type { RoleParts } from './role.ts';
 import type { Log } from './runtime/log.ts';
 import { Stopping, untilStopping } from './runtime/stopping.ts';
 import { within } from './runtime/within.ts';
-import { tellOthers } from './server/health.ts';
+import { shareHealth } from './server/health.ts';
 import { redisState } from './server/health-checks.ts';
 import { createChannels } from './slack/channels.ts';
 import type { SlackApi } from './slack/client.ts';
@@ -25,21 +25,21 @@ import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { createReactions } from './slack/reactions.ts';
-import { answerPrivately } from './slack/response-url.ts';
+import { postEphemeral } from './slack/response-url.ts';
 import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
-import { createBudgetStore } from './store/budget.ts';
-import { createStepStore } from './store/calls.ts';
+import { createHourlyLimitStore } from './store/budget.ts';
+import { createCallOnceStore } from './store/calls.ts';
 import { createDueStore } from './store/due.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
 import { createOwnPostStore } from './store/own-posts.ts';
 import { createPeopleStore } from './store/people.ts';
-import { createPaceStore } from './store/rate-limit.ts';
+import { createRateLimitStore } from './store/rate-limit.ts';
 import { createReactionStore } from './store/reactions.ts';
 import { connectForWork } from './store/redis/connections.ts';
-import { runOf } from './store/run-lua.ts';
+import { parseMember } from './store/run-lua.ts';
 import { createRunStore, type RunBase } from './store/runs.ts';
 import { createThreadStore } from './store/threads.ts';
 
@@ -47,7 +47,7 @@ import { createThreadStore } from './store/threads.ts';
 const CLOSE_MS = 300;
 
 /** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
-export function startWorking(settings: Settings, parts: RoleParts): void {
+export function startWorker(settings: Settings, parts: RoleParts): void {
   const { address, identity, timing, now, random, newRef, log, closers, onRedisError, health } = parts;
   const { clock } = parts;
   const { stopping } = closers;
@@ -56,10 +56,10 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   const redis = connectForWork(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   parts.redisWatch.add(redis);
-  parts.checks.part('redis', () => redisState(redis));
+  parts.checks.addPart('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
-  const reportDocs = createDocsReport({ log, now });
+  const reportDocs = createDocsReporter({ log, now });
   const docsApis = new Map(
     settings.projects.map(({ name, apiKey, apiKeyVariable }) => [
       name,
@@ -70,7 +70,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
         now,
         random,
         log(request) {
-          health.saw('docs', request.status !== undefined);
+          health.record('docs', request.status !== undefined);
           log.debug(request, 'docs api');
           reportDocs(request, { project: name, keyVariable: apiKeyVariable });
         },
@@ -80,39 +80,39 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
   // What is still on its way by then is lost to this process; the next one asks or looks again.
   closers.add(() => within(CLOSE_MS, Promise.all([...docsApis.values()].map((docs) => docs.close()))));
 
-  tellOthers(health, createHealthStore(redis), onRedisError);
+  shareHealth(health, createHealthStore(redis), onRedisError);
 
   const runs = createRunStore(redis);
   const threads = createThreadStore(redis);
   const messages = createMessageStore(redis);
   const links = createLinkStore(redis);
-  const steps = createStepStore(redis);
+  const steps = createCallOnceStore(redis);
 
-  const pace = createPaceStore(redis);
+  const rateLimiter = createRateLimitStore(redis);
   const { limits } = settings;
 
-  const ensureMessage = (key: string, options?: { now: boolean }) =>
-    queues.ensure('slack-outbox', 'outbox', key, { key }, options);
+  const enqueueMessage = (key: string, options?: { now: boolean }) =>
+    queues.enqueue('slack-outbox', 'outbox', key, { key }, options);
 
-  const ensureReactions = (runId: string, options?: { now: boolean }) =>
-    queues.ensure('slack-outbox', 'reactions', runId, { runId }, options);
+  const enqueueReactions = (runId: string, options?: { now: boolean }) =>
+    queues.enqueue('slack-outbox', 'reactions', runId, { runId }, options);
 
-  const outbox = createOutbox({ messages, wake: (key) => ensureMessage(key), now });
+  const outbox = createOutbox({ messages, wake: (key) => enqueueMessage(key), now });
   const reactionStore = createReactionStore(redis);
-  const reactions = createReactions({ store: reactionStore, wake: (runId) => ensureReactions(runId), now });
+  const reactions = createReactions({ store: reactionStore, wake: (runId) => enqueueReactions(runId), now });
   const deliver = createDelivery({
     slack,
     messages,
     links,
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
-    pace,
+    rateLimiter,
     now,
     random,
     timing,
     log,
   });
-  const once = createOnce({
+  const callOnce = createCallOnce({
     steps,
     stopping,
     callMs: timing.docsCallMs,
@@ -121,7 +121,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     newToken: randomUUID,
     now,
   });
-  const onceInSlack = createOnce({
+  const callOnceInSlack = createCallOnce({
     steps,
     stopping,
     callMs: timing.slackCallMs,
@@ -130,7 +130,7 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     newToken: randomUUID,
     now,
   });
-  const wake = (run: Pick<RunBase, 'id' | 'job'>) => ensureRun(queues, run, { now: true });
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
   const projectId = (project: string) => settings.projects.find(({ name }) => name === project)?.projectId;
   const docs = (project: string) => {
     const api = docsApis.get(project);
@@ -143,25 +143,32 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     outbox,
     now,
   };
-  const tellAdmins = createKeyAlert(alertParts);
-  const alertOfRedis = createRedisAlert({ ...alertParts, teamId: () => identity.current()?.teamId });
+  const alertAdmins = createKeyAlert(alertParts);
+  const alertOfRedisProblems = createRedisAlert({ ...alertParts, teamId: () => identity.current()?.teamId });
   parts.redisWatch.onCheck((problems) => {
     if (!stopping.aborted)
-      alertOfRedis(problems).catch((error: unknown) =>
+      alertOfRedisProblems(problems).catch((error: unknown) =>
         log.warn({ err: error }, 'the admins could not be told of Redis'),
       );
   });
   const teamId = () => identity.current()?.teamId ?? '';
   const context = {
-    ...{ runs, docs, links, outbox, deliver, once, steps, wake, pace, limits },
-    ...{ reactions, reactionStore, isShown: messages.isShown, onceInSlack, projectId, newToken: randomUUID },
-    ...untilStopping(stopping, { answerPrivately, tellAdmins, names: parts.names, isPublic: parts.isPublic }),
+    ...{ runs, docs, links, outbox, deliver, callOnce, steps, wake, rateLimiter, limits },
+    ...{
+      reactions,
+      reactionStore,
+      isShown: messages.isDelivered,
+      callOnceInSlack,
+      projectId,
+      newToken: randomUUID,
+    },
+    ...untilStopping(stopping, { postEphemeral, alertAdmins, names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
-    ...{ threads, budgets: createBudgetStore(redis) },
+    ...{ threads, budgets: createHourlyLimitStore(redis) },
     projects: settings.projects,
     watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
-    slack: { ...slack, channel: createChannels({ slack, pace, teamId, timing, now }) },
+    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
     ...{ audit, workspaceUrl: () => identity.current()?.url },
     ...{ now, random, timing, log, stopping },
   };
@@ -174,25 +181,25 @@ export function startWorking(settings: Settings, parts: RoleParts): void {
     stopping,
     newRef,
     timing,
-    ready: clock.follow(redis),
+    ready: clock.startSync(redis),
     log,
     onError: onRedisError,
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const overdue = createOverdue({
+  const overdue = createOverdueFinder({
     due: createDueStore(redis),
     wake: {
-      runs: (member) => wake(runOf(member)),
-      messages: (key) => ensureMessage(key, { now: true }),
-      reactions: (runId) => ensureReactions(runId, { now: true }),
+      runs: (member) => wake(parseMember(member)),
+      messages: (key) => enqueueMessage(key, { now: true }),
+      reactions: (runId) => enqueueReactions(runId, { now: true }),
     },
-    isKnown: (member) => jobs.some(({ name }) => name === runOf(member).job),
+    isKnown: (member) => jobs.some(({ name }) => name === parseMember(member).job),
     everyMs: timing.sweepMs,
   });
   const sweeper = startSweeper({
     async find() {
-      await threads.seeEarly();
+      await threads.startEarlyExpiry();
       return overdue();
     },
     everyMs: timing.sweepMs,

@@ -9,7 +9,7 @@ import { sendShortcut } from '../src/commands/agent/shortcut.ts';
 import { bind } from '../src/commands/bind.ts';
 import type { Caller, CommandTools } from '../src/commands/command.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
-import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../src/commands/index.ts';
+import { buttons, linkActions, modals, shortcuts, slashCommands } from '../src/commands/index.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { noteMessage } from '../src/jobs/agent/thread/note-view.ts';
@@ -79,7 +79,7 @@ describe('the manifest asks for what the code needs, and nothing else', () => {
     const listened: string[] = [];
     const others = { command() {}, action() {}, view() {}, shortcut() {} };
     const app = { event: (name: string) => void listened.push(name), ...others };
-    const registries = { commands: [], buttons: [], dialogs: [], linkActions: [], shortcuts: [] };
+    const registries = { commands: [], buttons: [], modals: [], linkActions: [], shortcuts: [] };
     bind(app as unknown as App, registries as unknown as Parameters<typeof bind>[1]);
     const wanted = manifest.events.map((event) => event.replace(/^message\..+/, 'message'));
     expect([...new Set(wanted)].sort()).toEqual(listened.sort());
@@ -96,7 +96,7 @@ describe('the manifest asks for what the code needs, and nothing else', () => {
 
   test('shortcuts, all of them of messages', () => {
     expect(manifest.shortcuts.map(({ type, callbackId }) => ({ type, callbackId }))).toEqual(
-      shortcuts.map(({ callback }) => ({ type: 'message', callbackId: callback })),
+      shortcuts.map(({ callbackId }) => ({ type: 'message', callbackId })),
     );
   });
 
@@ -143,8 +143,8 @@ describe('the registry', () => {
   const names = [
     ...slashCommands.map(({ name }) => name),
     ...listeners,
-    ...dialogs.map(({ callback }) => callback),
-    ...shortcuts.map(({ callback }) => callback),
+    ...modals.map(({ callbackId }) => callbackId),
+    ...shortcuts.map(({ callbackId }) => callbackId),
   ];
 
   test('calls nothing by the same name twice', () => {
@@ -179,7 +179,7 @@ describe('the registry', () => {
     await exportCommand.run('', aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
     expect(opened.map(({ callback_id: callback }) => callback)).toEqual(
-      dialogs.map(({ callback }) => callback),
+      modals.map(({ callbackId }) => callbackId),
     );
   });
 });
@@ -227,9 +227,9 @@ const toolsFor = (opened: ModalView[]) =>
   ({
     projects: [aProject()],
     links: 'thread',
-    intake: { followed: async () => [aThread()], loadAll: async () => [aThread()] },
+    intake: { listFollowed: async () => [aThread()], loadAll: async () => [aThread()] },
     names: async () => noNames,
-    openDialog: async (_caller: Caller, view: ModalView) => void opened.push(view),
+    openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),
   }) as unknown as CommandTools;
 
 function actionsIn({ blocks }: Message): string[] {

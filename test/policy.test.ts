@@ -133,7 +133,7 @@ describe('who may', () => {
     expect(await from('U0SIS', true)).toBe('allowed');
     expect(await from('U0SIS', false)).toBe('allowed');
     expect(await from('U0GUS', true)).toBe('refused');
-    expect(await policy.mayList('U0SIS')).toContain('agent');
+    expect(await policy.permissionsOf('U0SIS')).toContain('agent');
   });
 
   test('is not known where the app lacks the scope, and says so', async () => {
@@ -146,16 +146,16 @@ describe('who may', () => {
 
   test('is open to every full member only where the list says everyone', () => {
     const { policy } = aPolicy({ export: ['U0ANA', 'everyone'], agent: ['S0DOCS'] });
-    const open = (['export', 'agent', 'digest', 'admin', 'status'] as const).filter(policy.open);
+    const open = (['export', 'agent', 'digest', 'admin', 'status'] as const).filter(policy.isOpen);
     expect(open).toEqual(['export', 'status']);
   });
 
   test('everything that a person may, in one order', async () => {
     const { policy } = aPolicy({ admin: ['U0SUE'], digest: ['everyone'], export: ['everyone', 'S0DOCS'] });
-    expect(await policy.mayList('U0ANA')).toEqual(['export', 'digest', 'status']);
-    expect(await policy.mayList('U0GUS')).toEqual(['export', 'status']);
-    expect(await policy.mayList('U0SUE')).toEqual(['admin', 'status']);
-    expect(await policy.mayList('U0DEE')).toEqual([]);
+    expect(await policy.permissionsOf('U0ANA')).toEqual(['export', 'digest', 'status']);
+    expect(await policy.permissionsOf('U0GUS')).toEqual(['export', 'status']);
+    expect(await policy.permissionsOf('U0SUE')).toEqual(['admin', 'status']);
+    expect(await policy.permissionsOf('U0DEE')).toEqual([]);
   });
 
   test('nobody whom the list does not cover, whatever it says and whatever Slack tells', async () => {
@@ -194,8 +194,8 @@ describe('who may', () => {
               grouped.some((entry) => members[entry]?.includes(asking)));
           const { kind } = await policy.check(asking, 'agent');
           expect(kind === 'allowed').toBe(covered);
-          expect((await policy.mayList(asking))?.includes('agent') ?? false).toBe(
-            covered && (await policy.mayList(asking)) !== undefined,
+          expect((await policy.permissionsOf(asking))?.includes('agent') ?? false).toBe(
+            covered && (await policy.permissionsOf(asking)) !== undefined,
           );
           if (who === undefined || who.fails) expect(kind).toBe('unknown');
         },
@@ -213,7 +213,7 @@ describe('what Slack does not tell', () => {
     const { policy, kind } = aPolicy({ export: ['everyone', 'U0ANA'] }, { person, timeoutMs: 1 });
     expect(await policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
     expect(await kind('U0ANA', 'status')).toBe('unknown');
-    expect(await policy.mayList('U0ANA')).toBeUndefined();
+    expect(await policy.permissionsOf('U0ANA')).toBeUndefined();
   });
 
   test('is written to the log, with why; what it does tell is not', async () => {
@@ -245,7 +245,7 @@ describe('what Slack does not tell', () => {
     expect(await kind('U0BEN')).toBe('allowed');
     expect(await kind('U0GUS')).toBe('allowed');
     expect(await kind('U0ANA', 'agent')).toBe('allowed');
-    expect(await policy.mayList('U0ANA')).toBeUndefined();
+    expect(await policy.permissionsOf('U0ANA')).toBeUndefined();
   });
 
   test('a group that does not exist has no members, and is reported once', async () => {
@@ -300,7 +300,7 @@ describe('what is asked of Slack', () => {
     await Promise.all([
       policy.check('U0BEN', 'export'),
       policy.check('U0BEN', 'agent'),
-      policy.mayList('U0BEN'),
+      policy.permissionsOf('U0BEN'),
     ]);
     expect(asked.toSorted()).toEqual(['group S0DOCS', 'person U0BEN']);
   });

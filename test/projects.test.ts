@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultDomain, type Project, projectMeant } from '../src/projects.ts';
+import { defaultDomain, type Project, resolveProject } from '../src/projects.ts';
 
 function project(name: string, rest: Partial<Project> = {}): Project {
   const key = { apiKey: `key_${name}`, apiKeyVariable: 'DOCS_API_KEY' };
@@ -60,25 +60,27 @@ describe('the project that a request means', () => {
       refused('docs.acme.com', 'api.acme.com', 'docs.beta.io', 'shared.io'),
     ],
   ])('%s', (_, asked, meant) => {
-    expect(projectMeant(all, { channel: elsewhere, ...asked })).toEqual(meant);
+    expect(resolveProject(all, { channel: elsewhere, ...asked })).toEqual(meant);
   });
 
   test('is the only one there is', () => {
-    expect(projectMeant([acme], { channel: elsewhere })).toEqual(is(acme));
-    expect(projectMeant([acme], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(
+    expect(resolveProject([acme], { channel: elsewhere })).toEqual(is(acme));
+    expect(resolveProject([acme], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(
       refused('docs.acme.com', 'api.acme.com'),
     );
   });
 
   test('takes every domain when it lists none, as that of the environment does', () => {
-    expect(projectMeant([open], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(is(open));
-    expect(projectMeant([open], { named: 'default', channel: elsewhere, domain: 'a.io' })).toEqual(is(open));
+    expect(resolveProject([open], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(is(open));
+    expect(resolveProject([open], { named: 'default', channel: elsewhere, domain: 'a.io' })).toEqual(
+      is(open),
+    );
   });
 
   test('takes no domain when its list is empty', () => {
     const agentOnly = project('agent');
-    expect(projectMeant([agentOnly], { channel: elsewhere })).toEqual(is(agentOnly));
-    expect(projectMeant([agentOnly], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(refused());
+    expect(resolveProject([agentOnly], { channel: elsewhere })).toEqual(is(agentOnly));
+    expect(resolveProject([agentOnly], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(refused());
   });
 });
 

@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
-import { readAgentWords } from '../src/commands/agent/args.ts';
-import { readExportWords } from '../src/commands/export/args.ts';
+import { readAgentArgs } from '../src/commands/agent/args.ts';
+import { readExportArgs } from '../src/commands/export/args.ts';
 import { readPaths, readVersion } from '../src/commands/export/options.ts';
-import { slashWords, unquoted } from '../src/commands/slash-text.ts';
+import { slashTokens, unquoted } from '../src/commands/slash-text.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
-import { cleanerFor } from '../src/docs-api/platform-text.ts';
-import { progressFrom } from '../src/docs-api/progress.ts';
-import { retryAfterFrom } from '../src/docs-api/retry-after.ts';
-import { bundleAnswer, errorTextFrom } from '../src/docs-api/schemas.ts';
-import { baseFrom } from '../src/docs-api/settings.ts';
-import { timestampFrom } from '../src/docs-api/timestamp.ts';
+import { createTextCleaner } from '../src/docs-api/platform-text.ts';
+import { parseProgress } from '../src/docs-api/progress.ts';
+import { parseRetryAfter } from '../src/docs-api/retry-after.ts';
+import { bundleResponse, parseErrorText } from '../src/docs-api/schemas.ts';
+import { parseBaseUrl } from '../src/docs-api/settings.ts';
+import { parseTimestamp } from '../src/docs-api/timestamp.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, pullRequestName, quoted } from '../src/jobs/agent/thread/phrases.ts';
-import { excerptOf, readThreadWords } from '../src/jobs/agent/thread-text.ts';
-import { createLog, scrub, shortened } from '../src/runtime/log.ts';
+import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
+import { createLog, scrub, shortenLine } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
-import { dateText } from '../src/slack/markdown/date.ts';
-import { mentionedIn, messageMarkdown } from '../src/slack/markdown/message.ts';
+import { formatDate } from '../src/slack/markdown/date.ts';
+import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
 import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, escapeText, oneLine } from '../src/slack/text.ts';
-import { visible } from '../src/slack/visible.ts';
+import { stripInvisible } from '../src/slack/visible.ts';
 import { idOf } from '../src/store/ids.ts';
 
 /** Whoever writes can choose the text; how long it is must cost no more than its length. */
@@ -28,7 +28,7 @@ type Reader = (text: string) => unknown;
 
 const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
 const own = { botUserId: 'U0BOT', teamId: 'T0ACME' };
-const markdown = (content: object) => messageMarkdown(content, noNames, { withoutMention: 'U0BOT' });
+const markdown = (content: object) => messageToMarkdown(content, noNames, { withoutMention: 'U0BOT' });
 const richText = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }] });
 const section = (...elements: object[]) => ({ type: 'rich_text_section', elements });
 const event = (changes: object) => ({ type: 'message', channel: 'C1', ts: '1.1', user: 'U1', ...changes });
@@ -48,23 +48,23 @@ const elementsOf = (text: string) =>
       : { type: index % 5 ? 'text' : 'link', text: piece, url: piece, style: styles[index % styles.length] },
   );
 const log = createLog('trace', ['adm_5ecretKey0123', 'adm_5ecret'], { write: () => {} });
-const clean = cleanerFor('adm_5ecretKey0123');
+const clean = createTextCleaner('adm_5ecretKey0123');
 
 const readers: Record<string, Reader> = {
   readDomain,
-  slashWords,
-  visible,
+  slashWords: slashTokens,
+  visible: stripInvisible,
   unquoted,
-  readExportWords,
-  'readExportWords, paths': (text) => readExportWords(`docs.acme.com --paths ${text}`),
-  'readExportWords, watch': (text) => readExportWords(`watch ${text}`),
+  readExportWords: readExportArgs,
+  'readExportWords, paths': (text) => readExportArgs(`docs.acme.com --paths ${text}`),
+  'readExportWords, watch': (text) => readExportArgs(`watch ${text}`),
   readPaths,
   readVersion,
-  readAgentWords,
-  'readAgentWords, follow': (text) => readAgentWords(`follow job_1 ${text}`),
-  'readAgentWords, an id': (text) => readAgentWords(`stop <${text}>`),
-  readThreadWords,
-  'readThreadWords, follow': (text) => readThreadWords(`follow ${text}`),
+  readAgentWords: readAgentArgs,
+  'readAgentWords, follow': (text) => readAgentArgs(`follow job_1 ${text}`),
+  'readAgentWords, an id': (text) => readAgentArgs(`stop <${text}>`),
+  readThreadWords: parseThreadText,
+  'readThreadWords, follow': (text) => parseThreadText(`follow ${text}`),
   excerptOf,
   quoted,
   'jobName, repository': (text) =>
@@ -73,15 +73,15 @@ const readers: Record<string, Reader> = {
   'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
   pullRequestButton: (text) => pullRequestButton('Open', `https://${text}`),
   clean,
-  'progressFrom, text': (text) => progressFrom(text, false, clean),
-  'progressFrom, a key': (text) => progressFrom({ [text]: text, label: text }, false, clean),
-  errorTextFrom: (text) => errorTextFrom({ error: { message: text } }, clean),
+  'progressFrom, text': (text) => parseProgress(text, false, clean),
+  'progressFrom, a key': (text) => parseProgress({ [text]: text, label: text }, false, clean),
+  errorTextFrom: (text) => parseErrorText({ error: { message: text } }, clean),
   bundleAnswer: (text) =>
-    bundleAnswer.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
-  baseFrom: (text) => baseFrom(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
-  timestampFrom,
-  'timestampFrom, digits': (text) => timestampFrom(`2026-01-01T00:00:${text}`),
-  retryAfterFrom: (text) => retryAfterFrom(text, 0),
+    bundleResponse.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
+  baseFrom: (text) => parseBaseUrl(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
+  timestampFrom: parseTimestamp,
+  'timestampFrom, digits': (text) => parseTimestamp(`2026-01-01T00:00:${text}`),
+  retryAfterFrom: (text) => parseRetryAfter(text, 0),
   isSafeId,
   idOf,
   oneLine,
@@ -91,7 +91,7 @@ const readers: Record<string, Reader> = {
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
   'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),
-  dateText: (text) => dateText('1789912800', text, text),
+  dateText: (text) => formatDate('1789912800', text, text),
   mrkdwn: (text) => markdown({ text }),
   'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),
   'mrkdwn, a token': (text) => markdown({ text: `<${text}|${text}>` }),
@@ -105,10 +105,10 @@ const readers: Record<string, Reader> = {
         section(...styles.map((style) => ({ type: 'text', text: text.slice(0, text.length / 5), style }))),
       ),
     ),
-  mentionedIn: (text) => mentionedIn({ text }),
+  mentionedIn: (text) => findMentions({ text }),
   readReply: (text) => readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, own),
   scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
-  'shortened, a line': (text) => shortened(JSON.stringify({ level: 30, msg: text, args: [text] })),
+  'shortened, a line': (text) => shortenLine(JSON.stringify({ level: 30, msg: text, args: [text] })),
   'the log': (text) => log.info({ text, err: new Error(text) }, text),
 };
 
@@ -142,7 +142,7 @@ const structured: Record<string, Reader> = {
   },
   'an unknown block': (text) =>
     markdown({ blocks: [{ type: 'new', parts: pieces(text).map((one) => ({ text: one })) }] }),
-  'mentionedIn, rich text': (text) => mentionedIn(richText(section(...elementsOf(text)))),
+  'mentionedIn, rich text': (text) => findMentions(richText(section(...elementsOf(text)))),
 };
 
 const fill = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);

@@ -15,15 +15,15 @@ import type { Log } from '../runtime/log.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
-import { installedIn } from '../slack/reply.ts';
-import type { AnswerPrivately, PrivateAnswer } from '../slack/response-url.ts';
-import { callerOfAction, callerOfCommand, callerOfDialog, callerOfShortcut } from './callers.ts';
+import { installedTeamId } from '../slack/reply.ts';
+import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
+import { callerOfAction, callerOfCommand, callerOfModal, callerOfShortcut } from './callers.ts';
 import type {
   ButtonAction,
   Caller,
-  Dialog,
-  Entered,
   MessageShortcut,
+  Modal,
+  ModalValues,
   ShortcutMessage,
   SlashCommand,
 } from './command.ts';
@@ -32,23 +32,23 @@ import { type Gate, helpMessage, outdated } from './gate.ts';
 export interface BindParts {
   commands: readonly SlashCommand[];
   buttons: readonly ButtonAction[];
-  dialogs: readonly Dialog[];
+  modals: readonly Modal[];
   linkActions: readonly string[];
   shortcuts: readonly MessageShortcut[];
   gate: Gate;
   /** Who the bot is; nothing while Slack has not told yet. */
   identity: () => Identity | undefined;
   /** Somebody opened the Home tab. Rejects when it cannot be brought up to date; Slack then tells again. */
-  homeOpened: (teamId: string, userId: string) => Promise<void>;
+  onHomeOpened: (teamId: string, userId: string) => Promise<void>;
   /**
    * A `message` or `app_mention` event, with the request's body around it. Rejects when it could not be kept; Slack
    * then tells again.
    */
-  heard: (event: unknown, envelope: unknown) => Promise<void>;
+  onMessageEvent: (event: unknown, envelope: unknown) => Promise<void>;
   /** The address for answers of the request that opened a dialog, while it is known. */
   responseUrlOf: (request: string) => Promise<string | undefined>;
-  answerPrivately: AnswerPrivately;
-  answerMs: number;
+  postEphemeral: PostEphemeral;
+  ephemeralTimeoutMs: number;
   monotonicMs: () => number;
   log: Log;
 }
@@ -58,28 +58,28 @@ export interface BindParts {
  * done after that. Throws when two entries have one name.
  */
 export function bind(app: App, parts: BindParts) {
-  const { commands, buttons, dialogs, linkActions, shortcuts } = parts;
-  const { gate, answerPrivately, answerMs, monotonicMs, log } = parts;
+  const { commands, buttons, modals, linkActions, shortcuts } = parts;
+  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, log } = parts;
   const names = [
     ...commands.map(({ name }) => name),
     ...buttons.map(({ action }) => action),
-    ...dialogs.map(({ callback }) => callback),
+    ...modals.map(({ callbackId }) => callbackId),
     ...linkActions,
-    ...shortcuts.map(({ callback }) => callback),
+    ...shortcuts.map(({ callbackId }) => callbackId),
   ];
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`Two entries of the registry are called ${twice}`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new Error(`Two entries of the registry are called ${duplicate}`);
 
   for (const command of commands) {
     app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
       const caller = callerOfCommand(body, monotonicMs());
-      const answer = await gate.pass(command.name, command.may, caller, async (known, tools) =>
+      const result = await gate.pass(command.name, command.may, caller, async (known, tools) =>
         body.text.trim().toLowerCase() === 'help'
           ? helpMessage(command)
           : command.run(body.text, known, tools),
       );
-      const told = answer.kind === 'refused' ? answer.message : answer.value;
-      await ack(told && { response_type: 'ephemeral', ...told });
+      const reply = result.kind === 'refused' ? result.message : result.value;
+      await ack(reply && { response_type: 'ephemeral', ...reply });
     });
   }
 
@@ -88,12 +88,12 @@ export function bind(app: App, parts: BindParts) {
       button.action,
       async ({ ack, body, action }: SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs) => {
         const caller = callerOfAction(body, monotonicMs());
-        const answer = await gate.pass(button.action, button.may, caller, async (known, tools) => {
+        const result = await gate.pass(button.action, button.may, caller, async (known, tools) => {
           const value = button.value.safeParse(parseJson('value' in action ? action.value : undefined));
           return value.success ? button.run(value.data, known, tools) : outdated.button;
         });
-        const told = answer.kind === 'refused' ? answer.message : answer.value;
-        if (told) await tell(caller, told);
+        const reply = result.kind === 'refused' ? result.message : result.value;
+        if (reply) await sendEphemeral(caller, reply);
         await ack();
       },
     );
@@ -101,41 +101,41 @@ export function bind(app: App, parts: BindParts) {
 
   for (const shortcut of shortcuts) {
     app.shortcut(
-      { callback_id: shortcut.callback, type: 'message_action' },
+      { callback_id: shortcut.callbackId, type: 'message_action' },
       async ({ ack, body }: SlackShortcutMiddlewareArgs<ChosenMessage> & AllMiddlewareArgs) => {
         const caller = callerOfShortcut(body, monotonicMs());
-        const answer = await gate.pass(shortcut.callback, shortcut.may, caller, (known, tools) =>
+        const result = await gate.pass(shortcut.callbackId, shortcut.may, caller, (known, tools) =>
           shortcut.run(messageOf(body), known, tools),
         );
-        const told = answer.kind === 'refused' ? answer.message : answer.value;
-        if (told) await tell(caller, told);
+        const reply = result.kind === 'refused' ? result.message : result.value;
+        if (reply) await sendEphemeral(caller, reply);
         await ack();
       },
     );
   }
 
-  for (const dialog of dialogs) {
+  for (const modal of modals) {
     app.view(
-      { callback_id: dialog.callback, type: 'view_submission' },
+      { callback_id: modal.callbackId, type: 'view_submission' },
       async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
         const receivedAtMs = monotonicMs();
-        const meta = dialog.meta.safeParse(parseJson(view.private_metadata));
+        const meta = modal.meta.safeParse(parseJson(view.private_metadata));
         const update = (message: Message) =>
           ack({ response_action: 'update', view: noticeView(view.title.text, message) });
-        if (!meta.success) return update(outdated.dialog);
+        if (!meta.success) return update(outdated.modal);
         const responseUrl = await parts.responseUrlOf(meta.data.request);
-        const caller = callerOfDialog(body, meta.data, responseUrl, receivedAtMs);
-        const answer = await gate.pass(dialog.callback, dialog.may, caller, (known, tools) =>
-          dialog.submit(enteredIn(view), meta.data, known, tools),
+        const caller = callerOfModal(body, meta.data, responseUrl, receivedAtMs);
+        const result = await gate.pass(modal.callbackId, modal.may, caller, (known, tools) =>
+          modal.submit(modalValues(view), meta.data, known, tools),
         );
-        if (answer.kind === 'refused') return update(answer.message);
-        const { value } = answer;
+        if (result.kind === 'refused') return update(result.message);
+        const { value } = result;
         if (value.kind === 'problems') {
           return ack({ response_action: 'errors', errors: value.problems });
         }
         if (value.kind === 'closed') return ack();
         // Buttons work where the command was typed; in a dialog their answers would have no place.
-        if (responseUrl !== undefined && (await tell(caller, value.message))) return ack();
+        if (responseUrl !== undefined && (await sendEphemeral(caller, value.message))) return ack();
         return update(value.message);
       },
     );
@@ -145,13 +145,13 @@ export function bind(app: App, parts: BindParts) {
     'app_home_opened',
     async ({ event, body }: SlackEventMiddlewareArgs<'app_home_opened'> & AllMiddlewareArgs) => {
       const teamId = ourTeam(body);
-      if (teamId !== undefined && event.tab === 'home') await parts.homeOpened(teamId, event.user);
+      if (teamId !== undefined && event.tab === 'home') await parts.onHomeOpened(teamId, event.user);
     },
   );
 
   for (const name of ['message', 'app_mention'] as const) {
     app.event(name, async ({ event, body }) => {
-      if (ourTeam(body) !== undefined) await parts.heard(event, body);
+      if (ourTeam(body) !== undefined) await parts.onMessageEvent(event, body);
     });
   }
 
@@ -162,22 +162,22 @@ export function bind(app: App, parts: BindParts) {
     ack({ response_type: 'ephemeral', ...outdated.command }),
   );
   app.action(noneOf([...buttons.map(({ action }) => action), ...linkActions]), async ({ ack, body }) => {
-    await tell(callerOfAction(body as BlockAction, monotonicMs()), outdated.button);
+    await sendEphemeral(callerOfAction(body as BlockAction, monotonicMs()), outdated.button);
     await ack();
   });
   app.shortcut(
-    { callback_id: noneOf(shortcuts.map(({ callback }) => callback)) },
+    { callback_id: noneOf(shortcuts.map(({ callbackId }) => callbackId)) },
     async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
       // One of the whole workspace has no address for answers.
       const responseUrl = 'response_url' in body ? body.response_url : undefined;
-      await tell({ user: body.user, responseUrl }, outdated.shortcut);
+      await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
       await ack();
     },
   );
   app.view(
-    { callback_id: noneOf(dialogs.map(({ callback }) => callback)), type: 'view_submission' },
+    { callback_id: noneOf(modals.map(({ callbackId }) => callbackId)), type: 'view_submission' },
     async ({ ack, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) =>
-      ack({ response_action: 'update', view: noticeView(view.title.text, outdated.dialog) }),
+      ack({ response_action: 'update', view: noticeView(view.title.text, outdated.modal) }),
   );
 
   /**
@@ -187,19 +187,19 @@ export function bind(app: App, parts: BindParts) {
   function ourTeam(envelope: unknown): string | undefined {
     const identity = parts.identity();
     if (identity === undefined) throw new Error('an event came before Slack told who the bot is');
-    const team = installedIn(envelope);
+    const team = installedTeamId(envelope);
     if (team === identity.teamId) return team;
     log.warn({ team }, 'an event of another workspace was ignored');
     return undefined;
   }
 
-  async function tell(
+  async function sendEphemeral(
     { user, responseUrl }: Pick<Caller, 'responseUrl'> & { user: { id: string } },
-    answer: PrivateAnswer,
+    result: EphemeralMessage,
   ): Promise<boolean> {
-    const told = responseUrl !== undefined && (await answerPrivately(responseUrl, answer, answerMs));
-    if (!told) log.warn({ user: user.id }, 'a private answer did not arrive');
-    return told;
+    const reply = responseUrl !== undefined && (await postEphemeral(responseUrl, result, ephemeralTimeoutMs));
+    if (!reply) log.warn({ user: user.id }, 'a private answer did not arrive');
+    return reply;
   }
 }
 
@@ -213,13 +213,13 @@ function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage 
 }
 
 /** What the fields of a submitted dialog hold: each block has one input. */
-function enteredIn({ state }: ViewOutput): Entered {
-  const entered = Object.entries(state.values).flatMap(([blockId, inputs]) => {
+function modalValues({ state }: ViewOutput): ModalValues {
+  const values = Object.entries(state.values).flatMap(([blockId, inputs]) => {
     const input = Object.values(inputs)[0];
     const value = input?.value ?? input?.selected_option?.value ?? '';
     return value.trim() === '' ? [] : [[blockId, value] as const];
   });
-  return Object.fromEntries(entered);
+  return Object.fromEntries(values);
 }
 
 function parseJson(text: string | undefined): unknown {

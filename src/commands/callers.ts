@@ -1,5 +1,5 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
-import type { Caller, DialogOrigin } from './command.ts';
+import type { Caller, ModalOrigin } from './command.ts';
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
 export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {
@@ -44,9 +44,9 @@ export function callerOfShortcut(body: MessageShortcut, receivedAtMs: number): C
  * From a submitted dialog: a repeat has the same view id. `responseUrl` is that of the request that opened it. For
  * people of other organizations `team` is theirs, and only the view tells where the app is installed (bolt-js#1614).
  */
-export function callerOfDialog(
+export function callerOfModal(
   body: ViewSubmitAction,
-  { channel }: DialogOrigin,
+  { channel }: ModalOrigin,
   responseUrl: string | undefined,
   receivedAtMs: number,
 ): Caller {

@@ -7,7 +7,7 @@ import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Mentions, MessageText } from '../slack/markdown/message.ts';
 import type { Names } from '../slack/markdown/names.ts';
-import type { PrivateAnswer } from '../slack/response-url.ts';
+import type { EphemeralMessage } from '../slack/response-url.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
@@ -45,26 +45,26 @@ export interface CommandTools {
     instructionsWaiting: number;
   };
   /** Which replies in a thread are instructions, unless people there say otherwise. */
-  replies: 'auto' | 'all' | 'mention';
+  replyMode: 'auto' | 'all' | 'mention';
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
   /** Whether every full member may read a conversation now; not, when Slack does not tell. */
   isPublic: IsPublic;
   /** A presigned link by its name; nothing once it has ended. A secret. */
-  link: (name: string) => Promise<string | undefined>;
+  loadLink: (name: string) => Promise<string | undefined>;
   /** Opens a dialog for whoever asked. Rejects with `TellUser`. */
-  openDialog: (caller: Caller, view: ModalView) => Promise<void>;
+  openModal: (caller: Caller, view: ModalView) => Promise<void>;
   /** Leaves a line in the audit log about this request; never rejects. `subject` is a domain or a job id. */
-  note: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
+  audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
   /**
    * Checks a further permission. Rejects with `TellUser`, after an audit line, when this person does not have it;
    * `subject` says what was wanted.
    */
-  may: (permission: Permission, subject: string) => Promise<void>;
+  requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
   /** How things are. Never rejects: what is not known by then is missing. */
-  system: (teamId: string, limitMs: number) => Promise<SystemState>;
+  systemSnapshot: (teamId: string, limitMs: number) => Promise<SystemState>;
   /** Slack's id of the app's user. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */
@@ -87,7 +87,7 @@ export interface ButtonAction<Value = unknown> {
   action: string;
   may: Permission;
   value: z.ZodType<Value>;
-  run(value: Value, caller: Caller, tools: CommandTools): Promise<PrivateAnswer | undefined>;
+  run(value: Value, caller: Caller, tools: CommandTools): Promise<EphemeralMessage | undefined>;
 }
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
@@ -102,36 +102,36 @@ export interface ShortcutMessage {
 /** A message shortcut: what a person chose from the menu of a message. What `run` returns is told privately. */
 export interface MessageShortcut {
   /** The `callback_id` in the manifest. */
-  callback: string;
+  callbackId: string;
   may: Permission;
   run(message: ShortcutMessage, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
 /** What was entered in a dialog, by block id: a text, or the value of what was chosen. Empty fields are left out. */
-export type Entered = Record<string, string>;
+export type ModalValues = Record<string, string>;
 
 /**
  * What became of a dialog: `closed`, kept open with a problem at each field (by block id, 150 characters), or
  * replaced by a message.
  */
-export type Submitted =
+export type SubmitResult =
   | { kind: 'closed' }
   | { kind: 'problems'; problems: Record<string, string> }
   | { kind: 'told'; message: Message };
 
 /** A dialog that can be submitted; `meta` is what its `private_metadata` carries. */
-export interface Dialog<Meta extends DialogOrigin = DialogOrigin> {
+export interface Modal<Meta extends ModalOrigin = ModalOrigin> {
   /** The `callback_id` of its view. */
-  callback: string;
+  callbackId: string;
   may: Permission;
   meta: z.ZodType<Meta>;
-  submit(entered: Entered, meta: Meta, caller: Caller, tools: CommandTools): Promise<Submitted>;
+  submit(values: ModalValues, meta: Meta, caller: Caller, tools: CommandTools): Promise<SubmitResult>;
 }
 
 /** Where a dialog was opened, and by which request: what is asked in it belongs there. */
-export interface DialogOrigin {
+export interface ModalOrigin {
   channel: { id: string; name: string };
   request: string;
 }
 
-export const defineDialog = <Meta extends DialogOrigin>(dialog: Dialog<Meta>) => dialog as unknown as Dialog;
+export const defineModal = <Meta extends ModalOrigin>(modal: Modal<Meta>) => modal as unknown as Modal;

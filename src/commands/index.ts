@@ -3,15 +3,15 @@ import { exportActions } from '../jobs/export/record.ts';
 import { linkActions as ownLinkActions } from '../jobs/link/record.ts';
 import { threadButtons } from './agent/buttons.ts';
 import { agentCommand } from './agent/command.ts';
-import { sendDialog } from './agent/modal.ts';
+import { sendModal } from './agent/modal.ts';
 import { sendShortcut } from './agent/shortcut.ts';
 import { startNewButton } from './agent/start-button.ts';
-import type { ButtonAction, Dialog, MessageShortcut, SlashCommand } from './command.ts';
+import type { ButtonAction, MessageShortcut, Modal, SlashCommand } from './command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from './export/buttons.ts';
 import { exportCommand, useDomainButton } from './export/command.ts';
-import { exportDialog } from './export/modal.ts';
+import { exportModal } from './export/modal.ts';
 import { settingsButton } from './export/settings-button.ts';
-import { linkAgainButton } from './link/buttons.ts';
+import { newLinkButton } from './link/buttons.ts';
 import { statusCommand } from './status/command.ts';
 
 /** Everything that people can do. */
@@ -22,13 +22,13 @@ export const buttons: ButtonAction[] = [
   startAnotherButton,
   ownLinkButton,
   settingsButton,
-  linkAgainButton,
+  newLinkButton,
   ...runButtons,
   ...threadButtons,
   startNewButton,
 ];
 
-export const dialogs: Dialog[] = [exportDialog, sendDialog];
+export const modals: Modal[] = [exportModal, sendModal];
 
 export const shortcuts: MessageShortcut[] = [sendShortcut];
 

@@ -4,8 +4,8 @@ import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
-import type { Happening, ThreadStore } from '../store/threads.ts';
-import { TellUser } from './user-facing-error.ts';
+import type { InboxEntry, ThreadStore } from '../store/threads.ts';
+import { UserFacingError } from './user-facing-error.ts';
 
 /**
  * Where requests become runs. What it refuses has not happened and will not; what it is in doubt about it says so,
@@ -25,16 +25,16 @@ export interface Intake {
     quotas?: readonly Quota[],
   ): Promise<Acceptance>;
   /** Keeps what happened to a run, once, and has it looked at. `gone`: there is no such run. */
-  tell(
+  appendToInbox(
     job: string,
     runId: string,
-    what: Happening,
+    what: InboxEntry,
     request: IntakeRequest,
   ): Promise<'kept' | 'repeated' | 'gone'>;
   /** The run that has this further name. */
   byAlias(name: string, request: IntakeRequest): Promise<string | undefined>;
   /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
-  followed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]>;
+  listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]>;
   /** Reads runs, in the order of their ids; without those that are gone or that only a newer Docket can read. */
   loadAll<R extends RunBase>(
     runIds: readonly string[],
@@ -42,7 +42,7 @@ export interface Intake {
     request: IntakeRequest,
   ): Promise<R[]>;
   /** The runs of a job that a worker has to look at, oldest first. Unreadable ones are left out. */
-  active<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
+  listActive<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
   /** Reads a run. */
   load<R extends RunBase>(
     runId: string,
@@ -58,86 +58,86 @@ export interface IntakeRequest {
 
 export interface IntakeParts {
   runs: RunStore;
-  threads: Pick<ThreadStore, 'post' | 'followedIndex'>;
+  threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex'>;
   /** Has a worker look at the run at once. */
   wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
-  limitMs: number;
+  timeoutMs: number;
   claimMs: number;
   monotonicMs: () => number;
   log: Log;
 }
 
 /** How long queueing may delay the answer; the run is kept by then, and the sweeper queues what is not. */
-const QUEUE_MS = 400;
+const ENQUEUE_TIMEOUT_MS = 400;
 
-const cannotKeepTrack = message([
+const storeUnavailable = message([
   ["I can't keep track of work right now, so I start nothing I might lose. Try again in a minute."],
 ]);
 
-const inDoubt = message([
+const outcomeUnknown = message([
   [
     "My store stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",
   ],
 ]);
 
 export function createIntake(parts: IntakeParts): Intake {
-  const { runs, threads, wake, limitMs, claimMs, monotonicMs, log } = parts;
+  const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, log } = parts;
 
-  const leftMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + limitMs - monotonicMs();
+  const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** Redis' own clock; an answer also shows that Redis is there, before anything is sent that could be in doubt. */
   async function redisNowMs(request: IntakeRequest): Promise<number> {
     try {
-      return await within(leftMs(request), runs.timeMs());
+      return await within(remainingMs(request), runs.timeMs());
     } catch (error) {
-      throw refused(error);
+      throw refusedError(error);
     }
   }
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
-  async function inTime<T>(
+  async function withDeadline<T>(
     runId: string,
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
-    const deadlineMs = (await redisNowMs(request)) + leftMs(request);
-    return within(leftMs(request), write(deadlineMs)).catch((error: unknown) => {
-      if (error instanceof ReplyError) throw refused(error);
+    const deadlineMs = (await redisNowMs(request)) + remainingMs(request);
+    return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
+      if (error instanceof ReplyError) throw refusedError(error);
       log.warn({ err: error, run: runId }, 'a request in doubt: the answer to its write did not come');
-      throw new TellUser(inDoubt);
+      throw new UserFacingError(outcomeUnknown);
     });
   }
 
-  async function take(
+  async function acceptRun(
     run: RunBase,
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
   ): Promise<Acceptance> {
-    const answer = await inTime(run.id, request, write);
-    if (answer.kind === 'late') throw late();
-    if (answer.kind === 'accepted' || answer.kind === 'repeated') await queue(run);
-    return answer;
+    const result = await withDeadline(run.id, request, write);
+    if (result.kind === 'late') throw lateError();
+    if (result.kind === 'accepted' || result.kind === 'repeated') await tryWake(run);
+    return result;
   }
 
-  async function read<T>(answer: Promise<T>, request: IntakeRequest): Promise<T> {
+  async function readInTime<T>(result: Promise<T>, request: IntakeRequest): Promise<T> {
     try {
-      return await within(leftMs(request), answer);
+      return await within(remainingMs(request), result);
     } catch (error) {
-      throw refused(error);
+      throw refusedError(error);
     }
   }
 
-  function refused(error: unknown): TellUser {
+  function refusedError(error: unknown): UserFacingError {
     log.warn({ err: error }, 'a request was refused: Redis did not take it');
-    return new TellUser(cannotKeepTrack);
+    return new UserFacingError(storeUnavailable);
   }
 
-  const late = () => refused(new Error('Redis came to it too late'));
+  const lateError = () => refusedError(new Error('Redis came to it too late'));
 
-  async function queue(run: Pick<RunBase, 'job' | 'id'>) {
+  async function tryWake(run: Pick<RunBase, 'job' | 'id'>) {
     try {
-      await within(QUEUE_MS, wake(run));
+      await within(ENQUEUE_TIMEOUT_MS, wake(run));
     } catch (error) {
       log.warn({ err: error, run: run.id }, 'kept, but not queued yet; the sweeper does it');
     }
@@ -145,32 +145,36 @@ export function createIntake(parts: IntakeParts): Intake {
 
   return {
     start: (run, request, quotas) =>
-      take(run, request, (deadlineMs) => runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas)),
+      acceptRun(run, request, (deadlineMs) =>
+        runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas),
+      ),
     resume: (run, request, claims, quotas) =>
-      take(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas)),
-    async tell(job, runId, what, request) {
-      const answer = await inTime(runId, request, (deadlineMs) => threads.post(job, runId, what, deadlineMs));
-      if (answer === 'late') throw late();
-      if (answer !== 'gone') await queue({ job, id: runId });
-      return answer;
+      acceptRun(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas)),
+    async appendToInbox(job, runId, what, request) {
+      const result = await withDeadline(runId, request, (deadlineMs) =>
+        threads.appendToInbox(job, runId, what, deadlineMs),
+      );
+      if (result === 'late') throw lateError();
+      if (result !== 'gone') await tryWake({ job, id: runId });
+      return result;
     },
-    byAlias: (name, request) => read(runs.byAlias(name), request),
-    async followed(teamId, schema, request) {
-      const listed = await read(threads.followedIndex(teamId), request);
-      return listed.flatMap((one) => {
-        const known = schema.safeParse(one);
+    byAlias: (name, request) => readInTime(runs.byAlias(name), request),
+    async listFollowed(teamId, schema, request) {
+      const listed = await readInTime(threads.followedIndex(teamId), request);
+      return listed.flatMap((entry) => {
+        const known = schema.safeParse(entry);
         return known.success ? [known.data] : [];
       });
     },
-    loadAll: (runIds, schema, request) => read(runs.loadAll(runIds, schema), request),
-    active: (schema, job, request) => read(runs.activeOf(schema, job), request),
+    loadAll: (runIds, schema, request) => readInTime(runs.loadAll(runIds, schema), request),
+    listActive: (schema, job, request) => readInTime(runs.activeOf(schema, job), request),
     async load(runId, schema, request) {
       try {
-        return await within(leftMs(request), runs.load(runId, schema));
+        return await within(remainingMs(request), runs.load(runId, schema));
       } catch (error) {
         // A record that cannot be read is a defect of ours, not of the moment.
         if (error instanceof UnreadableRun) throw error;
-        throw refused(error);
+        throw refusedError(error);
       }
     },
   };

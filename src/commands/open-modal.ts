@@ -5,10 +5,10 @@ import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
 import type { ResponseUrlStore } from '../store/response-urls.ts';
 import type { Caller } from './command.ts';
-import { TellUser } from './user-facing-error.ts';
+import { UserFacingError } from './user-facing-error.ts';
 
-export interface DialogOpenerParts {
-  slack: Pick<SlackApi, 'openDialog'>;
+export interface ModalOpenerParts {
+  slack: Pick<SlackApi, 'openModal'>;
   responseUrls: ResponseUrlStore;
   /** For the call itself; less when the request has taken long already. */
   timeoutMs: number;
@@ -17,10 +17,10 @@ export interface DialogOpenerParts {
 }
 
 /** From the receipt of a request to the end of the call: a private answer and the acknowledgement come after it. */
-const OPENED_MS = 2300;
+const OPEN_DEADLINE_MS = 2300;
 
 /** How long keeping the address for answers may hold up a dialog; without one the dialog answers itself. */
-const ADDRESS_MS = 200;
+const RESPONSE_URL_TIMEOUT_MS = 200;
 
 const notOpened = message([
   [
@@ -31,22 +31,22 @@ const notOpened = message([
 ]);
 
 /** Opens a dialog for whoever asked, and keeps where its answer belongs. Rejects with `TellUser`. */
-export function createDialogOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: DialogOpenerParts) {
+export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
     { requestId, triggerId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
   ): Promise<void> => {
-    const keep = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
-    const kept = within(ADDRESS_MS, keep).catch((error: unknown) =>
+    const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
+    const saved = within(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
       log.warn({ err: error }, 'a dialog will answer itself: its address was not kept'),
     );
-    const leftMs = receivedAtMs + OPENED_MS - monotonicMs();
-    if (leftMs <= 0) throw new TellUser(notOpened);
+    const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();
+    if (remainingMs <= 0) throw new UserFacingError(notOpened);
     try {
-      await Promise.all([slack.openDialog(triggerId, view, Math.min(timeoutMs, leftMs)), kept]);
+      await Promise.all([slack.openModal(triggerId, view, Math.min(timeoutMs, remainingMs)), saved]);
     } catch (error) {
       log.warn({ err: error }, 'a dialog was not opened');
-      throw new TellUser(notOpened);
+      throw new UserFacingError(notOpened);
     }
   };
 }

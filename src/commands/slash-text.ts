@@ -1,9 +1,9 @@
 import type { Part } from '../slack/blocks.ts';
 import { cut, oneLine } from '../slack/text.ts';
-import { visible } from '../slack/visible.ts';
+import { stripInvisible } from '../slack/visible.ts';
 
 /** A word as typed, without the quotes around it. A flag's `value` is what stands behind its `=`. */
-export type SlashWord =
+export type SlashToken =
   | { kind: 'plain'; text: string }
   | { kind: 'flag'; name: string; value: string | undefined };
 
@@ -12,7 +12,7 @@ export type Flag = { takes: 'nothing' } | { takes: 'value' | 'list'; example: st
 
 /** `values` has every flag that was typed, those that take nothing with an empty text. */
 export type SlashText =
-  | { kind: 'read'; words: string[]; values: ReadonlyMap<string, string> }
+  | { kind: 'read'; args: string[]; values: ReadonlyMap<string, string> }
   | { kind: 'unclear'; message: Part[] };
 
 /** Members of one line open and close each other: keyboards and pasting mix them. */
@@ -22,7 +22,7 @@ const quotesAround = new RegExp(`^[${quotes}]+|(?<![${quotes}])[${quotes}]+$`, '
 
 const quote = new RegExp(`[${quotes}]`, 'gu');
 /** Before the start of a word, or of a flag's value. */
-const beforeWord = /(?<=(?:^|\s)(?:[\p{Pd}\u2212]+\p{L}[^\s=＝]*[=＝])?)/uy;
+const beforeToken = /(?<=(?:^|\s)(?:[\p{Pd}\u2212]+\p{L}[^\s=＝]*[=＝])?)/uy;
 
 /** Keyboards make one dash of two, and others of that. */
 const flagStart = /[\p{Pd}\u2212]+(?=\p{L})([^\s=＝]+)([=＝])?/uy;
@@ -34,10 +34,10 @@ const spaces = /\s*/uy;
  * characters that keyboards and pasting bring, line breaks, and `& < >` as Slack escapes them. A quote without its
  * partner, or inside a word, is a character like others. A flag's name comes in small letters.
  */
-export function slashWords(typed: string): SlashWord[] {
-  const text = unescaped(visible(typed));
+export function slashTokens(typed: string): SlashToken[] {
+  const text = unescaped(stripInvisible(typed));
   const pairs = quotePairs(text);
-  const words: SlashWord[] = [];
+  const tokens: SlashToken[] = [];
   let at = 0;
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at;
@@ -54,13 +54,13 @@ export function slashWords(typed: string): SlashWord[] {
   };
   for (take(spaces); at < text.length; take(spaces)) {
     const flag = take(flagStart);
-    if (flag === null) words.push({ kind: 'plain', text: takeText() });
+    if (flag === null) tokens.push({ kind: 'plain', text: takeText() });
     else {
       const hasValue = flag[2] !== undefined && /\S/u.test(text.charAt(at));
-      words.push({ kind: 'flag', name: flagName(flag[1] ?? ''), value: hasValue ? takeText() : undefined });
+      tokens.push({ kind: 'flag', name: flagName(flag[1] ?? ''), value: hasValue ? takeText() : undefined });
     }
   }
-  return words;
+  return tokens;
 }
 
 /** Text without quotes at its ends, balanced or not. */
@@ -82,9 +82,9 @@ function quotePairs(text: string): ReadonlyMap<number, number> {
   for (const { 0: character, index } of text.matchAll(quote)) {
     const open = opened.find(({ members }) => members.includes(character))?.at ?? [];
     const last = /^\s?$/u.test(text.charAt(index + 1)) ? open.pop() : undefined;
-    beforeWord.lastIndex = index;
+    beforeToken.lastIndex = index;
     if (last !== undefined) pairs.set(last, index);
-    else if (beforeWord.test(text)) open.push(index);
+    else if (beforeToken.test(text)) open.push(index);
   }
   return pairs;
 }
@@ -98,54 +98,54 @@ function flagName(typed: string): string {
 
 /** Reads a command's text by the flags that it knows. What is unclear is said in one line, with the fix. */
 export function readSlashText(text: string, flags: Record<string, Flag>): SlashText {
-  const words: string[] = [];
+  const args: string[] = [];
   const values = new Map<string, string>();
-  const rest = slashWords(text).reverse();
-  for (let word = rest.pop(); word !== undefined; word = rest.pop()) {
-    if (word.kind === 'plain') {
-      words.push(word.text);
+  const rest = slashTokens(text).reverse();
+  for (let token = rest.pop(); token !== undefined; token = rest.pop()) {
+    if (token.kind === 'plain') {
+      args.push(token.text);
       continue;
     }
-    const flag = Object.hasOwn(flags, word.name) ? flags[word.name] : undefined;
-    const typed = { code: `--${word.name}` };
-    if (flag === undefined) return { kind: 'unclear', message: unknownFlag(word.name, Object.keys(flags)) };
-    if (values.has(word.name))
+    const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
+    const typed = { code: `--${token.name}` };
+    if (flag === undefined) return { kind: 'unclear', message: unknownFlag(token.name, Object.keys(flags)) };
+    if (values.has(token.name))
       return { kind: 'unclear', message: ['Type ', typed, ' once; it is there twice.'] };
     if (flag.takes === 'nothing') {
-      if (word.value !== undefined)
+      if (token.value !== undefined)
         return { kind: 'unclear', message: [typed, ' takes no value. Type it alone, or leave it out.'] };
-      values.set(word.name, '');
+      values.set(token.name, '');
       continue;
     }
-    const value = flagValue(word.value, rest, flag.takes === 'list');
+    const value = flagValue(token.value, rest, flag.takes === 'list');
     if (value.trim() === '') {
-      const example = { code: `--${word.name} ${flag.example}` };
+      const example = { code: `--${token.name} ${flag.example}` };
       return { kind: 'unclear', message: [typed, ' needs a value, such as ', example, '.'] };
     }
-    values.set(word.name, value);
+    values.set(token.name, value);
   }
-  return { kind: 'read', words, values };
+  return { kind: 'read', args, values };
 }
 
 /**
  * Takes a flag's value from behind its `=`, or from the words that follow, of which the last one is the next. A list
  * goes on around its commas.
  */
-function flagValue(inline: string | undefined, rest: SlashWord[], isList: boolean): string {
+function flagValue(inline: string | undefined, rest: SlashToken[], isList: boolean): string {
   const next = () => {
-    const word = rest.at(-1);
-    return word?.kind === 'plain' ? word.text : undefined;
+    const token = rest.at(-1);
+    return token?.kind === 'plain' ? token.text : undefined;
   };
   const first = inline ?? next();
   if (first === undefined) return '';
   if (inline === undefined) rest.pop();
   const values = [first];
-  let goesOn = endsInComma(first);
+  let continues = endsInComma(first);
   while (isList && first.trim() !== '') {
     const more = next();
-    if (more === undefined || !(goesOn || /^\s*[,،，、]/u.test(more))) break;
+    if (more === undefined || !(continues || /^\s*[,،，、]/u.test(more))) break;
     values.push(more);
-    if (more.trim() !== '') goesOn = endsInComma(more);
+    if (more.trim() !== '') continues = endsInComma(more);
     rest.pop();
   }
   return values.join(' ');
@@ -165,12 +165,12 @@ function unknownFlag(name: string, known: string[]): Part[] {
 function nearest(name: string, known: string[]): string | undefined {
   const longer = known.filter((one) => one.startsWith(name));
   if (longer.length === 1) return longer[0];
-  const near = known.filter((one) => slips(name, one) <= Math.max(1, Math.floor(one.length / 3)));
-  return near.sort((one, other) => slips(name, one) - slips(name, other))[0];
+  const near = known.filter((one) => editDistance(name, one) <= Math.max(1, Math.floor(one.length / 3)));
+  return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
 }
 
 /** Letters to add, leave out or change (Levenshtein); infinite where the lengths alone say that it is many. */
-function slips(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > 3) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

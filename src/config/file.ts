@@ -4,12 +4,12 @@ import { readDomain } from '../domain.ts';
 import type { Allow } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import {
+  type Env,
+  envNameIn,
   type Problem,
+  projectNamePattern,
   projectProblems,
   record,
-  typable,
-  type Variables,
-  variableIn,
 } from './project-settings.ts';
 import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
 
@@ -34,27 +34,29 @@ export interface ConfigFile {
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
-const hostName = 'must be a host name. Write it like docs.example.com.';
+const hostNameProblem = 'must be a host name. Write it like docs.example.com.';
 
-const domain = z.string(hostName).transform((typed, context) => {
+const domain = z.string(hostNameProblem).transform((typed, context) => {
   const read = readDomain(typed);
   if (read.kind === 'domain') return read.domain;
   const { suggested } = read;
   context.addIssue(
-    suggested === undefined ? hostName : `must be a host name and nothing else. Did you mean ${suggested}?`,
+    suggested === undefined
+      ? hostNameProblem
+      : `must be a host name and nothing else. Did you mean ${suggested}?`,
   );
   return z.NEVER;
 });
 
-const channelId =
+const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
 
-const channel = z.string(channelId).regex(/^[CG][A-Z0-9]{4,20}$/, channelId);
+const channel = z.string(channelIdProblem).regex(/^[CG][A-Z0-9]{4,20}$/, channelIdProblem);
 
-const whoId =
+const principalProblem =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 
-const who = z.string(whoId).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, whoId);
+const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
 /** Also of DOCS_PROJECT_ID. */
 export const projectId = z
@@ -72,7 +74,7 @@ const apiKey = z
       return context.addIssue(
         'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.',
       );
-    const name = variableIn(value);
+    const name = envNameIn(value);
     if (name === undefined)
       context.addIssue('must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.');
     else if (!/^[A-Z][A-Z0-9_]{0,99}$/.test(name))
@@ -82,41 +84,41 @@ const apiKey = z
   })
   .optional();
 
-function numberWithin(fits: (value: number) => boolean, range: string, preset: number) {
-  const problem = `must be ${range}. The default is ${preset}.`;
-  return z.number(problem).refine(fits, problem).default(preset);
+function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
+  const problem = `must be ${range}. The default is ${defaultValue}.`;
+  return z.number(problem).refine(fits, problem).default(defaultValue);
 }
 
-const wholeNumber = (max: number, preset: number) =>
+const wholeNumber = (max: number, defaultValue: number) =>
   numberWithin(
     (value) => Number.isInteger(value) && value >= 1 && value <= max,
     `a whole number from 1 to ${max}`,
-    preset,
+    defaultValue,
   );
 
-const map = 'must be a map. Write name: value, one a line, beneath it.';
+const mapProblem = 'must be a map. Write name: value, one a line, beneath it.';
 
-const projectShape = z.strictObject(
+const projectSchema = z.strictObject(
   {
     projectId: projectId.optional(),
     domains: list(domain).default([]),
     apiKey,
     channels: list(channel).default([]),
   },
-  map,
+  mapProblem,
 );
 
-const allowShape = z.strictObject(
+const allowSchema = z.strictObject(
   {
-    export: list(who).default(['everyone']),
-    agent: list(who).default(['everyone']),
-    digest: list(who).default(['everyone']),
-    admin: list(who).default([]),
+    export: list(principal).default(['everyone']),
+    agent: list(principal).default(['everyone']),
+    digest: list(principal).default(['everyone']),
+    admin: list(principal).default([]),
   },
-  map,
+  mapProblem,
 );
 
-const limitsShape = z.strictObject(
+const limitsSchema = z.strictObject(
   {
     exportStatusPerSecond: numberWithin(
       (value) => value > 0 && value <= 100,
@@ -132,32 +134,32 @@ const limitsShape = z.strictObject(
     instructionCharacters: wholeNumber(40_000, 8000),
     instructionsWaiting: wholeNumber(1000, 100),
   },
-  map,
+  mapProblem,
 );
 
-const fileShape = z.strictObject(
+const fileSchema = z.strictObject(
   {
     projects: z
-      .record(z.string(), projectShape, 'must be a map. Put each project under its own name.')
+      .record(z.string(), projectSchema, 'must be a map. Put each project under its own name.')
       .refine(
         (projects) => Object.keys(projects).length > 0,
         'holds no project. Name one in it, or remove it to take the project from the environment.',
       )
       .optional(),
-    allow: allowShape.prefault({}),
+    allow: allowSchema.prefault({}),
     links: z
       .enum(['thread', 'requester'], 'must be thread or requester. The default is thread.')
       .default('thread'),
     replies: z
       .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
       .default('auto'),
-    limits: limitsShape.prefault({}),
+    limits: limitsSchema.prefault({}),
   },
   'must hold settings by their names. Begin it with a line such as "projects:".',
 );
 
 /** What holds without a file. */
-export const withoutFile: ConfigFile = { ...fileShape.parse({}), projects: undefined };
+export const defaultConfigFile: ConfigFile = { ...fileSchema.parse({}), projects: undefined };
 
 /**
  * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and
@@ -166,32 +168,34 @@ export const withoutFile: ConfigFile = { ...fileShape.parse({}), projects: undef
 export function readConfigFile(
   text: string,
   path: string,
-  env: Variables,
+  env: Env,
 ): { file: ConfigFile | undefined; problems: string[] } {
   const yaml = readYaml(text);
-  const lines = (problems: YamlProblem[]) => ({
+  const failWith = (problems: YamlProblem[]) => ({
     file: undefined,
-    problems: [...new Set(problems.toSorted((one, other) => one.line - other.line).map(told))],
+    problems: [...new Set(problems.toSorted((one, other) => one.line - other.line).map(formatProblem))],
   });
-  const told = ({ line, column, path: where, text: what }: YamlProblem) =>
-    [`${path}:${line}${column === undefined ? '' : `:${column}`}`, shownPath(where), what]
+  const formatProblem = ({ line, column, path: where, text: what }: YamlProblem) =>
+    [`${path}:${line}${column === undefined ? '' : `:${column}`}`, formatPath(where), what]
       .filter(Boolean)
       .join(' ');
 
-  if (yaml.value === undefined) return lines(yaml.problems);
+  if (yaml.value === undefined) return failWith(yaml.problems);
   if (yaml.value === null)
-    return lines([{ path: [], line: 1, text: 'is empty. Write settings into it, or unset DOCKET_CONFIG.' }]);
+    return failWith([
+      { path: [], line: 1, text: 'is empty. Write settings into it, or unset DOCKET_CONFIG.' },
+    ]);
 
-  const parsed = fileShape.safeParse(yaml.value);
-  const found = [...shapeProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];
-  const yamlPaths = new Set(yaml.problems.map((problem) => shownPath(problem.path)));
+  const parsed = fileSchema.safeParse(yaml.value);
+  const found = [...schemaProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];
+  const yamlPaths = new Set(yaml.problems.map((problem) => formatPath(problem.path)));
   const problems = [
     ...yaml.problems,
     ...found
-      .filter((problem) => !yamlPaths.has(shownPath(problem.path)))
+      .filter((problem) => !yamlPaths.has(formatPath(problem.path)))
       .map((problem) => ({ ...problem, line: yaml.lineOf(problem.path) })),
   ];
-  if (!parsed.success || problems.length > 0) return lines(problems);
+  if (!parsed.success || problems.length > 0) return failWith(problems);
   const { projects, ...rest } = parsed.data;
   return {
     file: { ...rest, projects: projects && Object.entries(projects).map((entry) => toProject(entry, env)) },
@@ -199,18 +203,18 @@ export function readConfigFile(
   };
 }
 
-function toProject([name, given]: [string, z.infer<typeof projectShape>], env: Variables): Project {
-  const variable = variableIn(given.apiKey) ?? 'DOCS_API_KEY';
+function toProject([name, given]: [string, z.infer<typeof projectSchema>], env: Env): Project {
+  const variable = envNameIn(given.apiKey) ?? 'DOCS_API_KEY';
   const { domains, channels } = given;
   const key = { apiKey: env[variable] ?? '', apiKeyVariable: variable };
   return { name, projectId: given.projectId, domains, channels, ...key };
 }
 
-function shapeProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {
+function schemaProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     const { path } = issue;
     if (issue.code === 'unrecognized_keys') {
-      const known = knownAt(path);
+      const known = knownKeysAt(path);
       return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, known) }));
     }
     const isEmpty = path.length > 0 && typeof path.at(-1) === 'string' && valueAt(yaml.value, path) === null;
@@ -218,24 +222,24 @@ function shapeProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Pro
   });
 }
 
-function knownAt([section]: YamlPath): string[] {
+function knownKeysAt([section]: YamlPath): string[] {
   const shapes: Record<string, z.ZodObject> = {
-    projects: projectShape,
-    allow: allowShape,
-    limits: limitsShape,
+    projects: projectSchema,
+    allow: allowSchema,
+    limits: limitsSchema,
   };
-  return Object.keys((shapes[String(section)] ?? fileShape).shape);
+  return Object.keys((shapes[String(section)] ?? fileSchema).shape);
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
   const [nearest] = known
-    .map((name) => ({ name, far: distance(bare(key), bare(name)) }))
+    .map((name) => ({ name, far: distance(normalize(key), normalize(name)) }))
     .sort((one, other) => one.far - other.far);
   const isNear = nearest !== undefined && nearest.far <= Math.max(1, Math.floor(nearest.name.length / 3));
   return `is not a setting. ${isNear ? `Did you mean ${nearest.name}?` : `Known here: ${known.join(', ')}.`}`;
 }
 
-const bare = (key: string) => key.toLowerCase().slice(0, 40);
+const normalize = (key: string) => key.toLowerCase().slice(0, 40);
 
 /** How many letters must be put in, left out or replaced to turn one word into the other. */
 function distance(one: string, other: string): number {
@@ -261,14 +265,14 @@ function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
  * Such as `projects.acme.domains[1]`. Keys that are no words are quoted, cut and cleaned of what would hide text;
  * one that stands where an API key belongs is left out.
  */
-function shownPath(path: YamlPath): string {
+function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;
   return path
     .slice(0, key === 0 ? undefined : path[key] === 'env' ? key + 1 : key)
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;
       const key = String(step);
-      const shown = typable.test(key)
+      const shown = projectNamePattern.test(key)
         ? key
         : JSON.stringify(key.replace(/\p{Cf}|[\u2028\u2029]/gu, '').slice(0, 40));
       return index === 0 ? shown : `.${shown}`;

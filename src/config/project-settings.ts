@@ -2,13 +2,13 @@ import { readDomain } from '../domain.ts';
 import type { YamlPath, YamlProblem } from './yaml-file.ts';
 
 /** The environment's part: where keys are found, and what they must begin with. */
-export type Variables = Record<string, string | undefined>;
+export type Env = Record<string, string | undefined>;
 
 /** What is wrong at a place of the file. */
 export type Problem = Pick<YamlProblem, 'path' | 'text'>;
 
 /** Returns what is wrong with the names, domains, channels and keys of projects, whatever else is wrong in the file. */
-export function projectProblems(file: unknown, env: Variables): Problem[] {
+export function projectProblems(file: unknown, env: Env): Problem[] {
   const projects = Object.entries(record(record(file).projects));
   const names = new Map<string, string>();
   const channels = new Map<string, string>();
@@ -34,10 +34,10 @@ export function projectProblems(file: unknown, env: Variables): Problem[] {
 }
 
 /** A name that can be typed after --project. */
-export const typable = /^[a-z0-9_-]{1,40}$/i;
+export const projectNamePattern = /^[a-z0-9_-]{1,40}$/i;
 
 function nameProblems(name: string, path: YamlPath, names: Map<string, string>): Problem[] {
-  if (!typable.test(name)) {
+  if (!projectNamePattern.test(name)) {
     const text =
       'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
     return [{ path, text }];
@@ -50,8 +50,8 @@ function nameProblems(name: string, path: YamlPath, names: Map<string, string>):
 
 function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
   const seen = new Set<string>();
-  return typed.flatMap(([index, word]): Problem[] => {
-    const read = readDomain(word);
+  return typed.flatMap(([index, text]): Problem[] => {
+    const read = readDomain(text);
     if (read.kind === 'unclear') return [];
     if (seen.has(read.domain))
       return [{ path: [...path, 'domains', index], text: 'is in this list already. Remove one of the two.' }];
@@ -68,13 +68,13 @@ export function secretFlaw(secret: string): string | undefined {
   return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
 }
 
-function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Variables): Problem[] {
+function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env): Problem[] {
   if (!('apiKey' in project)) {
     const text =
       'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.';
     return env.DOCS_API_KEY === undefined ? [{ path, text }] : [];
   }
-  const name = variableIn(project.apiKey);
+  const name = envNameIn(project.apiKey);
   if (name === undefined || !/^[A-Z][A-Z0-9_]{0,99}$/.test(name)) return [];
   const key = env[name];
   const prefix = env.DOCS_API_KEY_PREFIX;
@@ -100,7 +100,7 @@ function strings(value: unknown): [number, string][] {
 }
 
 /** Returns the variable that an `apiKey` names. */
-export function variableIn(value: unknown): string | undefined {
+export function envNameIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined;
   return 'env' in value && typeof value.env === 'string' ? value.env : undefined;
 }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { decoded } from '../store/redis/address.ts';
-import type { Variables } from './project-settings.ts';
+import { decodeCredential } from '../store/redis/address.ts';
+import type { Env } from './project-settings.ts';
 
 /** What REDIS_ALLOW may name: what is refused without it. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
 export type RedisAllowance = (typeof redisAllowances)[number];
 
-const isAllowance = (word: string): word is RedisAllowance =>
-  redisAllowances.some((allowance) => allowance === word);
+const isAllowance = (name: string): name is RedisAllowance =>
+  redisAllowances.some((allowance) => allowance === name);
 
 /** Returns what a list such as `plaintext, eviction` names, or nothing when it names anything else. */
 export function readAllowances(list: string): RedisAllowance[] | undefined {
-  const words = list
+  const names = list
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
-  return words.every(isAllowance) ? words : undefined;
+  return names.every(isAllowance) ? names : undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export function secretsInAddress(address: string): string[] {
   const colon = user.indexOf(':');
   if (colon < 0) return [];
   const password = user.slice(colon + 1);
-  return [address, password, URL.parse(address)?.password ?? '', decoded(password)].filter(Boolean);
+  return [address, password, URL.parse(address)?.password ?? '', decodeCredential(password)].filter(Boolean);
 }
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])?$/i;
@@ -35,13 +35,13 @@ const loopback = /^(localhost|127(\.\d+){3}|\[::1\])?$/i;
 export const isRedisAddress = /^rediss?:\/\//;
 
 /** Behind the host: what would be a password with one of these characters in it. */
-const isCutShort = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
+const isUnescaped = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
 
 /** Returns what is wrong with where Redis is, each with its fix and without any part of the address. */
-export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Variables) {
+export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Env) {
   const problems: string[] = [];
   const url = address === undefined ? null : URL.parse(address);
-  if (address !== undefined && isRedisAddress.test(address) && (url === null || isCutShort(url)))
+  if (address !== undefined && isRedisAddress.test(address) && (url === null || isUnescaped(url)))
     return [
       'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',

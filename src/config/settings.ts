@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
-import { type ConfigFile, projectId, readConfigFile, withoutFile } from './file.ts';
-import { secretFlaw, type Variables } from './project-settings.ts';
+import { type ConfigFile, defaultConfigFile, projectId, readConfigFile } from './file.ts';
+import { type Env, secretFlaw } from './project-settings.ts';
 import {
   isRedisAddress,
   type RedisAllowance,
@@ -137,7 +137,7 @@ const envSchema = z.object({
 const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
 
 /** Problems between two settings; they are found whatever else is wrong. */
-function crossProblems(set: Variables): string[] {
+function crossProblems(set: Env): string[] {
   const problems = redisProblems(set);
   if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
     problems.push(
@@ -154,7 +154,7 @@ function crossProblems(set: Variables): string[] {
   return problems;
 }
 
-const SECRETS = [
+const SECRET_NAMES = [
   'SLACK_BOT_TOKEN',
   'SLACK_SIGNING_SECRET',
   'SLACK_APP_TOKEN',
@@ -163,11 +163,11 @@ const SECRETS = [
 ] as const;
 
 /** What is wrong with the values as such, by variable; what else they ought to be need not be said then. */
-function valueFlaws(set: Variables): Map<string, string> {
+function valueFlaws(set: Env): Map<string, string> {
   const flaws = new Map<string, string>();
   for (const name of Object.keys(envSchema.shape)) {
     const value = set[name] ?? '';
-    const isSecret = (SECRETS as readonly string[]).includes(name);
+    const isSecret = (SECRET_NAMES as readonly string[]).includes(name);
     const quoted = /^(["'`]).*\1$/s.test(value);
     const flaw = isSecret || quoted ? secretFlaw(value) : undefined;
     if (flaw !== undefined) flaws.set(name, flaw);
@@ -180,37 +180,38 @@ const MAX_FILE_BYTES = 1_000_000;
 
 /** Never repeats the path: what was set by mistake may be a secret. */
 function readText(path: string): { text: string } | { problem: string } {
-  const no = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
+  const fail = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return no('is a folder or another thing that is no file. Set it to a YAML file.');
-    if (stats.size > MAX_FILE_BYTES) return no('is a file of more than 1 MB. Set it to a YAML file.');
+    if (!stats.isFile()) return fail('is a folder or another thing that is no file. Set it to a YAML file.');
+    if (stats.size > MAX_FILE_BYTES) return fail('is a file of more than 1 MB. Set it to a YAML file.');
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return no(
+      return fail(
         'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.',
       );
     if (code === 'EACCES' || code === 'EPERM')
-      return no("is a file that may not be read. Give Docket's user the right to read it.");
+      return fail("is a file that may not be read. Give Docket's user the right to read it.");
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      return no('is a file whose text is not UTF-8. Save it as UTF-8.');
-    return no(`is a file that cannot be read (${code}). Set it to a YAML file.`);
+      return fail('is a file whose text is not UTF-8. Save it as UTF-8.');
+    return fail(`is a file that cannot be read (${code}). Set it to a YAML file.`);
   }
 }
 
 /** The file, and what it and the environment do to each other. `file` is missing when it has problems. */
-function readFile(set: Variables): { file: ConfigFile | undefined; problems: string[] } {
+function readFile(set: Env): { file: ConfigFile | undefined; problems: string[] } {
   const path = set.DOCKET_CONFIG;
-  if (path === undefined) return { file: withoutFile, problems: projectProblems(withoutFile, set) };
+  if (path === undefined)
+    return { file: defaultConfigFile, problems: projectProblems(defaultConfigFile, set) };
   const read = readText(path);
   if ('problem' in read) return { file: undefined, problems: [read.problem] };
   const { file, problems } = readConfigFile(read.text, path, set);
   return { file, problems: file ? projectProblems(file, set) : problems };
 }
 
-function projectProblems({ projects }: ConfigFile, set: Variables): string[] {
+function projectProblems({ projects }: ConfigFile, set: Env): string[] {
   if (projects === undefined) {
     return set.DOCS_API_KEY === undefined
       ? ['DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.']
@@ -230,7 +231,7 @@ function projectProblems({ projects }: ConfigFile, set: Variables): string[] {
 }
 
 /** The one project without a file. */
-function projectOf({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Variables): Project {
+function defaultProject({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Env): Project {
   const key = { apiKey, apiKeyVariable: 'DOCS_API_KEY' };
   return { name: 'default', projectId: id, domains: undefined, channels: [], ...key };
 }
@@ -264,7 +265,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     port: data.PORT,
     healthPort: data.HEALTH_PORT ?? data.PORT,
     docsApiUrl: data.DOCS_API_URL,
-    projects: file.projects ?? [projectOf(set)],
+    projects: file.projects ?? [defaultProject(set)],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
     redisAllow: data.REDIS_ALLOW,

@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlFile {
   const [broken] = document.errors;
   if (broken !== undefined) {
     const { line, col } = counter.linePos(broken.pos[0]);
-    const problem = { path: [], line, column: col, text: notYaml(broken.code) };
+    const problem = { path: [], line, column: col, text: syntaxProblem(broken.code) };
     return { value: undefined, problems: [problem], lineOf: () => line };
   }
   return toPlain(document.contents, counter);
@@ -59,7 +59,7 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
   const lineAt = (node: Node | null, parentLine: number) =>
     node?.range ? counter.linePos(node.range[0]).line : parentLine;
 
-  function plain(node: Node | null, path: YamlPath, line: number): unknown {
+  function toValue(node: Node | null, path: YamlPath, line: number): unknown {
     lines.set(keyOf(path), line);
     if (isAlias(node)) {
       problems.push({ path, line, text: 'is an alias, which Docket does not read. Write the value out.' });
@@ -70,13 +70,13 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
       return undefined;
     }
     if (isSeq<Node>(node)) {
-      return node.items.map((item, index) => plain(item, [...path, index], lineAt(item, line)));
+      return node.items.map((item, index) => toValue(item, [...path, index], lineAt(item, line)));
     }
-    if (isMap<Node, Node | null>(node)) return plainMap(node, path, line);
+    if (isMap<Node, Node | null>(node)) return mapToValue(node, path, line);
     return isScalar(node) ? node.value : null;
   }
 
-  function plainMap(map: YAMLMap<Node, Node | null>, path: YamlPath, mapLine: number) {
+  function mapToValue(map: YAMLMap<Node, Node | null>, path: YamlPath, mapLine: number) {
     const values: Record<string, unknown> = Object.create(null);
     for (const { key, value } of map.items) {
       const line = lineAt(key, mapLine);
@@ -95,12 +95,12 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
           line,
           text: `is there twice, first in line ${first}. Keep one of the two.`,
         });
-      } else values[name] = plain(value, inner, line);
+      } else values[name] = toValue(value, inner, line);
     }
     return values;
   }
 
-  const value = plain(root, [], 1);
+  const value = toValue(root, [], 1);
   return {
     value,
     problems,
@@ -121,7 +121,7 @@ function keyName(key: Node): string | undefined {
 }
 
 /** In words of our own: those of the package may repeat what stands in the file. */
-function notYaml(code: ErrorCode): string {
+function syntaxProblem(code: ErrorCode): string {
   return `is not YAML: ${reasons[code] ?? 'this cannot stand here. Mend its indentation or punctuation.'}`;
 }
 

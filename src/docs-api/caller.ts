@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happened } from './errors.ts';
-import { failure, failureOfConnection, failureOfStatus } from './failures.ts';
+import { createConnectionError, createError, createStatusError } from './failures.ts';
 import { fillPath, ROUTES } from './paths.ts';
-import type { Clean } from './platform-text.ts';
-import { retryAfterFrom } from './retry-after.ts';
-import { errorTextFrom } from './schemas.ts';
-import type { Base } from './settings.ts';
-import { type Answer, type BodyBroken, send } from './transport.ts';
+import type { CleanText } from './platform-text.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { parseErrorText } from './schemas.ts';
+import type { BaseUrl } from './settings.ts';
+import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
 /** One request as it was sent, for logs and metrics: no id, no key, no body. A retried read gives several. */
 export interface DocsApiRequest {
@@ -33,15 +33,15 @@ export interface Call<T> {
   query?: Record<string, string | number | undefined>;
   body?: object;
   /** How a 2xx answer is read. */
-  answer: z.ZodType<T>;
+  responseSchema: z.ZodType<T>;
   maxBytes: number;
   signal: AbortSignal | undefined;
 }
 
-interface Parts {
-  base: Base;
+interface CallerParts {
+  base: BaseUrl;
   apiKey: string;
-  clean: Clean;
+  clean: CleanText;
   timeoutMs: number;
   dispatcher: Dispatcher | undefined;
   now: () => number;
@@ -54,33 +54,36 @@ const READ_ATTEMPTS = 3;
 /** Wait before the second attempt, without jitter; doubled before the third. */
 const BACKOFF_MS = 200;
 /** A longer `Retry-After` is left to the caller, who does not wait in place. */
-const LONGEST_RETRY_AFTER_MS = 2000;
+const MAX_RETRY_AFTER_MS = 2000;
 
 /** Carries out calls: time limit, retries of reads, reading of answers, typed errors. */
-export function createCaller(parts: Parts) {
+export function createCaller(parts: CallerParts) {
   const { base, apiKey, clean, timeoutMs, now, random, log } = parts;
   const reads = parts.dispatcher ?? keepAliveAgent(timeoutMs);
   const writes = parts.dispatcher ?? freshConnectionAgent(timeoutMs);
   let closing: Promise<unknown> | undefined;
 
-  async function call<T>(wanted: Call<T>): Promise<T> {
-    const { operation, signal } = wanted;
+  async function call<T>(request: Call<T>): Promise<T> {
+    const { operation, signal } = request;
     if (closing)
-      throw failure(operation, 'aborted', { happened: 'no', what: 'not sent: the client is closed' });
-    if (signal?.aborted) throw failure(operation, 'aborted', { happened: 'no', what: 'not sent: cancelled' });
+      throw createError(operation, 'aborted', { happened: 'no', what: 'not sent: the client is closed' });
+    if (signal?.aborted)
+      throw createError(operation, 'aborted', { happened: 'no', what: 'not sent: cancelled' });
 
     const limit = new AbortController();
-    const endMs = performance.now() + timeoutMs;
+    const deadlineMs = performance.now() + timeoutMs;
     const timer = setTimeout(() => limit.abort(), timeoutMs);
-    const either = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+    const anySignal = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const result = await logged(wanted, attempt, () => attemptOnce(wanted, limit.signal, either));
+        const result = await logAttempt(request, attempt, () =>
+          attemptOnce(request, limit.signal, anySignal),
+        );
         if (!(result instanceof DocsApiError)) return result.value;
         const waitMs = retryWaitMs(result, attempt, random);
-        if (waitMs === undefined || performance.now() + waitMs >= endMs) throw result;
-        await sleep(waitMs, undefined, { signal: either }).catch(() => {
-          throw interrupted(operation, limit.signal);
+        if (waitMs === undefined || performance.now() + waitMs >= deadlineMs) throw result;
+        await sleep(waitMs, undefined, { signal: anySignal }).catch(() => {
+          throw createInterruptedError(operation, limit.signal);
         });
       }
     } finally {
@@ -88,7 +91,7 @@ export function createCaller(parts: Parts) {
     }
   }
 
-  async function logged<T>(
+  async function logAttempt<T>(
     { operation }: Call<T>,
     attempt: number,
     run: () => Promise<{ value: T; status: number } | DocsApiError>,
@@ -111,13 +114,13 @@ export function createCaller(parts: Parts) {
   }
 
   /** Gives an error as a value, so that every attempt is logged in one place. */
-  async function attemptOnce<T>(wanted: Call<T>, limit: AbortSignal, signal: AbortSignal) {
-    const { operation, body, ids = {}, query = {}, maxBytes, answer } = wanted;
+  async function attemptOnce<T>(request: Call<T>, limit: AbortSignal, signal: AbortSignal) {
+    const { operation, body, ids = {}, query = {}, maxBytes, responseSchema } = request;
     const { method, path } = ROUTES[operation];
     try {
-      const got = await send(method === 'GET' ? reads : writes, {
+      const response = await send(method === 'GET' ? reads : writes, {
         origin: base.origin,
-        path: base.prefix + fillPath(path, ids) + queryText(query),
+        path: base.prefix + fillPath(path, ids) + queryString(query),
         method,
         headers: {
           accept: 'application/json',
@@ -126,43 +129,47 @@ export function createCaller(parts: Parts) {
           ...(body ? { 'content-type': 'application/json' } : {}),
         },
         ...(body ? { body: JSON.stringify(body) } : {}),
-        silenceMs: silenceMs(method, timeoutMs),
+        idleTimeoutMs: idleTimeoutFor(method, timeoutMs),
         maxBytes,
         signal,
       });
-      if (got.broken && isOk(got.status) && signal.aborted) {
-        return interrupted(operation, limit, effectOf(got), got.status);
+      if (response.bodyFailure && isOk(response.status) && signal.aborted) {
+        return createInterruptedError(operation, limit, effectOf(response), response.status);
       }
-      return read(operation, got, answer);
+      return parseResponse(operation, response, responseSchema);
     } catch (cause) {
-      if (signal.aborted) return interrupted(operation, limit);
-      return failureOfConnection(operation, cause);
+      if (signal.aborted) return createInterruptedError(operation, limit);
+      return createConnectionError(operation, cause);
     }
   }
 
-  function read<T>(operation: DocsApiOperation, got: Answer, answer: z.ZodType<T>) {
-    const { status } = got;
-    const parsed = parseJson(got.text);
+  function parseResponse<T>(
+    operation: DocsApiOperation,
+    response: HttpResponse,
+    responseSchema: z.ZodType<T>,
+  ) {
+    const { status } = response;
+    const parsed = parseJson(response.text);
     if (!isOk(status)) {
-      return failureOfStatus(operation, status, {
-        retryAfterMs: retryAfterFrom(got.retryAfter, now()),
-        platformMessage: errorTextFrom(parsed.json, clean),
+      return createStatusError(operation, status, {
+        retryAfterMs: parseRetryAfter(response.retryAfter, now()),
+        platformMessage: parseErrorText(parsed.json, clean),
       });
     }
-    const happened = effectOf(got);
-    if (got.broken) return failureOfBody(operation, got.broken, { status, happened });
+    const happened = effectOf(response);
+    if (response.bodyFailure) return createBodyError(operation, response.bodyFailure, { status, happened });
     if (!('json' in parsed)) {
-      return failure(operation, 'unreadable', {
+      return createError(operation, 'unreadable', {
         status,
         happened,
         what: `status ${status}, but the body is not JSON`,
       });
     }
-    const value = answer.safeParse(parsed.json);
+    const value = responseSchema.safeParse(parsed.json);
     if (value.success) return { value: value.data, status };
     const where = value.error.issues[0]?.path.join('.') || 'the body';
     const what = `status ${status}, but ${where} is missing or not what the API promises`;
-    return failure(operation, 'unreadable', { status, happened, what });
+    return createError(operation, 'unreadable', { status, happened, what });
   }
 
   return {
@@ -193,7 +200,7 @@ function freshConnectionAgent(timeoutMs: number): Agent {
 }
 
 /** A read that hangs leaves time for a second one; a start or send waits as long as it may. */
-function silenceMs(method: 'GET' | 'POST', timeoutMs: number): number {
+function idleTimeoutFor(method: 'GET' | 'POST', timeoutMs: number): number {
   return method === 'GET' ? Math.ceil(timeoutMs / 2) : timeoutMs;
 }
 
@@ -202,31 +209,31 @@ function retryWaitMs(error: DocsApiError, attempt: number, random: () => number)
   if (ROUTES[error.operation].method !== 'GET' || attempt >= READ_ATTEMPTS || !error.retryable)
     return undefined;
   if (error.retryAfterMs !== undefined) {
-    return error.retryAfterMs <= LONGEST_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
+    return error.retryAfterMs <= MAX_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
   }
   // Without a hint a limit is counted by the hour: asking again would only use it up.
   if (error.kind === 'rate_limited') return undefined;
   return BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
 }
 
-function interrupted(
+function createInterruptedError(
   operation: DocsApiOperation,
   limit: AbortSignal,
   happened: Happened = 'unknown',
   status?: number,
 ): DocsApiError {
   return limit.aborted
-    ? failure(operation, 'timeout', { happened, status, what: 'no whole answer within the time limit' })
-    : failure(operation, 'aborted', { happened, status, what: 'cancelled before the whole answer came' });
+    ? createError(operation, 'timeout', { happened, status, what: 'no whole answer within the time limit' })
+    : createError(operation, 'aborted', { happened, status, what: 'cancelled before the whole answer came' });
 }
 
-function failureOfBody(
+function createBodyError(
   operation: DocsApiOperation,
-  broken: BodyBroken,
+  broken: BodyFailure,
   facts: { status: number; happened: Happened },
 ): DocsApiError {
-  if (broken.reason === 'cut_off') return failureOfConnection(operation, broken.cause, facts);
-  return failure(operation, 'too_large', {
+  if (broken.reason === 'cut_off') return createConnectionError(operation, broken.cause, facts);
+  return createError(operation, 'too_large', {
     ...facts,
     what: `status ${facts.status}, but the answer is too large`,
   });
@@ -236,7 +243,7 @@ function failureOfBody(
  * What a 2xx proves although its body gave no result: it happened, unless the body is no JSON at all. That may be
  * a page of a proxy in between, so nothing is proven.
  */
-function effectOf({ status, contentType, text }: Answer): Happened {
+function effectOf({ status, contentType, text }: HttpResponse): Happened {
   if (!isOk(status)) return 'unknown';
   if (text === undefined) return /\bhtml\b/iu.test(contentType) ? 'unknown' : 'yes';
   return text.trim() === '' || 'json' in parseJson(text) ? 'yes' : 'unknown';
@@ -255,7 +262,7 @@ function parseJson(text: string | undefined): { json?: unknown } {
   }
 }
 
-function queryText(query: Record<string, string | number | undefined>): string {
+function queryString(query: Record<string, string | number | undefined>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );

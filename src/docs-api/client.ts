@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { type Call, createCaller, type DocsApiRequest } from './caller.ts';
 import type { DocsApiOperation } from './errors.ts';
-import { failure } from './failures.ts';
+import { createError } from './failures.ts';
 import { isSafeId } from './paths.ts';
-import { cleanerFor } from './platform-text.ts';
+import { createTextCleaner } from './platform-text.ts';
 import {
   type AgentJob,
-  agentAnswer,
+  agentJobResponse,
   type BundleLink,
-  bundleAnswer,
-  createdAgentAnswer,
+  bundleResponse,
+  createAgentJobResponse,
   type ExportJob,
-  exportAnswer,
-  followUpAnswer,
+  exportResponse,
+  followUpResponse,
   type PageViews,
-  pageViewsAnswer,
-  startedExportAnswer,
+  pageViewsResponse,
+  startExportResponse,
 } from './schemas.ts';
-import { baseFrom, checkAtLeast, checkKey } from './settings.ts';
+import { checkAtLeast, checkKey, parseBaseUrl } from './settings.ts';
 
 export interface DocsApiOptions {
   /** Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end counts for nothing. */
@@ -95,12 +95,12 @@ const MAX_PAGE_VIEW_BYTES = 10_000_000;
 /** Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxAnswerBytes } = options;
-  const base = baseFrom(options.baseUrl);
+  const base = parseBaseUrl(options.baseUrl);
   checkKey(apiKey);
   checkAtLeast('timeoutMs', timeoutMs, 1);
   if (maxAnswerBytes !== undefined) checkAtLeast('maxAnswerBytes', maxAnswerBytes, 1);
 
-  const clean = cleanerFor(apiKey);
+  const clean = createTextCleaner(apiKey);
   const caller = createCaller({
     base,
     apiKey,
@@ -118,7 +118,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     callOptions: CallOptions | undefined,
   ): Promise<T> {
     for (const [name, id] of Object.entries(call.ids ?? {})) {
-      if (!isSafeId(id)) throw notSent(call.operation, `the ${name} cannot be an id`);
+      if (!isSafeId(id)) throw createNotSentError(call.operation, `the ${name} cannot be an id`);
     }
     return caller.call({ maxBytes, ...call, signal: callOptions?.signal });
   }
@@ -128,54 +128,63 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     keyId: createHash('sha256').update(apiKey).digest('base64url').slice(0, 16),
 
     async startExport({ domain, version, paths }, callOptions) {
-      if (domain === '') throw notSent('startExport', 'the domain is empty');
+      if (domain === '') throw createNotSentError('startExport', 'the domain is empty');
       const body = { domain, version, paths };
-      return call({ operation: 'startExport', body, answer: startedExportAnswer(clean) }, callOptions);
+      return call(
+        { operation: 'startExport', body, responseSchema: startExportResponse(clean) },
+        callOptions,
+      );
     },
 
     async getExport(jobId, callOptions) {
       return call(
-        { operation: 'getExport', ids: { jobId }, answer: exportAnswer(jobId, clean) },
+        { operation: 'getExport', ids: { jobId }, responseSchema: exportResponse(jobId, clean) },
         callOptions,
       );
     },
 
     async createBundle(jobId, callOptions) {
-      return call({ operation: 'createBundle', ids: { jobId }, answer: bundleAnswer }, callOptions);
+      return call({ operation: 'createBundle', ids: { jobId }, responseSchema: bundleResponse }, callOptions);
     },
 
     async sendFollowUp({ projectId, jobId, prompt }, callOptions) {
-      if (prompt === '') throw notSent('sendFollowUp', 'the prompt is empty');
+      if (prompt === '') throw createNotSentError('sendFollowUp', 'the prompt is empty');
       const ids = { projectId, jobId };
-      const answer = followUpAnswer(jobId, clean);
-      return call({ operation: 'sendFollowUp', ids, body: { prompt }, answer }, callOptions);
+      const responseSchema = followUpResponse(jobId, clean);
+      return call({ operation: 'sendFollowUp', ids, body: { prompt }, responseSchema }, callOptions);
     },
 
     async getAgentJob({ projectId, jobId }, callOptions) {
       const ids = { projectId, jobId };
-      return call({ operation: 'getAgentJob', ids, answer: agentAnswer(jobId, clean) }, callOptions);
+      return call(
+        { operation: 'getAgentJob', ids, responseSchema: agentJobResponse(jobId, clean) },
+        callOptions,
+      );
     },
 
     async createAgentJob({ projectId, prompt }, callOptions) {
-      if (prompt === '') throw notSent('createAgentJob', 'the prompt is empty');
-      const answer = createdAgentAnswer(clean);
-      return call({ operation: 'createAgentJob', ids: { projectId }, body: { prompt }, answer }, callOptions);
+      if (prompt === '') throw createNotSentError('createAgentJob', 'the prompt is empty');
+      const responseSchema = createAgentJobResponse(clean);
+      return call(
+        { operation: 'createAgentJob', ids: { projectId }, body: { prompt }, responseSchema },
+        callOptions,
+      );
     },
 
     async getPageViews({ projectId, ...query }, callOptions) {
       const { limit, offset } = query;
       if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 250)) {
-        throw notSent('getPageViews', 'limit is not 1 to 250');
+        throw createNotSentError('getPageViews', 'limit is not 1 to 250');
       }
       if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0)) {
-        throw notSent('getPageViews', 'offset is not 0 or more');
+        throw createNotSentError('getPageViews', 'offset is not 0 or more');
       }
       return call(
         {
           operation: 'getPageViews',
           ids: { projectId },
           query,
-          answer: pageViewsAnswer,
+          responseSchema: pageViewsResponse,
           maxBytes: maxAnswerBytes ?? MAX_PAGE_VIEW_BYTES,
         },
         callOptions,
@@ -187,6 +196,6 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
 }
 
 /** Input that the platform could only refuse. */
-function notSent(operation: DocsApiOperation, problem: string) {
-  return failure(operation, 'bad_request', { happened: 'no', what: `not sent: ${problem}` });
+function createNotSentError(operation: DocsApiOperation, problem: string) {
+  return createError(operation, 'bad_request', { happened: 'no', what: `not sent: ${problem}` });
 }

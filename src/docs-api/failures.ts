@@ -3,9 +3,9 @@ import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happen
 import { ROUTES } from './paths.ts';
 
 /** Operations that must not happen twice. A second bundle link does no harm, and the rest only reads. */
-const NEVER_TWICE: readonly DocsApiOperation[] = ['startExport', 'sendFollowUp', 'createAgentJob'];
+const NOT_IDEMPOTENT: readonly DocsApiOperation[] = ['startExport', 'sendFollowUp', 'createAgentJob'];
 
-const PASSING: readonly DocsApiErrorKind[] = [
+const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
   'rate_limited',
   'server',
   'timeout',
@@ -35,9 +35,9 @@ const KIND_OF_STATUS: Record<number, DocsApiErrorKind> = {
  * Statuses that prove that nothing happened. Besides the refusals that the platform documents: those that judge
  * the method, the address or the form of the request before its content (RFC 9110: 405, 410, 411, 413, 414, 415).
  */
-const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410, 411, 413, 414, 415, 422, 429];
+const NOT_EXECUTED_STATUSES: readonly number[] = [400, 401, 403, 404, 405, 410, 411, 413, 414, 415, 422, 429];
 
-interface Facts {
+interface ErrorFacts {
   happened: Happened;
   /** What to say after the method and the path template; safe for logs. */
   what: string;
@@ -48,28 +48,37 @@ interface Facts {
 }
 
 /** Builds the error of a call. `retryable` follows from the kind, and for what must not happen twice from `happened`. */
-export function failure(operation: DocsApiOperation, kind: DocsApiErrorKind, facts: Facts): DocsApiError {
+export function createError(
+  operation: DocsApiOperation,
+  kind: DocsApiErrorKind,
+  facts: ErrorFacts,
+): DocsApiError {
   const { method, path } = ROUTES[operation];
   const { what, happened, cause, ...rest } = facts;
-  const safe = happened === 'no' || !NEVER_TWICE.includes(operation);
+  const safe = happened === 'no' || !NOT_IDEMPOTENT.includes(operation);
   return new DocsApiError(`${method} ${path}: ${what}`, {
     operation,
     kind,
     happened,
-    retryable: safe && PASSING.includes(kind),
+    retryable: safe && TRANSIENT_KINDS.includes(kind),
     cause: cause === undefined ? undefined : withoutContent(cause),
     ...rest,
   });
 }
 
 /** An answer that is not 2xx. */
-export function failureOfStatus(
+export function createStatusError(
   operation: DocsApiOperation,
   status: number,
   facts: { retryAfterMs: number | undefined; platformMessage: string | undefined },
 ): DocsApiError {
-  const happened = REFUSALS.includes(status) ? 'no' : 'unknown';
-  return failure(operation, kindOfStatus(status), { ...facts, happened, status, what: `status ${status}` });
+  const happened = NOT_EXECUTED_STATUSES.includes(status) ? 'no' : 'unknown';
+  return createError(operation, kindOfStatus(status), {
+    ...facts,
+    happened,
+    status,
+    what: `status ${status}`,
+  });
 }
 
 function kindOfStatus(status: number): DocsApiErrorKind {
@@ -81,7 +90,7 @@ function kindOfStatus(status: number): DocsApiErrorKind {
 }
 
 /** No answer came, or it broke off. `status` is there when its headers had come. */
-export function failureOfConnection(
+export function createConnectionError(
   operation: DocsApiOperation,
   cause: unknown,
   facts: { happened?: Happened; status?: number } = {},
@@ -89,7 +98,7 @@ export function failureOfConnection(
   const kind = kindOfCause(cause);
   const happened = facts.happened ?? (kind === 'refused' ? 'no' : 'unknown');
   const where = facts.status === undefined ? 'no answer' : `answer with status ${facts.status} broke off`;
-  return failure(operation, kind, { ...facts, happened, what: `${where} (${codeOf(cause)})`, cause });
+  return createError(operation, kind, { ...facts, happened, what: `${where} (${codeOf(cause)})`, cause });
 }
 
 function kindOfCause(cause: unknown): DocsApiErrorKind {

@@ -1,5 +1,5 @@
 /** Turns the platform's words into one line that a person may be shown. */
-export type Clean = (text: string) => string;
+export type CleanText = (text: string) => string;
 
 /** Longest text of the platform that is kept, in characters. */
 const MAX_LENGTH = 300;
@@ -10,7 +10,7 @@ const MAX_LENGTH = 300;
  * and the rest is cut. The key is looked for before every cut, so that no part of it stays, and after every other
  * change, so that none puts it together again.
  */
-export function cleanerFor(apiKey: string): Clean {
+export function createTextCleaner(apiKey: string): CleanText {
   return (text) => {
     const line = text
       .replace(/\s+/gu, ' ')

@@ -1,4 +1,4 @@
-import type { Clean } from './platform-text.ts';
+import type { CleanText } from './platform-text.ts';
 
 /** How far an export is. `fraction` is 0 to 1; `text` is the platform's own words. At least one of them is there. */
 export interface Progress {
@@ -8,13 +8,13 @@ export interface Progress {
   text?: string;
 }
 
-const TEXT_LENGTH = 80;
+const MAX_TEXT_LENGTH = 80;
 
 const PERCENT_KEYS = ['percent', 'percentage', 'pct', 'percentcomplete', 'percentdone', 'completedpercent'];
 const FRACTION_KEYS = ['fraction', 'ratio'];
 const NUMBER_KEYS = ['value', 'progress'];
 const TEXT_KEYS = ['message', 'text', 'label', 'description', 'stage', 'phase', 'step'];
-const DONE_WORDS = [
+const DONE_KEYS = [
   'done',
   'completed',
   'complete',
@@ -24,7 +24,7 @@ const DONE_WORDS = [
   'rendered',
   'current',
 ];
-const TOTAL_WORDS = ['total', 'max', 'expected'];
+const TOTAL_KEYS = ['total', 'max', 'expected'];
 
 /**
  * Reads `progress`, whose type and unit the API does not promise, without inventing anything.
@@ -35,8 +35,8 @@ const TOTAL_WORDS = ['total', 'max', 'expected'];
  * - An object: a percentage, a fraction, done and total under several names, or words.
  * - Anything else, and numbers outside these ranges, is dropped.
  */
-export function progressFrom(value: unknown, completed: boolean, clean: Clean): Progress | undefined {
-  if (typeof value === 'number') return ofNumber(value, completed);
+export function parseProgress(value: unknown, completed: boolean, clean: CleanText): Progress | undefined {
+  if (typeof value === 'number') return progressOfNumber(value, completed);
   if (typeof value === 'string') return progressOfText(value, completed, clean);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return progressOfObject(value, completed, clean);
@@ -49,7 +49,7 @@ function withFraction(fraction: number | undefined): Progress | undefined {
 }
 
 /** A number whose unit nobody told. */
-function ofNumber(value: number, completed: boolean): Progress | undefined {
+function progressOfNumber(value: number, completed: boolean): Progress | undefined {
   const progress = withFraction(fractionOfNumber(value, completed));
   return progress && value > 0 && value < 1 ? { ...progress, unsure: true } : progress;
 }
@@ -57,65 +57,69 @@ function ofNumber(value: number, completed: boolean): Progress | undefined {
 function fractionOfNumber(value: number, completed: boolean): number | undefined {
   if (value === 1) return completed ? 1 : 0.01;
   if (value > 0 && value < 1) return value;
-  return share(value, 100);
+  return ratio(value, 100);
 }
 
-function share(done: number, total: number): number | undefined {
+function ratio(done: number, total: number): number | undefined {
   return total > 0 && done >= 0 && done <= total ? done / total : undefined;
 }
 
-function progressOfText(value: string, completed: boolean, clean: Clean): Progress | undefined {
-  const text = shortened(clean(value));
+function progressOfText(value: string, completed: boolean, clean: CleanText): Progress | undefined {
+  const text = shorten(clean(value));
   if (text === '') return undefined;
   const percent = /^(\d{1,3}(?:[.,]\d+)?) ?%$/u.exec(text)?.[1];
-  if (percent !== undefined) return withFraction(share(numberOf(percent), 100)) ?? { text };
+  if (percent !== undefined) return withFraction(ratio(parseDecimal(percent), 100)) ?? { text };
   if (/^\d{1,3}(?:[.,]\d+)?$/u.test(text)) {
-    return ofNumber(numberOf(text), completed) ?? { text };
+    return progressOfNumber(parseDecimal(text), completed) ?? { text };
   }
   const [, done, total] = /^(\d{1,9}) ?(?:\/|of) ?(\d{1,9})\b/iu.exec(text) ?? [];
-  const fraction = done && total ? share(Number(done), Number(total)) : undefined;
+  const fraction = done && total ? ratio(Number(done), Number(total)) : undefined;
   return { ...withFraction(fraction), text };
 }
 
-function numberOf(text: string): number {
+function parseDecimal(text: string): number {
   return Number(text.replace(',', '.'));
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   const characters = [...text];
-  return characters.length <= TEXT_LENGTH ? text : `${characters.slice(0, TEXT_LENGTH - 1).join('')}…`;
+  return characters.length <= MAX_TEXT_LENGTH
+    ? text
+    : `${characters.slice(0, MAX_TEXT_LENGTH - 1).join('')}…`;
 }
 
-function progressOfObject(value: object, completed: boolean, clean: Clean): Progress | undefined {
+function progressOfObject(value: object, completed: boolean, clean: CleanText): Progress | undefined {
   const fields = new Map(
     Object.entries(value).map(([key, field]) => [key.toLowerCase().replace(/[_-]/gu, ''), field]),
   );
-  const number = (keys: string[]) => keys.map((key) => amount(fields.get(key))).find((n) => n !== undefined);
+  const number = (keys: string[]) =>
+    keys.map((key) => parseAmount(fields.get(key))).find((n) => n !== undefined);
 
   const percent = number(PERCENT_KEYS);
   const part = number(FRACTION_KEYS);
-  const done = number(DONE_WORDS.flatMap(spellings));
-  const total = number(TOTAL_WORDS.flatMap(spellings));
+  const done = number(DONE_KEYS.flatMap(keyVariants));
+  const total = number(TOTAL_KEYS.flatMap(keyVariants));
   const plain = number(NUMBER_KEYS);
   const fraction =
-    (percent === undefined ? undefined : share(percent, 100)) ??
-    (part === undefined ? undefined : share(part, 1)) ??
-    (done === undefined || total === undefined ? undefined : share(done, total));
-  const known = withFraction(fraction) ?? (plain === undefined ? undefined : ofNumber(plain, completed));
+    (percent === undefined ? undefined : ratio(percent, 100)) ??
+    (part === undefined ? undefined : ratio(part, 1)) ??
+    (done === undefined || total === undefined ? undefined : ratio(done, total));
+  const known =
+    withFraction(fraction) ?? (plain === undefined ? undefined : progressOfNumber(plain, completed));
 
-  const words = TEXT_KEYS.map((key) => fields.get(key)).find((field) => typeof field === 'string');
-  const text = typeof words === 'string' ? shortened(clean(words)) : '';
+  const rawText = TEXT_KEYS.map((key) => fields.get(key)).find((field) => typeof field === 'string');
+  const text = typeof rawText === 'string' ? shorten(clean(rawText)) : '';
   if (known === undefined && text === '') return undefined;
   return { ...known, ...(text === '' ? {} : { text }) };
 }
 
 /** `done`, `pagesDone`, `donePages`, `doneCount` … */
-function spellings(word: string): string[] {
+function keyVariants(word: string): string[] {
   return [word, `pages${word}`, `${word}pages`, `${word}count`];
 }
 
-function amount(value: unknown): number | undefined {
+function parseAmount(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || !/^\d{1,9}(?:[.,]\d+)?$/u.test(value.trim())) return undefined;
-  return numberOf(value.trim());
+  return parseDecimal(value.trim());
 }

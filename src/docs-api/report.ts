@@ -15,69 +15,69 @@ interface Advice {
 }
 
 /** The same is said again after this time. */
-const AGAIN_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
 /** Returns what writes to the log which setting a failed request points at, each thing once a minute at most. */
-export function createDocsReport({ log, now }: { log: Log; now: () => number }) {
-  const saidAtMs = new Map<string, number>();
+export function createDocsReporter({ log, now }: { log: Log; now: () => number }) {
+  const loggedAtMs = new Map<string, number>();
 
   return (request: DocsApiRequest, owner: KeyOwner): void => {
-    const advice = adviceOn(request, owner);
+    const advice = adviceFor(request, owner);
     if (advice === undefined) return;
     const { level, text } = advice;
-    if (now() - (saidAtMs.get(text) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS) return;
-    saidAtMs.set(text, now());
+    if (now() - (loggedAtMs.get(text) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
+    loggedAtMs.set(text, now());
     const { operation, status, error, code } = request;
     log[level]({ operation, status, error, code }, text);
   };
 }
 
 /** Returns nothing for what the settings have no part in, such as a job that the platform does not know. */
-export function adviceOn(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
+export function adviceFor(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
   const { error, status, code } = request;
   switch (error) {
     case 'key_rejected':
-      return wrong(
+      return errorAdvice(
         `the docs platform rejects ${keyVariable} of project ${project} (${status}). Set a key that it takes, and restart Docket.`,
       );
     case 'redirect':
-      return wrong(
+      return errorAdvice(
         `the docs platform sends requests elsewhere (${status}). Set DOCS_API_URL to the address that it ends at.`,
       );
     case 'not_found':
     case 'unsupported':
     case 'unreadable':
       // Only of a start is this no answer about a job: its address holds no id.
-      return request.operation === 'startExport' ? notThePlatform(request) : undefined;
+      return request.operation === 'startExport' ? wrongPlatformAdvice(request) : undefined;
     case 'forbidden':
       return request.operation === 'startExport'
-        ? passing(
+        ? warningAdvice(
             `the docs platform allows ${keyVariable} of project ${project} no exports (${status}). They need the Enterprise plan.`,
           )
         : undefined;
     case 'refused':
       return code === 'ENOTFOUND'
-        ? wrong(`no host has the name in DOCS_API_URL (${code}). Mend it.`)
-        : away(code);
+        ? errorAdvice(`no host has the name in DOCS_API_URL (${code}). Mend it.`)
+        : unreachableAdvice(code);
     case 'timeout':
     case 'connection':
-      return away(code ?? status ?? 'no answer in time');
+      return unreachableAdvice(code ?? status ?? 'no answer in time');
     default:
       return undefined;
   }
 }
 
-const wrong = (text: string): Advice => ({ level: 'error', text });
-const passing = (text: string): Advice => ({ level: 'warn', text });
+const errorAdvice = (text: string): Advice => ({ level: 'error', text });
+const warningAdvice = (text: string): Advice => ({ level: 'warn', text });
 
-function notThePlatform({ path, status }: DocsApiRequest): Advice {
-  return wrong(
+function wrongPlatformAdvice({ path, status }: DocsApiRequest): Advice {
+  return errorAdvice(
     `what answers at DOCS_API_URL takes no exports (${status}). Set it to the base address of the platform's API alone: Docket adds ${path} itself.`,
   );
 }
 
-function away(why: string | number | undefined): Advice {
-  return passing(
-    `the docs platform does not answer at DOCS_API_URL (${why}). If it stays so, check the address.`,
+function unreachableAdvice(reason: string | number | undefined): Advice {
+  return warningAdvice(
+    `the docs platform does not answer at DOCS_API_URL (${reason}). If it stays so, check the address.`,
   );
 }

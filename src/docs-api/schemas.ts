@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isSafeId } from './paths.ts';
-import type { Clean } from './platform-text.ts';
-import { type Progress, progressFrom } from './progress.ts';
-import { timestampFrom } from './timestamp.ts';
+import type { CleanText } from './platform-text.ts';
+import { type Progress, parseProgress } from './progress.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 /** An export job as the platform tells it. Only `jobId` and the status are sure; the rest is there when it was sent. */
 export interface ExportJob {
@@ -73,100 +73,108 @@ const MAX_ADDRESS_LENGTH = 8000;
 
 /** One that cannot be asked about is none. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
-const word = z.string().refine((value) => value.trim() !== '');
+const nonBlank = z.string().refine((value) => value.trim() !== '');
 const webAddress = z.string().refine(isWebAddress);
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);
 
 const optionalId = id.optional().catch(undefined);
-const optionalWord = word.optional().catch(undefined);
+const optionalNonBlank = nonBlank.optional().catch(undefined);
 const optionalCount = count.optional().catch(undefined);
-const anything = z.unknown().optional();
-const optionalTime = anything.transform(timestampFrom);
+const optionalUnknown = z.unknown().optional();
+const optionalTime = optionalUnknown.transform(parseTimestamp);
 
 const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 const AGENT_STATUSES = ['active', 'completed', 'archived', 'failed'] as const;
 
 const exportFields = z.object({
-  progress: anything,
+  progress: optionalUnknown,
   pageCount: optionalCount,
   createdAt: optionalTime,
   updatedAt: optionalTime,
-  error: anything,
+  error: optionalUnknown,
 });
 
 /** Answer to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
-export function startedExportAnswer(clean: Clean): z.ZodType<ExportJob> {
+export function startExportResponse(clean: CleanText): z.ZodType<ExportJob> {
   return exportFields
-    .extend({ jobId: id, status: optionalWord })
-    .transform((job) => exportJob({ ...job, status: job.status ?? '' }, 'queued', clean));
+    .extend({ jobId: id, status: optionalNonBlank })
+    .transform((job) => toExportJob({ ...job, status: job.status ?? '' }, 'queued', clean));
 }
 
 /** Answer to a look at a job: `status` is required, the id is the one that was asked for. */
-export function exportAnswer(jobId: string, clean: Clean): z.ZodType<ExportJob> {
+export function exportResponse(jobId: string, clean: CleanText): z.ZodType<ExportJob> {
   return exportFields
-    .extend({ status: word })
-    .transform((job) => exportJob({ ...job, jobId }, 'unknown', clean));
+    .extend({ status: nonBlank })
+    .transform((job) => toExportJob({ ...job, jobId }, 'unknown', clean));
 }
 
-function exportJob(
+function toExportJob(
   job: z.infer<typeof exportFields> & { jobId: string; status: string },
-  withoutStatus: ExportJob['status'],
-  clean: Clean,
+  defaultStatus: ExportJob['status'],
+  clean: CleanText,
 ): ExportJob {
   const { jobId, pageCount, createdAt, updatedAt } = job;
   const rawStatus = clean(job.status);
-  const status = rawStatus === '' ? withoutStatus : known(rawStatus, EXPORT_STATUSES);
-  const progress = progressFrom(job.progress, status === 'completed', clean);
-  const error = errorTextFrom(job.error, clean);
-  return { jobId, status, rawStatus, ...present({ progress, pageCount, createdAt, updatedAt, error }) };
+  const status = rawStatus === '' ? defaultStatus : parseStatus(rawStatus, EXPORT_STATUSES);
+  const progress = parseProgress(job.progress, status === 'completed', clean);
+  const error = parseErrorText(job.error, clean);
+  return { jobId, status, rawStatus, ...omitUndefined({ progress, pageCount, createdAt, updatedAt, error }) };
 }
 
 /** Answer to a bundle request: only the link is required. */
-export const bundleAnswer: z.ZodType<BundleLink> = z
+export const bundleResponse: z.ZodType<BundleLink> = z
   .object({ bundleUrl: webAddress, expiresAt: optionalTime, sizeBytes: optionalCount })
-  .transform(({ bundleUrl, expiresAt, sizeBytes }) => ({ bundleUrl, ...present({ expiresAt, sizeBytes }) }));
+  .transform(({ bundleUrl, expiresAt, sizeBytes }) => ({
+    bundleUrl,
+    ...omitUndefined({ expiresAt, sizeBytes }),
+  }));
 
 const agentFields = z.object({
-  source: z.object({ repository: optionalWord, ref: optionalWord }).optional().catch(undefined),
-  model: optionalWord,
-  prLink: optionalWord,
+  source: z.object({ repository: optionalNonBlank, ref: optionalNonBlank }).optional().catch(undefined),
+  model: optionalNonBlank,
+  prLink: optionalNonBlank,
   createdAt: optionalTime,
   archivedAt: optionalTime,
 });
 
 /** Answer to a look at an agent job: `status` is required, the id is the one that was asked for. */
-export function agentAnswer(jobId: string, clean: Clean): z.ZodType<AgentJob> {
-  return agentFields.extend({ status: word }).transform((job) => agentJob({ ...job, id: jobId }, clean));
+export function agentJobResponse(jobId: string, clean: CleanText): z.ZodType<AgentJob> {
+  return agentFields
+    .extend({ status: nonBlank })
+    .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 }
 
 /** Answer to an instruction: nothing is required, since the instruction was taken. */
-export function followUpAnswer(jobId: string, clean: Clean): z.ZodType<AgentJob> {
+export function followUpResponse(jobId: string, clean: CleanText): z.ZodType<AgentJob> {
   return agentFields
-    .extend({ id: optionalId, status: optionalWord })
-    .transform((job) => agentJob({ ...job, id: jobId, status: job.status ?? '' }, clean));
+    .extend({ id: optionalId, status: optionalNonBlank })
+    .transform((job) => toAgentJob({ ...job, id: jobId, status: job.status ?? '' }, clean));
 }
 
 /** Answer to a creation: `id` is required. */
-export function createdAgentAnswer(clean: Clean): z.ZodType<AgentJob> {
+export function createAgentJobResponse(clean: CleanText): z.ZodType<AgentJob> {
   return agentFields
-    .extend({ id, status: optionalWord })
-    .transform((job) => agentJob({ ...job, status: job.status ?? '' }, clean));
+    .extend({ id, status: optionalNonBlank })
+    .transform((job) => toAgentJob({ ...job, status: job.status ?? '' }, clean));
 }
 
-function agentJob(job: z.infer<typeof agentFields> & { id: string; status: string }, clean: Clean): AgentJob {
+function toAgentJob(
+  job: z.infer<typeof agentFields> & { id: string; status: string },
+  clean: CleanText,
+): AgentJob {
   const { id, source, model, prLink, createdAt, archivedAt } = job;
   const rawStatus = clean(job.status);
   const isLink = prLink !== undefined && isWebAddress(prLink);
   return {
     id,
-    status: known(rawStatus, AGENT_STATUSES),
+    status: parseStatus(rawStatus, AGENT_STATUSES),
     rawStatus,
-    ...present({
-      repository: textFrom(source?.repository, clean),
-      ref: textFrom(source?.ref, clean),
-      model: textFrom(model, clean),
+    ...omitUndefined({
+      repository: parseText(source?.repository, clean),
+      ref: parseText(source?.ref, clean),
+      model: parseText(model, clean),
       prLink: isLink ? prLink : undefined,
-      prText: prLink === undefined || isLink ? undefined : textFrom(prLink, clean),
+      prText: prLink === undefined || isLink ? undefined : parseText(prLink, clean),
       createdAt,
       archivedAt,
     }),
@@ -177,24 +185,24 @@ function agentJob(job: z.infer<typeof agentFields> & { id: string; status: strin
 const viewCount = z
   .union([z.number(), z.string().regex(/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u)])
   .transform(Number);
-const countsShape = z.object({ human: viewCount, ai: viewCount, total: viewCount.optional() });
-const withTotal = <T extends z.infer<typeof countsShape>>(counts: T) => ({
+const countsSchema = z.object({ human: viewCount, ai: viewCount, total: viewCount.optional() });
+const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   ...counts,
   total: counts.total ?? counts.human + counts.ai,
 });
 
 /** Answer to a page-view query. Everything is required; only a missing `total` is added up. */
-export const pageViewsAnswer: z.ZodType<PageViews> = z.object({
-  totals: countsShape.transform(withTotal),
-  views: z.array(countsShape.extend({ path: z.string() }).transform(withTotal)),
+export const pageViewsResponse: z.ZodType<PageViews> = z.object({
+  totals: countsSchema.transform(withTotal),
+  views: z.array(countsSchema.extend({ path: z.string() }).transform(withTotal)),
   hasMore: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]),
 });
 
 /** The platform's words in an error answer (`error`, else `message`), or in the `error` of a failed job. */
-export function errorTextFrom(value: unknown, clean: Clean): string | undefined {
+export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
   const inner = fieldOf(value, 'error');
   const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
-  return candidates.map((candidate) => textFrom(candidate, clean)).find((text) => text !== undefined);
+  return candidates.map((candidate) => parseText(candidate, clean)).find((text) => text !== undefined);
 }
 
 function fieldOf(value: unknown, name: string): unknown {
@@ -203,11 +211,11 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-function textFrom(value: unknown, clean: Clean): string | undefined {
+function parseText(value: unknown, clean: CleanText): string | undefined {
   return typeof value === 'string' ? clean(value) || undefined : undefined;
 }
 
-function known<Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' {
+function parseStatus<Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' {
   return statuses.find((status) => status === raw.trim().toLowerCase()) ?? 'unknown';
 }
 
@@ -217,9 +225,11 @@ function isWebAddress(value: string): boolean {
   return (url?.protocol === 'https:' || url?.protocol === 'http:') && !/[\s\p{C}]/u.test(value);
 }
 
-type Present<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+type OmitUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 /** The same fields without those that are undefined. */
-function present<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
+function omitUndefined<T extends object>(fields: T): OmitUndefined<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as OmitUndefined<T>;
 }

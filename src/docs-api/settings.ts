@@ -1,13 +1,13 @@
 import { DocsApiSettingsError } from './errors.ts';
 
 /** Where requests go: `origin` without a slash at the end, `prefix` empty or beginning with one. */
-export interface Base {
+export interface BaseUrl {
   origin: string;
   prefix: string;
 }
 
 /** Reads the base address. Throws `DocsApiSettingsError`, which never repeats the address: it may hold a password. */
-export function baseFrom(baseUrl: string): Base {
+export function parseBaseUrl(baseUrl: string): BaseUrl {
   const url = URL.parse(baseUrl);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new DocsApiSettingsError(

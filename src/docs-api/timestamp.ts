@@ -11,19 +11,19 @@ const HTTP_DATE = /^[a-z]{3}, ?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|U
  * Epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date, epoch
  * seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside 2000–2200.
  */
-export function timestampFrom(value: unknown): number | undefined {
-  if (typeof value === 'number') return fromNumber(value);
+export function parseTimestamp(value: unknown): number | undefined {
+  if (typeof value === 'number') return parseNumber(value);
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (/^\d{9,17}(?:\.\d+)?$/u.test(text)) return fromNumber(Number(text));
-  return plausible(HTTP_DATE.test(text) ? Date.parse(text) : fromIso(text));
+  if (/^\d{9,17}(?:\.\d+)?$/u.test(text)) return parseNumber(Number(text));
+  return inRange(HTTP_DATE.test(text) ? Date.parse(text) : parseIso(text));
 }
 
-function fromNumber(value: number): number | undefined {
-  return MS_PER_UNIT.map((unit) => plausible(value * unit)).find((ms) => ms !== undefined);
+function parseNumber(value: number): number | undefined {
+  return MS_PER_UNIT.map((unit) => inRange(value * unit)).find((ms) => ms !== undefined);
 }
 
-function fromIso(text: string): number {
+function parseIso(text: string): number {
   const [, day, time = '00', zone = 'Z'] = ISO.exec(text) ?? [];
   if (day === undefined) return Number.NaN;
   try {
@@ -33,6 +33,6 @@ function fromIso(text: string): number {
   }
 }
 
-function plausible(ms: number): number | undefined {
+function inRange(ms: number): number | undefined {
   return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
 }

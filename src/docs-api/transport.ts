@@ -1,49 +1,49 @@
 import { type Dispatcher, errors } from 'undici';
 
 /** One request to send. Limits in milliseconds and bytes. */
-export interface Sending {
+export interface HttpRequest {
   origin: string;
   path: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
   /** Longest silence before the headers and between two parts of the body. */
-  silenceMs: number;
+  idleTimeoutMs: number;
   maxBytes: number;
   signal: AbortSignal;
 }
 
-/** An answer whose headers came. `text` is missing when its body did not come whole; then `broken` says why. */
-export interface Answer {
+/** An answer whose headers came. `text` is missing when its body did not come whole; then `bodyFailure` says why. */
+export interface HttpResponse {
   status: number;
   contentType: string;
   retryAfter: string | undefined;
   text?: string;
-  broken?: BodyBroken;
+  bodyFailure?: BodyFailure;
 }
 
-export type BodyBroken = { reason: 'too_large' } | { reason: 'cut_off'; cause: unknown };
+export type BodyFailure = { reason: 'too_large' } | { reason: 'cut_off'; cause: unknown };
 
 /** Error answers are only read for their text. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Sends once and reads the answer. Throws what undici throws when no answer came. Redirects are not followed. */
-export async function send(dispatcher: Dispatcher, sending: Sending): Promise<Answer> {
-  const response = await headersOf(dispatcher, sending);
+export async function send(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
+  const response = await sendRequest(dispatcher, request);
   const ok = response.statusCode >= 200 && response.statusCode < 300;
   return {
     status: response.statusCode,
     contentType: first(response.headers['content-type']) ?? '',
     retryAfter: first(response.headers['retry-after']),
-    ...(await readText(response, ok ? sending.maxBytes : Math.min(sending.maxBytes, MAX_ERROR_BYTES))),
+    ...(await readText(response, ok ? request.maxBytes : Math.min(request.maxBytes, MAX_ERROR_BYTES))),
   };
 }
 
 /** undici's own limit for headers is off by up to half a second, which a short one does not survive. */
-async function headersOf(dispatcher: Dispatcher, sending: Sending): Promise<Dispatcher.ResponseData> {
-  const { origin, path, method, headers, body = null, silenceMs, signal } = sending;
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new errors.HeadersTimeoutError()), silenceMs);
+async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
+  const { origin, path, method, headers, body = null, idleTimeoutMs, signal } = request;
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new errors.HeadersTimeoutError()), idleTimeoutMs);
   try {
     return await dispatcher.request({
       origin,
@@ -51,9 +51,9 @@ async function headersOf(dispatcher: Dispatcher, sending: Sending): Promise<Disp
       method,
       headers,
       body,
-      signal: AbortSignal.any([signal, silence.signal]),
+      signal: AbortSignal.any([signal, idle.signal]),
       headersTimeout: 0,
-      bodyTimeout: silenceMs,
+      bodyTimeout: idleTimeoutMs,
     });
   } finally {
     clearTimeout(timer);
@@ -67,23 +67,23 @@ function first(header: string | string[] | undefined): string | undefined {
 async function readText(
   { headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
-): Promise<{ text: string } | { broken: BodyBroken }> {
+): Promise<{ text: string } | { bodyFailure: BodyFailure }> {
   // Destroying a body that is still arriving makes it emit an error, also after we stopped reading.
   body.on('error', () => {});
   if (Number(first(headers['content-length'])) > maxBytes) {
     body.destroy();
-    return { broken: { reason: 'too_large' } };
+    return { bodyFailure: { reason: 'too_large' } };
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of body) {
       size += chunk.length;
-      if (size > maxBytes) return { broken: { reason: 'too_large' } };
+      if (size > maxBytes) return { bodyFailure: { reason: 'too_large' } };
       chunks.push(chunk);
     }
   } catch (cause) {
-    return { broken: { reason: 'cut_off', cause } };
+    return { bodyFailure: { reason: 'cut_off', cause } };
   }
   return { text: new TextDecoder().decode(Buffer.concat(chunks)) };
 }

@@ -1,21 +1,21 @@
 import { type ButtonParts, linkPlaceholder, type Part } from '../slack/blocks.ts';
 
 /** How the end of a link is shown, in each reader's own time. */
-export const LINK_END = '{date_short_pretty} {time}';
+export const LINK_END_FORMAT = '{date_short_pretty} {time}';
 
 /** Until when a link works, and what to mind; `endsAtMs` (epoch) is missing where the platform did not tell. */
-export function linkWorks(endsAtMs: number | undefined): Part[] {
+export function linkValidityParts(expiresAtMs: number | undefined): Part[] {
   const until: Part[] =
-    endsAtMs === undefined
+    expiresAtMs === undefined
       ? ["The platform didn't say how long the link works. "]
-      : ['The link works until ', { time: endsAtMs, format: LINK_END }, '. '];
+      : ['The link works until ', { time: expiresAtMs, format: LINK_END_FORMAT }, '. '];
   return [...until, 'Anyone who has it can download the bundle.'];
 }
 
 /** What stands where a link was. */
-export const linkEnded = (endedAtMs: number): Part[] => [
+export const linkExpiredParts = (expiredAtMs: number): Part[] => [
   '🔒 The link ended ',
-  { time: endedAtMs, format: LINK_END },
+  { time: expiredAtMs, format: LINK_END_FORMAT },
   '. The export is still there.',
 ];
 

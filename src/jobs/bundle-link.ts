@@ -4,9 +4,9 @@ import type { Timing } from '../runtime/timing.ts';
 import type { LinkStore } from '../store/links.ts';
 
 /** A link whose end the platform did not tell is forgotten after this time. */
-const LINK_WITHOUT_END_MS = 3_600_000;
+const DEFAULT_LINK_TTL_MS = 3_600_000;
 
-export interface MadeLink {
+export interface BundleLink {
   /** Its name in the link store. */
   link: string;
   /** When it stops working (epoch); missing when the platform did not tell. */
@@ -15,25 +15,25 @@ export interface MadeLink {
 }
 
 /** Has the platform make a fresh link to the bundle of a completed job, and keeps it under `name`. */
-export async function makeLink(
+export async function createBundleLink(
   docs: DocsApi,
   jobId: string,
   name: string,
   { links, stopping, now }: { links: LinkStore; stopping: AbortSignal; now: () => number },
-): Promise<MadeLink> {
+): Promise<BundleLink> {
   const { bundleUrl, expiresAt, sizeBytes } = await docs.createBundle(jobId, { signal: stopping });
-  await links.put(name, bundleUrl, expiresAt ?? now() + LINK_WITHOUT_END_MS);
+  await links.put(name, bundleUrl, expiresAt ?? now() + DEFAULT_LINK_TTL_MS);
   return { link: name, linkEndsAtMs: expiresAt, sizeBytes };
 }
 
 /** Whether a link that could not be made is worth another try at `nextMs`, having been wanted since `sinceMs`. */
-export function mayComeYet(
+export function shouldRetryLink(
   error: DocsApiError,
   nextMs: number,
   sinceMs: number,
   { timing }: { timing: Pick<Timing, 'giveUpMs'> },
 ): boolean {
   // A platform that has just completed a job may still call it incomplete for a moment.
-  const worthwhile = error.retryable || error.kind === 'conflict';
-  return worthwhile && nextMs <= sinceMs + timing.giveUpMs;
+  const isRetryable = error.retryable || error.kind === 'conflict';
+  return isRetryable && nextMs <= sinceMs + timing.giveUpMs;
 }

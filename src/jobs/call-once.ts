@@ -1,8 +1,8 @@
 import { Stopping } from '../runtime/stopping.ts';
-import type { StepStore } from '../store/calls.ts';
+import type { CallOnceStore } from '../store/calls.ts';
 
 /** What became of a call that must not happen twice. */
-export type OnceOutcome<T> =
+export type CallOnceOutcome<T> =
   | { kind: 'done'; value: T }
   /** The call certainly did not happen; its intent is forgotten, so it may be tried again. */
   | { kind: 'notHappened'; error: unknown }
@@ -15,10 +15,14 @@ export type OnceOutcome<T> =
  * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
  * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more.
  */
-export type Once = <T>(runId: string, step: string, call: () => Promise<T>) => Promise<OnceOutcome<T>>;
+export type CallOnce = <T>(
+  runId: string,
+  step: string,
+  call: () => Promise<T>,
+) => Promise<CallOnceOutcome<T>>;
 
-export interface OnceParts {
-  steps: StepStore;
+export interface CallOnceParts {
+  steps: CallOnceStore;
   /** The time limit of a call. */
   callMs: number;
   /** Added to it: an intent older than both belongs to nobody who still waits. */
@@ -31,20 +35,20 @@ export interface OnceParts {
   now: () => number;
 }
 
-export function createOnce(parts: OnceParts): Once {
+export function createCallOnce(parts: CallOnceParts): CallOnce {
   const { steps, callMs, marginMs, didNotHappen, stopping, newToken, now } = parts;
-  return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<OnceOutcome<T>> => {
+  return async <T>(runId: string, step: string, call: () => Promise<T>): Promise<CallOnceOutcome<T>> => {
     stopping.throwIfAborted();
     const token = newToken();
-    const begunAtMs = now();
-    const state = await steps.begin(runId, step, token, begunAtMs);
+    const startedAtMs = now();
+    const state = await steps.begin(runId, step, token, startedAtMs);
     if (state.kind === 'finished') return { kind: 'done', value: state.result as T };
     if (state.kind === 'open') {
       const forMs = Math.min(state.sinceMs - now(), 0) + callMs + marginMs;
       return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
     }
     // The intent took so long that others may already take the call for lost: it must not be made any more.
-    if (now() - begunAtMs > marginMs) {
+    if (now() - startedAtMs > marginMs) {
       await steps.clear(runId, step, token);
       return { kind: 'inFlight', forMs: 0 };
     }

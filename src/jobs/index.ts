@@ -22,12 +22,12 @@ export const jobs = [
 ] as const;
 
 /** Sees to it that a run is looked at by the job it names; with `now`, at once. */
-export async function ensureRun(
+export async function enqueueRun(
   queues: Queues,
   { id, job }: Pick<RunBase, 'id' | 'job'>,
   options?: { now: boolean },
 ): Promise<void> {
   const definition = jobs.find(({ name }) => name === job);
   if (definition === undefined) throw new Error(`No job is called ${job}`);
-  await queues.ensure(definition.queue, job, id, { runId: id }, options);
+  await queues.enqueue(definition.queue, job, id, { runId: id }, options);
 }

@@ -10,7 +10,7 @@ export type QueueName = (typeof queueNames)[number];
 export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };
 
 export const done: Outcome = { kind: 'done' };
-export const lookAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
+export const runAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
 
 /**
  * How long until a poll that is planned for `atMs`; 0 when that is past, or further ahead than any plan (`longestMs`):
@@ -40,7 +40,7 @@ export interface Job<Data, Context> {
 export const defineJob = <Data, Context>(job: Job<Data, Context>): Job<Data, Context> => job;
 
 /** How the subject of a job is listed, if it is. */
-export function entryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
+export function dueEntryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
   if (list === undefined) return undefined;
   return list === 'runs' ? { list, member: memberOf({ job, id }), runId: id } : { list, member: id };
 }

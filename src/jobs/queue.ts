@@ -8,7 +8,13 @@ export interface Queues {
    * Sees to it that the job's subject is looked at: adds a BullMQ job unless there is one, and has it run once
    * more if it is running just now. With `now`, one that waits for its time runs at once.
    */
-  ensure(queue: QueueName, job: string, id: string, data: object, options?: { now?: boolean }): Promise<void>;
+  enqueue(
+    queue: QueueName,
+    job: string,
+    id: string,
+    data: object,
+    options?: { now?: boolean },
+  ): Promise<void>;
   /** How much there is in each queue. */
   counts(): Promise<QueueCounts[]>;
   close(): Promise<void>;
@@ -26,10 +32,11 @@ export interface QueueCounts {
 const subjectOf = (job: string, id: string) => `${job}:${id}`;
 
 /** The `id` that `ensure` was given. */
-export const idOf = ({ name, opts }: Job): string => (opts.deduplication?.id ?? '').slice(name.length + 1);
+export const subjectIdOf = ({ name, opts }: Job): string =>
+  (opts.deduplication?.id ?? '').slice(name.length + 1);
 
 /** Has a job run that waits for its time. BullMQ does it without a look at any clock; other jobs stay as they are. */
-export async function runNow(job: Job): Promise<void> {
+export async function promoteJob(job: Job): Promise<void> {
   try {
     await job.promote();
   } catch (error) {
@@ -57,14 +64,14 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
   );
 
   return {
-    async ensure(queueName, job, id, data, { now = false } = {}) {
+    async enqueue(queueName, job, id, data, { now = false } = {}) {
       const deduplication = { id: subjectOf(job, id), keepLastIfActive: true };
       const bullJob = await queues.get(queueName)?.add(job, data, {
         deduplication,
         removeOnComplete: true,
         removeOnFail: { age: 7 * 24 * 3600 },
       });
-      if (now && bullJob !== undefined) await runNow(bullJob);
+      if (now && bullJob !== undefined) await promoteJob(bullJob);
     },
     counts: () =>
       Promise.all(

@@ -8,7 +8,7 @@ export interface SweeperParts {
 }
 
 /** What is given its job at the same time: fewer trips to Redis, and others still get their turn there. */
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 /** Again and again finds work that is overdue and sees to it that it is done. */
 export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): void } {
@@ -16,15 +16,15 @@ export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): vo
   let stopped = false;
 
   // One that cannot be given its job must not keep the others from theirs.
-  const failed = (error: unknown) => log.warn({ err: error }, 'sweep failed');
+  const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
 
   async function sweep() {
     try {
-      const found = await find();
-      for (let from = 0; from < found.length; from += AT_ONCE)
-        await Promise.all(found.slice(from, from + AT_ONCE).map((ensure) => ensure().catch(failed)));
+      const overdue = await find();
+      for (let from = 0; from < overdue.length; from += BATCH_SIZE)
+        await Promise.all(overdue.slice(from, from + BATCH_SIZE).map((wake) => wake().catch(logFailure)));
     } catch (error) {
-      failed(error);
+      logFailure(error);
     }
     if (!stopped) timer = setTimeout(sweep, everyMs);
   }

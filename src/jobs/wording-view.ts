@@ -1,10 +1,10 @@
 import { cut, oneLine } from '../slack/text.ts';
 
 /** Slack's limit for the value of a button. */
-export const BUTTON_VALUE = 2000;
+export const MAX_BUTTON_VALUE = 2000;
 
 /** A person's name, for use after an @ that mentions nobody. */
-export const person = (name: string) => cut(oneLine(name), 60);
+export const personName = (name: string) => cut(oneLine(name), 60);
 
 /** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
 export function shortId(id: string): string {
@@ -14,15 +14,15 @@ export function shortId(id: string): string {
 }
 
 /** The platform's own reason, in quotes: one line, cut. */
-export function platformSaid(reason: string | undefined): string {
-  const said = cut(oneLine(reason ?? ''), 300);
-  return said === '' ? 'The platform gave no reason.' : `The platform said: "${said}"`;
+export function platformReasonText(reason: string | undefined): string {
+  const text = cut(oneLine(reason ?? ''), 300);
+  return text === '' ? 'The platform gave no reason.' : `The platform said: "${text}"`;
 }
 
 /** To somebody of whom Slack tells nothing, since the app was installed without the scope for it. */
-export const unseenText =
+export const missingScopeText =
   "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 
 /** Who has to act on a rejected key. */
-export const keyRemedy = (adminsTold: boolean | undefined) =>
+export const keyRemedyText = (adminsTold: boolean | undefined) =>
   adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';

@@ -7,8 +7,8 @@ import { within } from '../runtime/within.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
-import { entryOf, type Job } from './job.ts';
-import { idOf, runNow } from './queue.ts';
+import { dueEntryOf, type Job } from './job.ts';
+import { promoteJob, subjectIdOf } from './queue.ts';
 
 /** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
@@ -58,33 +58,37 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   const jobErrors = createJobErrorStore(connection);
   const due = createDueStore(connection);
   /** Jobs that broke here since their last good look. */
-  const broken = new Set<string>();
+  const failing = new Set<string>();
 
-  async function look(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
+  async function runStep(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
     await ready;
-    const handBack = beginLook(bullJob, token, entryOf(definition.list, definition.name, idOf(bullJob)));
-    if (stopping.aborted) return handBack(0);
+    const requeue = beginStep(
+      bullJob,
+      token,
+      dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob)),
+    );
+    if (stopping.aborted) return requeue(0);
     const { success, data } = definition.data.safeParse(bullJob.data);
-    if (!success) return handBack(LONGEST_PAUSE_MS);
+    if (!success) return requeue(LONGEST_PAUSE_MS);
     if (bullJob.stalledCounter > POISON_STALLS)
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
     const name = `${definition.name}:${bullJob.id}`;
     let waitMs: number;
     try {
       const outcome = await definition.run(data, context);
-      if (broken.delete(name)) await jobErrors.clear(name);
+      if (failing.delete(name)) await jobErrors.clear(name);
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
-      if (error instanceof Stopping) return handBack(0);
+      if (error instanceof Stopping) return requeue(0);
       const errors = await jobErrors.add(name);
-      broken.add(name);
+      failing.add(name);
       // It is tried again; the end of that is an error.
       log.warn({ err: error, job: definition.name, data, errors }, 'a job broke');
-      if (errors >= POISON_ERRORS && broken.delete(name)) return giveUp(definition, data, error);
+      if (errors >= POISON_ERRORS && failing.delete(name)) return giveUp(definition, data, error);
       waitMs = backoffMs(timing, errors, 0.5);
     }
-    return handBack(waitMs);
+    return requeue(waitMs);
   }
 
   async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
@@ -97,32 +101,32 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
    * Returns how the job is handed back after the look that begins here: it waits, unless somebody woke its subject
    * meanwhile. A wake that comes later finds the job waiting, and has it run itself.
    */
-  function beginLook(bullJob: BullJob, token: string | undefined, entry: DueEntry | undefined) {
+  function beginStep(bullJob: BullJob, token: string | undefined, entry: DueEntry | undefined) {
     // Not waited for: Redis answers in order.
     const wakes = entry && due.wakes(entry);
     wakes?.catch(() => {});
     return async (waitMs: number): Promise<never> => {
       const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
       await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      if (entry && wakes !== undefined && !(await due.wait(entry, pauseMs, await wakes)))
-        await runNow(bullJob);
+      if (entry && wakes !== undefined && !(await due.postpone(entry, pauseMs, await wakes)))
+        await promoteJob(bullJob);
       throw new DelayedError();
     };
   }
 
   const queues = [...new Set(jobs.map(({ queue }) => queue))];
   const workers = queues.map((queue) => {
-    const here = jobs.filter((definition) => definition.queue === queue);
+    const queueJobs = jobs.filter((definition) => definition.queue === queue);
     const process = async (bullJob: BullJob, token: string | undefined) => {
-      const definition = here.find(({ name }) => name === bullJob.name);
-      if (definition !== undefined) return look(definition, bullJob, token);
+      const definition = queueJobs.find(({ name }) => name === bullJob.name);
+      if (definition !== undefined) return runStep(definition, bullJob, token);
       // A newer Docket's, as is one whose data cannot be read: it is left to that one.
-      return beginLook(bullJob, token, undefined)(LONGEST_PAUSE_MS);
+      return beginStep(bullJob, token, undefined)(LONGEST_PAUSE_MS);
     };
     const worker = new Worker(queue, process, {
       connection,
       prefix: PREFIX,
-      concurrency: Math.max(...here.map(({ concurrency }) => concurrency)),
+      concurrency: Math.max(...queueJobs.map(({ concurrency }) => concurrency)),
       lockDuration: timing.lockMs,
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.

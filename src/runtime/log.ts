@@ -34,28 +34,28 @@ export function scrub(line: string, secrets: readonly string[]): string {
 }
 
 /** Characters of a line, and of one text in a line that is longer. */
-const LONGEST_LINE = 32_000;
-const LONGEST_TEXT = 4000;
+const MAX_LINE_LENGTH = 32_000;
+const MAX_TEXT_LENGTH = 4000;
 
 /** A long text up to a space: what is cut through may be a secret that nothing recognizes any more. */
 function cutText(text: string): string {
-  if (text.length <= LONGEST_TEXT) return text;
-  return `${text.slice(0, Math.max(0, text.lastIndexOf(' ', LONGEST_TEXT)))}…`;
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  return `${text.slice(0, Math.max(0, text.lastIndexOf(' ', MAX_TEXT_LENGTH)))}…`;
 }
 
 /**
  * A line of JSON without what errors of Redis say of their command: its arguments hold what people wrote. Long texts
  * are cut, and where that is not enough, all is left out that is not always there.
  */
-export function shortened(line: string): string {
-  if (line.length <= LONGEST_LINE && !line.includes('"args"')) return line;
-  const short = `${JSON.stringify(JSON.parse(line, keptOf))}\n`;
-  if (short.length <= LONGEST_LINE) return short;
+export function shortenLine(line: string): string {
+  if (line.length <= MAX_LINE_LENGTH && !line.includes('"args"')) return line;
+  const short = `${JSON.stringify(JSON.parse(line, omitArgs))}\n`;
+  if (short.length <= MAX_LINE_LENGTH) return short;
   const { level, time, msg } = JSON.parse(short);
   return `${JSON.stringify({ level, time, msg, cut: true })}\n`;
 }
 
-function keptOf(key: string, value: unknown): unknown {
+function omitArgs(key: string, value: unknown): unknown {
   if (key === 'args') return undefined;
   return typeof value === 'string' ? cutText(value) : value;
 }
@@ -63,23 +63,23 @@ function keptOf(key: string, value: unknown): unknown {
 /** A JSON log whose every line is cut and scrubbed before it is written, whatever a library put into it. */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
   // The longest first: one may begin with another.
-  const worthHiding = secrets
+  const hideable = secrets
     .filter(({ length }) => length >= 6)
     .sort((one, other) => other.length - one.length);
   const options = {
     level,
     base: null,
-    hooks: { streamWrite: (line: string) => scrub(shortened(line), worthHiding) },
+    hooks: { streamWrite: (line: string) => scrub(shortenLine(line), hideable) },
   };
   return pino(options, destination ?? standardOutput());
 }
 
 /** Lines that could not be written are kept up to so many bytes: a full disk may have room again. */
-const MAX_UNWRITTEN = 1_000_000;
+const MAX_UNWRITTEN_BYTES = 1_000_000;
 
 /** Where it cannot be written to (a terminal that was closed, a full disk), Docket goes on, and ends, without it. */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN });
+  const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on('error', () => {});
   // Every line is written at once; this would try for ever what cannot be written.
   output.flushSync = () => {};
@@ -87,7 +87,11 @@ function standardOutput(): DestinationStream {
 }
 
 /** At most one entry per `everyMs` and text: a full Redis makes BullMQ report thousands of errors a second. */
-export function calmly(log: Log, now: () => number, everyMs = 10_000): (error: Error, text: string) => void {
+export function createThrottledWarn(
+  log: Log,
+  now: () => number,
+  everyMs = 10_000,
+): (error: Error, text: string) => void {
   const lastAt = new Map<string, number>();
   return (error, text) => {
     const name = `${text} ${error.name} ${'code' in error ? error.code : error.message.slice(0, 40)}`;

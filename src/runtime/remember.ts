@@ -1,5 +1,5 @@
 /** Answers remembered at once, so that a large workspace cannot fill the memory. */
-const REMEMBERED = 5000;
+const MAX_CACHED = 5000;
 
 export interface RememberParts {
   /** How long an answer may take before it is asked for again. */
@@ -21,7 +21,7 @@ export function remember<T>(
     const askedMs = now();
     const cached = known.get(id);
     if (cached && cached.untilMs > askedMs) return cached.value;
-    if (known.size >= REMEMBERED) known.clear();
+    if (known.size >= MAX_CACHED) known.clear();
     const entry = { value: load(id), untilMs: askedMs + timeoutMs };
     known.set(id, entry);
     entry.value.then(

@@ -10,9 +10,9 @@ export interface Timing {
   /** How long a look-up of a person or a user group is believed. */
   permissionCacheMs: number;
   /** The longest a private answer may take over `response_url` before the click is acknowledged without it. */
-  privateAnswerMs: number;
+  ephemeralMs: number;
   /** The longest that opening a dialog may hold up the answer to a command or a click. */
-  dialogMs: number;
+  modalMs: number;
   /** Time limit of one Slack Web API call; a post older than this without an answer is unclear. */
   slackCallMs: number;
   /** Time limit of one call of the docs API. */
@@ -55,8 +55,8 @@ export interface Timing {
   /** The longest `Retry-After` of a start that is waited for. */
   limitWaitMs: number;
   /** Bounds of the pause between two looks at an export job. */
-  lookMinMs: number;
-  lookMaxMs: number;
+  pollMinMs: number;
+  pollMaxMs: number;
   /** How long a running export may show no progress before people are told. */
   stalledAfterMs: number;
   /** How long an export job is watched. */
@@ -81,8 +81,8 @@ export const defaultTiming: Timing = {
   intakeMs: 1.6 * second,
   permissionMs: 0.9 * second,
   permissionCacheMs: 5 * minute,
-  privateAnswerMs: 0.6 * second,
-  dialogMs: 0.9 * second,
+  ephemeralMs: 0.6 * second,
+  modalMs: 0.9 * second,
   slackCallMs: 10 * second,
   docsCallMs: 15 * second,
   unclearMs: 2 * second,
@@ -105,8 +105,8 @@ export const defaultTiming: Timing = {
   retryMaxMs: 30 * second,
   giveUpMs: 5 * minute,
   limitWaitMs: 1 * hour,
-  lookMinMs: 1 * second,
-  lookMaxMs: 30 * second,
+  pollMinMs: 1 * second,
+  pollMaxMs: 30 * second,
   stalledAfterMs: 10 * minute,
   watchMs: 6 * hour,
   graceMs: 1 * minute,
@@ -117,7 +117,7 @@ export const defaultTiming: Timing = {
 };
 
 /** Times to live of records in Redis, in milliseconds. */
-export const keep = {
+export const retention = {
   /** A run and its messages: long enough for every button of a thread that people still read. */
   runMs: 30 * 24 * hour,
   /** Slack lets a `response_url` be used for 30 minutes. */

@@ -1,17 +1,17 @@
 import { within } from '../runtime/within.ts';
 import type { PartState } from './health.ts';
-import { answerJson, type HttpServer } from './http-server.ts';
+import { type HttpServer, sendJson } from './http-server.ts';
 
 /** What `/healthz` and `/readyz` answer from; each role adds what it knows. */
 export interface HealthChecks {
   /** Adds to the state of a part: of several states, the worst counts. Quick, and never rejects. */
-  part(name: string, state: () => Promise<PartState> | PartState): void;
+  addPart(name: string, state: () => Promise<PartState> | PartState): void;
   /** Adds what an operator has to act on: sentences with the fix while it lasts. */
-  problem(find: () => string | readonly string[] | undefined): void;
+  addProblem(find: () => string | readonly string[] | undefined): void;
   /** Adds what only a restart mends: while one of these holds, `/healthz` answers 503. */
-  stuck(find: () => boolean): void;
+  addStuck(find: () => boolean): void;
   /** From now on it is ready. */
-  started(): void;
+  markReady(): void;
 }
 
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
@@ -20,24 +20,24 @@ const worstFirst: PartState[] = ['down', 'unknown', 'up'];
  * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
  * can still tell people so.
  */
-export function serveHealth(server: HttpServer, now: () => number): HealthChecks {
-  const parts = new Map<string, Parameters<HealthChecks['part']>[1][]>();
-  const problems: Parameters<HealthChecks['problem']>[0][] = [];
+export function createHealthChecks(server: HttpServer, now: () => number): HealthChecks {
+  const parts = new Map<string, Parameters<HealthChecks['addPart']>[1][]>();
+  const problems: Parameters<HealthChecks['addProblem']>[0][] = [];
   const stuck: (() => boolean)[] = [];
   let ready = false;
 
-  async function stateOf(checks: Parameters<HealthChecks['part']>[1][]): Promise<PartState> {
+  async function stateOf(checks: Parameters<HealthChecks['addPart']>[1][]): Promise<PartState> {
     const states = await Promise.all(checks.map((check) => check()));
     return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
   }
 
   server.route('GET /healthz', (_, response) => {
     const alive = !stuck.some((find) => find());
-    answerJson(response, alive ? 200 : 503, { alive });
+    sendJson(response, alive ? 200 : 503, { alive });
   });
   server.route('GET /readyz', async (_, response) => {
     const states = [...parts].map(async ([name, checks]) => [name, await stateOf(checks)] as const);
-    answerJson(response, ready ? 200 : 503, {
+    sendJson(response, ready ? 200 : 503, {
       ready,
       atMs: now(),
       parts: Object.fromEntries(await Promise.all(states)),
@@ -46,10 +46,10 @@ export function serveHealth(server: HttpServer, now: () => number): HealthChecks
   });
 
   return {
-    part: (name, state) => void parts.set(name, [...(parts.get(name) ?? []), state]),
-    problem: (find) => void problems.push(find),
-    stuck: (find) => void stuck.push(find),
-    started() {
+    addPart: (name, state) => void parts.set(name, [...(parts.get(name) ?? []), state]),
+    addProblem: (find) => void problems.push(find),
+    addStuck: (find) => void stuck.push(find),
+    markReady() {
       ready = true;
     },
   };

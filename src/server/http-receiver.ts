@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
-import { answerJson, type HttpServer } from './http-server.ts';
-import { noteListeners, runListeners, UnreadableRequest } from './listeners.ts';
+import { type HttpServer, sendJson } from './http-server.ts';
+import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
 import type { RefusedRequests } from './refused-requests.ts';
 import { BodyRefused, createBodyReader } from './request-body.ts';
-import { readBytes } from './slack-request.ts';
-import { clockGap, isSigned, readSignature } from './slack-signature.ts';
+import { parseBytes } from './slack-request.ts';
+import { clockSkew, isSigned, readSignature } from './slack-signature.ts';
 
 /** Slack waits 3 s for an answer. */
-const ANSWER_MS = 2900;
+const ACKNOWLEDGE_MS = 2900;
 
 /** Slack checks the certificate of a command's address with `ssl_check=1` and a token, and does not sign that. */
 const MAX_SSL_CHECK_BYTES = 1000;
@@ -32,28 +32,28 @@ export function createHttpReceiver({ signingSecret, server, refused, now, log }:
   const readBody = createBodyReader();
   let app: App | undefined;
 
-  async function take(request: IncomingMessage, response: ServerResponse) {
-    const answer = (status: number) => void response.writeHead(status).end();
+  async function handle(request: IncomingMessage, response: ServerResponse) {
+    const respond = (status: number) => void response.writeHead(status).end();
     try {
       const signature = readSignature(request.headers);
-      if (signature === undefined) return answer((await isSslCheck(request)) ? 200 : 401);
-      const aheadS = clockGap(signature, now());
-      if (aheadS !== undefined) {
-        answer(401);
+      if (signature === undefined) return respond((await isSslCheck(request)) ? 200 : 401);
+      const skewS = clockSkew(signature, now());
+      if (skewS !== undefined) {
+        respond(401);
         // Whether Slack sent it, only the body tells.
-        if (isSigned(signature, await readBody(request), signingSecret)) refused.offTime(aheadS);
+        if (isSigned(signature, await readBody(request), signingSecret)) refused.clockSkewed(skewS);
         return;
       }
       const body = await readBody(request);
       if (!isSigned(signature, body, signingSecret)) {
-        refused.notSigned();
-        return answer(401);
+        refused.unsigned();
+        return respond(401);
       }
       refused.accepted();
-      await answerSigned(request.headers['content-type'], body, response);
+      await handleSigned(request.headers['content-type'], body, response);
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
-      if (!response.headersSent) answer(error.status);
+      if (!response.headersSent) respond(error.status);
     }
   }
 
@@ -63,33 +63,33 @@ export function createHttpReceiver({ signingSecret, server, refused, now, log }:
     return new URLSearchParams((await readBody(request)).toString()).get('ssl_check') === '1';
   }
 
-  async function answerSigned(contentType: string | undefined, bytes: Buffer, response: ServerResponse) {
-    const read = readBytes(contentType, bytes);
+  async function handleSigned(contentType: string | undefined, bytes: Buffer, response: ServerResponse) {
+    const read = parseBytes(contentType, bytes);
     switch (read?.kind) {
       case undefined:
         log.warn('a signed request is none that Docket can read');
         return void response.writeHead(400).end();
       case 'challenge':
-        return answerJson(response, 200, { challenge: read.challenge });
+        return sendJson(response, 200, { challenge: read.challenge });
       case 'rate limited':
         log.warn('Slack holds events back: there are too many');
         return void response.writeHead(200).end();
       case 'listeners':
-        return answerWithListeners(read.body, response);
+        return respondWithListeners(read.body, response);
     }
   }
 
-  async function answerWithListeners(body: Record<string, unknown>, response: ServerResponse) {
+  async function respondWithListeners(body: Record<string, unknown>, response: ServerResponse) {
     const status = (code: number) => void response.writeHead(code).end();
     if (app === undefined) return status(503);
     try {
-      const acknowledgement = await within(ANSWER_MS, runListeners(app, { body }));
+      const acknowledgement = await within(ACKNOWLEDGE_MS, runListeners(app, { body }));
       if (acknowledgement === undefined) {
         log.warn('no listener took a request');
         return status(404);
       }
       const { payload } = acknowledgement;
-      if (payload) answerJson(response, 200, payload);
+      if (payload) sendJson(response, 200, payload);
       else status(200);
     } catch (error) {
       const unreadable = error instanceof UnreadableRequest;
@@ -102,10 +102,10 @@ export function createHttpReceiver({ signingSecret, server, refused, now, log }:
   return {
     init(bolt) {
       app = bolt;
-      noteListeners(bolt);
+      trackListeners(bolt);
     },
     async start() {
-      server.route('POST /slack/events', take);
+      server.route('POST /slack/events', handle);
     },
     // The server waits for requests in work when it closes.
     async stop() {},

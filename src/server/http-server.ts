@@ -27,21 +27,21 @@ export class PortError extends Error {
 const DRAIN_MS = 3000;
 
 /** Requests that take longer to arrive are cut off: Slack waits 3 s for the answer. */
-const ARRIVE_MS = 5000;
+const RECEIVE_TIMEOUT_MS = 5000;
 
 /** Listens at once. Throws `PortError` when the port is taken, or not for this user. */
 export async function startHttpServer(
   setting: PortSetting,
   port: number,
   log: Log,
-  arriveMs = ARRIVE_MS,
+  receiveTimeoutMs = RECEIVE_TIMEOUT_MS,
 ): Promise<HttpServer> {
   const routes = new Map<string, HttpHandler>();
 
   const limits = {
-    headersTimeout: arriveMs,
-    requestTimeout: arriveMs,
-    connectionsCheckingInterval: arriveMs / 5,
+    headersTimeout: receiveTimeoutMs,
+    requestTimeout: receiveTimeoutMs,
+    connectionsCheckingInterval: receiveTimeoutMs / 5,
   };
   // Nothing of a request is logged: anybody can write an address.
   const server = createServer(limits, async (request, response) => {
@@ -97,7 +97,7 @@ async function listen(server: Server, setting: PortSetting, port: number): Promi
 }
 
 /** Answers with JSON that nobody on the way keeps. */
-export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response
     .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     .end(JSON.stringify(body));

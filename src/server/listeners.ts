@@ -17,7 +17,7 @@ export class UnreadableRequest extends Error {
 }
 
 /** To be called once for each app, before its listeners are added. */
-export function noteListeners(app: App): void {
+export function trackListeners(app: App): void {
   app.use(async ({ context, next }) => {
     context.progress.listeners = true;
     await next();
@@ -33,7 +33,7 @@ export async function runListeners(
   { body, retryNum, retryReason }: ListenerRequest,
 ): Promise<Acknowledgement | undefined> {
   const progress = { listeners: false };
-  let first: Acknowledgement | undefined;
+  let acknowledgement: Acknowledgement | undefined;
   try {
     await app.processEvent({
       body,
@@ -41,12 +41,12 @@ export async function runListeners(
       ...(retryReason !== undefined && { retryReason }),
       customProperties: { progress },
       async ack(payload: unknown) {
-        first ??= { payload };
+        acknowledgement ??= { payload };
       },
     });
   } catch (error) {
     if (progress.listeners) throw error;
     throw new UnreadableRequest('Bolt cannot read the request', { cause: error });
   }
-  return first;
+  return acknowledgement;
 }

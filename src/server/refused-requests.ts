@@ -3,8 +3,8 @@ import type { Log } from '../runtime/log.ts';
 /** What an operator has to hear when requests are refused: perhaps all of Slack's are. */
 export interface RefusedRequests {
   /** A request of Slack's is this far ahead of our clock, or behind it. */
-  offTime(aheadS: number): void;
-  notSigned(): void;
+  clockSkewed(aheadS: number): void;
+  unsigned(): void;
   /** A request was in order, so Slack's are. */
   accepted(): void;
   /** What is wrong, with the fix; nothing once a request was in order, or after a while without any. */
@@ -22,7 +22,7 @@ export function createRefusedRequests(log: Log, now: () => number): RefusedReque
   const loggedAtMs = new Map<string, number>();
 
   /** Logs it unless it has been logged a moment ago. */
-  function refuse(level: 'error' | 'warn', kind: string, problem: string) {
+  function report(level: 'error' | 'warn', kind: string, problem: string) {
     latest = { problem, atMs: now() };
     if (now() - (loggedAtMs.get(kind) ?? Number.NEGATIVE_INFINITY) < LOG_MS) return;
     loggedAtMs.set(kind, now());
@@ -30,15 +30,15 @@ export function createRefusedRequests(log: Log, now: () => number): RefusedReque
   }
 
   return {
-    offTime(aheadS) {
+    clockSkewed(aheadS) {
       const where = aheadS > 0 ? 'ahead of' : 'behind';
       const problem = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
-      refuse('error', 'clock', problem);
+      report('error', 'clock', problem);
     },
-    notSigned() {
+    unsigned() {
       const problem =
         'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
-      refuse('warn', 'secret', problem);
+      report('warn', 'secret', problem);
     },
     accepted() {
       latest = undefined;

@@ -7,7 +7,7 @@ const MAX_BYTES = 2_000_000;
 const MAX_OPEN_BYTES = 32_000_000;
 
 /** What a piece of a body takes beside its bytes, about: a body can be sent in millions of pieces. */
-const PIECE_BYTES = 200;
+const CHUNK_OVERHEAD_BYTES = 200;
 
 /** A body that was not read to its end; `status` is the answer to it. */
 export class BodyRefused extends Error {
@@ -30,7 +30,7 @@ interface OpenBody {
  * long together, the longest one: what Slack sends is short. How long a body may take is the server's matter.
  */
 export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_BYTES) {
-  const open = new Set<OpenBody>();
+  const openBodies = new Set<OpenBody>();
   let openBytes = 0;
 
   function receive(body: OpenBody, bytes: number) {
@@ -38,7 +38,7 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
     openBytes += bytes;
     if (body.bytes > maxBytes) body.refuse(new BodyRefused(413, 'too long'));
     while (openBytes > maxOpenBytes) {
-      const longest = [...open].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      const longest = [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one));
       longest.refuse(new BodyRefused(503, 'too many bodies at once'));
     }
   }
@@ -57,7 +57,7 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
     };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
-      receive(body, chunk.length + PIECE_BYTES);
+      receive(body, chunk.length + CHUNK_OVERHEAD_BYTES);
     };
     const onEnd = () => {
       resolve(Buffer.concat(chunks));
@@ -69,11 +69,11 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       // What still comes is dropped; without a listener, an error of the connection would end the process.
       request.on('error', () => {}).resume();
-      if (open.delete(body)) openBytes -= body.bytes;
+      if (openBodies.delete(body)) openBytes -= body.bytes;
       chunks.length = 0;
     }
 
-    open.add(body);
+    openBodies.add(body);
     request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onClose);
     return promise;
   };

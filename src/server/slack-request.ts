@@ -12,8 +12,8 @@ const id = text.min(1);
 const optionalText = text.optional();
 const user = z.looseObject({ id, name: optionalText, username: optionalText, team_id: text.nullish() });
 const team = z.looseObject({ id }).nullish();
-const place = z.looseObject({ id, name: optionalText });
-const asked = { user, team, trigger_id: text, response_url: optionalText };
+const channelSchema = z.looseObject({ id, name: optionalText });
+const interactionFields = { user, team, trigger_id: text, response_url: optionalText };
 
 // As much as the listeners take as given; Bolt itself rejects what it cannot read before they run.
 const event = z.looseObject({ event: z.looseObject({ type: id }) });
@@ -29,14 +29,14 @@ const command = z.looseObject({
   response_url: optionalText,
 });
 const actions = z.looseObject({
-  ...asked,
+  ...interactionFields,
   actions: z.array(z.looseObject({ action_id: text })).min(1),
-  channel: place.optional(),
+  channel: channelSchema.optional(),
 });
 const messageShortcut = z.looseObject({
-  ...asked,
+  ...interactionFields,
   callback_id: text,
-  channel: place,
+  channel: channelSchema,
   message_ts: id,
   message: z.looseObject({
     text: optionalText,
@@ -44,7 +44,7 @@ const messageShortcut = z.looseObject({
     attachments: z.array(z.unknown()).optional(),
   }),
 });
-const shortcut = z.looseObject({ ...asked, callback_id: text });
+const shortcut = z.looseObject({ ...interactionFields, callback_id: text });
 const input = z.looseObject({
   value: text.nullish(),
   selected_option: z.looseObject({ value: text }).nullish(),
@@ -64,7 +64,7 @@ const modal = z.looseObject({
 });
 const challenge = z.object({ type: z.literal('url_verification'), challenge: text });
 
-const byType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
+const schemaByType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
   ['message_action', messageShortcut],
   ['shortcut', shortcut],
   ['view_submission', modal],
@@ -74,18 +74,18 @@ const byType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
 const MAX_DEPTH = 64;
 
 /** Reads a body, sent as JSON or as a form. Returns nothing when it is none of Slack's. */
-export function readBytes(contentType: string | undefined, bytes: Buffer): SlackRequest | undefined {
+export function parseBytes(contentType: string | undefined, bytes: Buffer): SlackRequest | undefined {
   const sent = bytes.toString();
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
-    return readRequest(parseJson(sent));
+    return parseRequest(parseJson(sent));
   const form = new URLSearchParams(sent);
   const payload = form.get('payload');
-  return readRequest(payload === null ? Object.fromEntries(form) : parseJson(payload));
+  return parseRequest(payload === null ? Object.fromEntries(form) : parseJson(payload));
 }
 
 /** Returns nothing when the listeners could not read the body. */
-export function readRequest(body: unknown): SlackRequest | undefined {
+export function parseRequest(body: unknown): SlackRequest | undefined {
   if (!isObject(body) || isDeeper(body, MAX_DEPTH)) return undefined;
   const verification = challenge.safeParse(body);
   if (verification.success) return { kind: 'challenge', challenge: verification.data.challenge };
@@ -100,7 +100,7 @@ function schemaOf(body: Record<string, unknown>) {
   if (body.command !== undefined) return command;
   if (body.name !== undefined) return undefined;
   if (body.actions !== undefined) return actions;
-  return byType.get(body.type);
+  return schemaByType.get(body.type);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

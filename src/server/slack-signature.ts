@@ -19,7 +19,7 @@ export function readSignature(headers: IncomingHttpHeaders): Signature | undefin
 }
 
 /** How many seconds the request is ahead of our clock (behind when negative); nothing when that is little. */
-export function clockGap({ timestamp }: Signature, nowMs: number): number | undefined {
+export function clockSkew({ timestamp }: Signature, nowMs: number): number | undefined {
   const aheadS = Number(timestamp) - nowMs / 1000;
   return Math.abs(aheadS) > CLOCK_TOLERANCE_S ? Math.round(aheadS) : undefined;
 }

@@ -17,27 +17,27 @@ export interface Envelope {
   acknowledge(payload?: unknown): Promise<void>;
 }
 
-export interface LinkParts {
+export interface SocketLinkParts {
   appToken: string;
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'>;
   /** Works on an envelope, acknowledgement included; never rejects. */
-  take: (envelope: Envelope) => Promise<void>;
+  handle: (envelope: Envelope) => Promise<void>;
   log: Log;
 }
 
 /** One connection to Slack, from its opening to its end; it never opens again. */
-export interface Link {
+export interface SocketLink {
   /** Rejects when Slack does not take the connection. */
   opened: Promise<void>;
   /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is gone. */
-  over: Promise<string>;
+  ended: Promise<string>;
   /** Resolves when it is gone; until then it takes envelopes. */
   closed: Promise<void>;
   /** Resolves when nothing is in work. */
   idle(): Promise<void>;
   /** Ends it at once, in whatever state it is. What was written is still sent. */
-  hangUp(): void;
+  close(): void;
 }
 
 /** What was written may take so long to be sent before the connection is torn down. */
@@ -48,11 +48,11 @@ const FLUSH_MS = 200;
  * catch, and closing leaves its timer of 30 s behind (slackapi/node-slack-sdk#2656, #2771). So each client lives
  * for one connection, and that ends by ending its TCP sockets.
  */
-export function openLink({ appToken, apiUrl, timing, take, log }: LinkParts): Link {
+export function openSocketLink({ appToken, apiUrl, timing, handle, log }: SocketLinkParts): SocketLink {
   const work = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
-  const agent = agentWith(sockets);
-  const client = new PatientClient({
+  const agent = createAgent(sockets);
+  const client = new DrainingClient({
     appToken,
     autoReconnectEnabled: false,
     clientPingTimeout: timing.socketPongMs,
@@ -66,10 +66,10 @@ export function openLink({ appToken, apiUrl, timing, take, log }: LinkParts): Li
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
     },
-    logger: quietLogger(log),
+    logger: createQuietLogger(log),
   });
   client.on('slack_event', (event: SlackEvent) => {
-    const working = take({
+    const working = handle({
       body: event.body,
       acceptsPayload: event.accepts_response_payload === true,
       retryNum: event.retry_num,
@@ -80,24 +80,24 @@ export function openLink({ appToken, apiUrl, timing, take, log }: LinkParts): Li
   });
 
   const closed = new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
-  const asked = new Promise<string>((resolve) => client.once(RETIRE, resolve));
-  const over = Promise.race([asked, closed.then(() => 'closed')]);
+  const retireRequested = new Promise<string>((resolve) => client.once(RETIRE, resolve));
+  const ended = Promise.race([retireRequested, closed.then(() => 'closed')]);
   const opened = new Promise<void>((resolve, reject) => {
     // Not what `start` resolves with: that comes later than a wish of Slack's that follows its greeting at once.
     client.once('connected', () => resolve());
-    const refused = (why: string) => reject(new Error(`Slack did not take the connection: ${why}`));
-    void over.then(refused);
+    const fail = (why: string) => reject(new Error(`Slack did not take the connection: ${why}`));
+    void ended.then(fail);
     // It rejects with nothing at all when the connection breaks before Slack's greeting.
-    client.start().catch((error: unknown) => (error ? reject(error) : refused('closed')));
+    client.start().catch((error: unknown) => (error ? reject(error) : fail('closed')));
   });
   return {
     opened: within(timing.socketHelloMs, opened),
-    over,
+    ended,
     closed,
     async idle() {
       while (work.size > 0) await Promise.all(work);
     },
-    hangUp() {
+    close() {
       void agent.destroy().catch(() => {});
       for (const socket of sockets) {
         socket.destroySoon();
@@ -117,12 +117,15 @@ interface SlackEvent {
 }
 
 const RETIRE = 'docket_retire';
-const goodbye = z.object({ type: z.literal('disconnect'), reason: z.string().default('no reason') });
+const disconnectMessage = z.object({
+  type: z.literal('disconnect'),
+  reason: z.string().default('no reason'),
+});
 
 /** Slack's client would hang up as soon as Slack asks for it, with acknowledgements still to be sent. */
-class PatientClient extends SocketModeClient {
+class DrainingClient extends SocketModeClient {
   protected override async onWebSocketMessage(data: string | ArrayBuffer, isBinary: boolean) {
-    const said = goodbye.safeParse(typeof data === 'string' ? parseJson(data) : undefined);
+    const said = disconnectMessage.safeParse(typeof data === 'string' ? parseJson(data) : undefined);
     if (said.success) return void this.emit(RETIRE, said.data.reason);
     // An envelope without what it must hold makes it reject, which would end the process.
     return super.onWebSocketMessage(data, isBinary).catch((error) => void this.emit('error', error));
@@ -130,7 +133,7 @@ class PatientClient extends SocketModeClient {
 }
 
 /** An agent whose sockets are known also after they have become WebSockets. */
-function agentWith(sockets: Set<Socket>): Agent {
+function createAgent(sockets: Set<Socket>): Agent {
   const connect = buildConnector({ allowH2: false });
   return new Agent({
     allowH2: false,
@@ -145,14 +148,14 @@ function agentWith(sockets: Set<Socket>): Agent {
 }
 
 /** Below a warning the client writes down all that people say; what it warns of, we tell ourselves. */
-function quietLogger(log: Log): Logger {
-  const tell = (...parts: unknown[]) => log.debug({ by: 'socket-mode' }, parts.map(String).join(' '));
+function createQuietLogger(log: Log): Logger {
+  const logDebug = (...parts: unknown[]) => log.debug({ by: 'socket-mode' }, parts.map(String).join(' '));
   const nothing = () => {};
   return {
     debug: nothing,
     info: nothing,
-    warn: tell,
-    error: tell,
+    warn: logDebug,
+    error: logDebug,
     setLevel: nothing,
     getLevel: () => LogLevel.INFO,
     setName: nothing,

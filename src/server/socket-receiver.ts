@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
-import { slackApiError } from '../slack/errors.ts';
-import { noteListeners, runListeners, UnreadableRequest } from './listeners.ts';
-import { readRequest } from './slack-request.ts';
-import { type Envelope, type Link, type LinkParts, openLink } from './socket-link.ts';
+import { toSlackApiError } from '../slack/errors.ts';
+import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
+import { parseRequest } from './slack-request.ts';
+import { type Envelope, openSocketLink, type SocketLink, type SocketLinkParts } from './socket-link.ts';
 
 /** While one of them is being renewed, the other takes the envelopes. Slack allows an app ten in all. */
 const CONNECTIONS = 2;
@@ -17,8 +17,8 @@ const RETIRE_MS = 3000;
 /** How long work may hold up the end. */
 const DRAIN_MS = 1600;
 
-export interface SocketParts extends Omit<LinkParts, 'take' | 'timing'> {
-  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & LinkParts['timing'];
+export interface SocketParts extends Omit<SocketLinkParts, 'handle' | 'timing'> {
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & SocketLinkParts['timing'];
   random: () => number;
 }
 
@@ -35,14 +35,14 @@ export interface SocketReceiver extends Receiver {
  */
 export function createSocketReceiver({ random, ...parts }: SocketParts): SocketReceiver {
   const { timing, log } = parts;
-  const links = new Set<Link>();
-  const connected = new Set<Link>();
+  const links = new Set<SocketLink>();
+  const connected = new Set<SocketLink>();
   const stopping = new AbortController();
   const firstConnection = Promise.withResolvers<void>();
   let app: App | undefined;
-  let lines: Promise<void>[] = [];
+  let loops: Promise<void>[] = [];
 
-  async function take(envelope: Envelope) {
+  async function handle(envelope: Envelope) {
     if (app === undefined || stopping.signal.aborted) return;
     try {
       await acknowledgeAfter(app, envelope);
@@ -52,26 +52,26 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
   }
 
   /** Keeps one connection up as long as Docket runs. */
-  async function keepLine(line: number) {
+  async function maintainConnection(line: number) {
     // What Slack wants renewed still takes requests until the next one does.
-    const retired = new Set<Link>();
+    const retired = new Set<SocketLink>();
     let failures = 0;
     while (!stopping.signal.aborted) {
-      const link = openLink({ ...parts, take });
+      const link = openSocketLink({ ...parts, handle });
       links.add(link);
       let retryAfterMs = 0;
       try {
         await link.opened;
-        for (const old of retired) void end(old);
+        for (const old of retired) void retire(old);
         retired.clear();
         const openedAtMs = performance.now();
-        await use(link, line);
+        await serve(link, line);
         retired.add(link);
         // One that lasted was a good one: Slack renews each every few hours.
         if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
       } catch (error) {
-        void end(link);
-        if (!stopping.signal.aborted) retryAfterMs = tellFailure(line, error);
+        void retire(link);
+        if (!stopping.signal.aborted) retryAfterMs = logFailure(line, error);
       }
       failures += 1;
       const pauseMs = failures === 0 ? 0 : backoffMs(timing, failures, random());
@@ -80,19 +80,19 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
   }
 
   /** Takes requests over a connection until it is over. */
-  async function use(link: Link, line: number) {
+  async function serve(link: SocketLink, line: number) {
     connected.add(link);
     void link.closed.then(() => connected.delete(link));
     firstConnection.resolve();
     log.info({ line }, 'connected to Slack');
-    const reason = await link.over;
+    const reason = await link.ended;
     if (!stopping.signal.aborted) log.info({ line, reason }, 'a connection to Slack is over');
     if (reason === 'link_disabled') log.error("Socket Mode is off: turn it on in the Slack app's settings");
   }
 
   /** Answers how long Slack wants to be left alone. */
-  function tellFailure(line: number, error: unknown): number {
-    const problem = slackApiError('apps.connections.open', error);
+  function logFailure(line: number, error: unknown): number {
+    const problem = toSlackApiError('apps.connections.open', error);
     const fix = 'check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is on';
     if (problem.kind === 'token' || problem.kind === 'refused')
       log.error({ line, code: problem.code }, `Slack refuses the connection: ${fix}`);
@@ -103,21 +103,21 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
     return problem.retryAfterMs ?? 0;
   }
 
-  async function end(link: Link) {
+  async function retire(link: SocketLink) {
     await within(RETIRE_MS, link.idle()).catch(() => {});
-    link.hangUp();
+    link.close();
     links.delete(link);
   }
 
   return {
     init(bolt) {
       app = bolt;
-      noteListeners(bolt);
+      trackListeners(bolt);
     },
     connected: () => connected.size > 0,
 
     async start() {
-      lines = Array.from({ length: CONNECTIONS }, (_, index) => keepLine(index + 1));
+      loops = Array.from({ length: CONNECTIONS }, (_, index) => maintainConnection(index + 1));
       await within(START_MS, firstConnection.promise).catch(() => {});
     },
 
@@ -127,15 +127,15 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
       await within(DRAIN_MS, idle).catch(() =>
         log.warn('requests in work are cut off; Slack tells the people'),
       );
-      for (const link of links) link.hangUp();
-      await Promise.all(lines);
+      for (const link of links) link.close();
+      await Promise.all(loops);
     },
   };
 }
 
 /** Runs the listeners; what they answer goes with the acknowledgement. Unanswered, the request counts as failed. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
-  const request = readRequest(envelope.body);
+  const request = parseRequest(envelope.body);
   if (request === undefined) throw new UnreadableRequest('none that Docket can read');
   if (request.kind !== 'listeners') return envelope.acknowledge();
   const answer = await runListeners(app, { ...envelope, body: request.body });

@@ -40,11 +40,11 @@ const limits = { buttonLabel: 75, buttonValue: 2000, buttonUrl: 3000, textBytes:
 export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
   const elements = lines.flatMap((line, index) => [
     ...(index === 0 ? [] : [{ type: 'text' as const, text: '\n' }]),
-    ...line.filter((part) => !isEmpty(part)).map(richText),
+    ...line.filter((part) => !isEmpty(part)).map(toRichText),
   ]);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
-  if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(button) });
-  const text = lines.map((line) => line.map(spoken).join('')).join('\n');
+  if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(toButton) });
+  const text = lines.map((line) => line.map(toMrkdwn).join('')).join('\n');
   return { text: cutBytes(text, limits.textBytes), blocks };
 }
 
@@ -54,33 +54,38 @@ function isEmpty(part: Part): boolean {
   return ('bold' in part && part.bold === '') || ('code' in part && part.code === '');
 }
 
-function richText(part: Part): RichTextElement {
+function toRichText(part: Part): RichTextElement {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('bold' in part) return { type: 'text', text: part.bold, style: { bold: true } };
   if ('code' in part) return { type: 'text', text: part.code, style: { code: true } };
   if ('mention' in part) return { type: 'user', user_id: part.mention };
   if ('channel' in part) return { type: 'channel', channel_id: part.channel };
   if ('link' in part) return { type: 'link', url: part.link, text: part.label };
-  return { type: 'date', timestamp: toSeconds(part.time), format: part.format, fallback: utc(part.time) };
+  return {
+    type: 'date',
+    timestamp: toSeconds(part.time),
+    format: part.format,
+    fallback: formatUtc(part.time),
+  };
 }
 
-function spoken(part: Part): string {
+function toMrkdwn(part: Part): string {
   if (typeof part === 'string') return escapeText(part);
   if ('bold' in part) return escapeText(part.bold);
   if ('code' in part) return escapeText(part.code);
   if ('mention' in part) return `<@${part.mention}>`;
   if ('channel' in part) return `<#${part.channel}>`;
-  if ('link' in part) return linkText(part.link, part.label);
-  return `<!date^${toSeconds(part.time)}^${part.format}|${utc(part.time)}>`;
+  if ('link' in part) return mrkdwnLink(part.link, part.label);
+  return `<!date^${toSeconds(part.time)}^${part.format}|${formatUtc(part.time)}>`;
 }
 
 const toSeconds = (ms: number) => Math.floor(ms / 1000);
 
-function utc(ms: number): string {
+function formatUtc(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function button(parts: ButtonParts): Button {
+function toButton(parts: ButtonParts): Button {
   if (parts.label.length > limits.buttonLabel) throw new RangeError(`Button label too long: ${parts.label}`);
   if ((parts.value ?? '').length > limits.buttonValue)
     throw new RangeError(`Value too long: ${parts.action}`);
@@ -112,7 +117,7 @@ export function withPreface(original: Message, preface: Part[]): Message {
  */
 export async function fillLinks(
   original: Message,
-  find: (name: string) => Promise<string | undefined>,
+  findLink: (name: string) => Promise<string | undefined>,
 ): Promise<Message> {
   const blocks: KnownBlock[] = [];
   for (const block of original.blocks) {
@@ -130,16 +135,16 @@ export async function fillLinks(
         elements.push(element);
         continue;
       }
-      const url = await find(name);
+      const url = await findLink(name);
       if (url !== undefined && url.length <= limits.buttonUrl) elements.push({ ...(element as Button), url });
-      else if (url !== undefined) blocks.push(linkLine((element as Button).text.text, url));
+      else if (url !== undefined) blocks.push(linkBlock((element as Button).text.text, url));
     }
     if (elements.length > 0) blocks.push({ ...block, elements });
   }
   return { text: original.text, blocks };
 }
 
-function linkLine(label: string, url: string): KnownBlock {
+function linkBlock(label: string, url: string): KnownBlock {
   return {
     type: 'rich_text',
     elements: [{ type: 'rich_text_section', elements: [{ type: 'link', url, text: label }] }],
@@ -151,19 +156,21 @@ export function textOnly(original: Message): string {
   const links = original.blocks.flatMap((block) => {
     if (block.type === 'actions')
       return block.elements.flatMap((one) =>
-        one.type === 'button' && one.url ? [linkText(one.url, one.text.text)] : [],
+        one.type === 'button' && one.url ? [mrkdwnLink(one.url, one.text.text)] : [],
       );
     if (block.type !== 'rich_text') return [];
     const parts = block.elements.flatMap((section) =>
       section.type === 'rich_text_section' ? section.elements : [],
     );
-    return parts.flatMap((part) => (part.type === 'link' ? [linkText(part.url, part.text ?? part.url)] : []));
+    return parts.flatMap((part) =>
+      part.type === 'link' ? [mrkdwnLink(part.url, part.text ?? part.url)] : [],
+    );
   });
   return [original.text, ...links].join('\n');
 }
 
 /** A link in `mrkdwn`; nothing in the address can end it early. */
-function linkText(url: string, label: string): string {
+function mrkdwnLink(url: string, label: string): string {
   const address = escapeText(new URL(url).href).replaceAll('|', '%7C');
   return `<${address}|${escapeText(label)}>`;
 }

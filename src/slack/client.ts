@@ -5,11 +5,17 @@ import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
-import { SlackApiError, slackApiError } from './errors.ts';
-import { slackLogger } from './logger.ts';
-import { type DeliveryMark, type Marked, markedIn, metadataOf, type Page } from './marked.ts';
+import { SlackApiError, toSlackApiError } from './errors.ts';
+import { createSlackLogger } from './logger.ts';
+import {
+  type DeliveryMetadata,
+  type FoundMessage,
+  findMessages,
+  type PageRequest,
+  toMetadata,
+} from './marked.ts';
 import { personOf } from './person.ts';
-import { createScopeReport } from './scope-report.ts';
+import { createScopeReporter } from './scope-report.ts';
 import { createSlackClock } from './slack-clock.ts';
 import { createTokenGate } from './token-gate.ts';
 
@@ -23,7 +29,7 @@ export interface Identity {
   url: string;
 }
 
-export interface Posted {
+export interface PostedMessage {
   channel: string;
   ts: string;
 }
@@ -49,33 +55,33 @@ export interface SlackApi {
    * Opens a dialog, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
    * `unclear` when Slack did not answer within `timeoutMs`.
    */
-  openDialog(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void>;
+  openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void>;
   /** Replaces a person's Home tab. Code `not_enabled` when the app has none. */
   publishHome(userId: string, view: HomeView): Promise<void>;
   openDirectMessage(userId: string): Promise<string>;
   post(
     to: { channel: string; threadTs?: string },
     content: Message | string,
-    mark: DeliveryMark,
-  ): Promise<Posted>;
-  edit(at: Posted, content: Message | string): Promise<void>;
+    mark: DeliveryMetadata,
+  ): Promise<PostedMessage>;
+  edit(at: PostedMessage, content: Message | string): Promise<void>;
   /**
    * Shows a message to one person alone, until their client loads anew. It cannot be edited, and Slack does not say
    * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
    * in the conversation.
    */
-  whisper(to: { channel: string; user: string; threadTs?: string }, message: Message): Promise<void>;
+  postEphemeralTo(to: { channel: string; user: string; threadTs?: string }, message: Message): Promise<void>;
   /** Adds a reaction of the bot's own, by its name without colons; one that is there already counts. */
-  react(at: Posted, name: string): Promise<void>;
+  addReaction(at: PostedMessage, name: string): Promise<void>;
   /** Takes the bot's own reaction away; one that is gone already counts. */
-  unreact(at: Posted, name: string): Promise<void>;
+  removeReaction(at: PostedMessage, name: string): Promise<void>;
   /** What Slack's clock read at its last answer, and no later than it reads now; 0 where its answers do not tell. */
-  timeMs(): Promise<number>;
+  serverTimeMs(): Promise<number>;
   /** The messages of ours in a conversation or a thread, by the key of their mark, since a time of Slack's clock. */
-  marked(
+  findMessages(
     place: { channel: string; threadTs?: string },
     sinceMs: number,
-  ): Promise<ReadonlyMap<string, Marked>>;
+  ): Promise<ReadonlyMap<string, FoundMessage>>;
 }
 
 /**
@@ -106,15 +112,15 @@ export interface SlackApiOptions {
   timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
   log: Log;
   /** A clock that nobody sets, in milliseconds. */
-  upMs: () => number;
+  monotonicMs: () => number;
   /** Hears after every call whether Slack answered and took the token. */
   onCall: (answered: boolean) => void;
 }
 
 export function createSlackApi(options: SlackApiOptions): SlackApi {
-  const { token, apiUrl, timing, log, upMs, onCall } = options;
-  const gate = createTokenGate({ timing, upMs });
-  const clock = createSlackClock(upMs);
+  const { token, apiUrl, timing, log, monotonicMs, onCall } = options;
+  const gate = createTokenGate({ timing, monotonicMs });
+  const clock = createSlackClock(monotonicMs);
   // The client's own retries would post twice, and its answer to a 429 holds up every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -122,29 +128,29 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     timeout: timing.slackCallMs,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
-    logger: slackLogger(log),
+    logger: createSlackLogger(log),
     async fetch(url, init) {
-      const answer = await fetch(url, init);
-      clock.read(answer.headers.get('date'));
-      return answer;
+      const response = await fetch(url, init);
+      clock.update(response.headers.get('date'));
+      return response;
     },
   });
 
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
-  const reportScope = createScopeReport(log);
+  const reportScope = createScopeReporter(log);
 
   async function call<T>(
     method: keyof typeof methodScopes,
     run: () => Promise<T>,
-    limitMs?: number,
+    timeoutMs?: number,
   ): Promise<T> {
-    return gate.pass(method, async () => {
+    return gate.run(method, async () => {
       try {
-        const answer = await (limitMs === undefined ? run() : within(limitMs, run()));
+        const response = await (timeoutMs === undefined ? run() : within(timeoutMs, run()));
         onCall(true);
-        return answer;
+        return response;
       } catch (thrown) {
-        const error = slackApiError(method, thrown);
+        const error = toSlackApiError(method, thrown);
         onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
         reportScope(error);
         throw error;
@@ -167,8 +173,14 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     refusedForMs: gate.waitMs,
 
     async identity() {
-      const answer = await call('auth.test', () => web.auth.test());
-      const { team_id: teamId, enterprise_id: enterpriseId, user_id: botUserId, bot_id: botId, url } = answer;
+      const response = await call('auth.test', () => web.auth.test());
+      const {
+        team_id: teamId,
+        enterprise_id: enterpriseId,
+        user_id: botUserId,
+        bot_id: botId,
+        url,
+      } = response;
       if (!teamId || !botUserId || !botId || !url)
         throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
       own = { teamId, ...(enterpriseId && { enterpriseId }) };
@@ -178,7 +190,9 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     async person(userId) {
       // Without knowing our own workspace, everybody would count as a stranger.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
-      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(unlessForGood);
+      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
+        nobodyIfPermanent,
+      );
       if (user === 'nobody') return { id: userId, name: userId, fullMember: false, active: false };
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       return personOf(userId, user, own);
@@ -186,10 +200,10 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
 
     async groupMembers(groupId) {
       try {
-        const answer = await call('usergroups.users.list', () =>
+        const response = await call('usergroups.users.list', () =>
           web.usergroups.users.list({ usergroup: groupId }),
         );
-        return answer.users ?? [];
+        return response.users ?? [];
       } catch (error) {
         if (error instanceof SlackApiError && error.kind === 'missing') return undefined;
         throw error;
@@ -197,8 +211,8 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     },
 
     async groups() {
-      const answer = await call('usergroups.list', () => web.usergroups.list({}));
-      return (answer.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
+      const response = await call('usergroups.list', () => web.usergroups.list({}));
+      return (response.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
     },
 
     async channel(channelId) {
@@ -216,8 +230,8 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       return channel.name;
     },
 
-    async openDialog(triggerId, view, limitMs) {
-      await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), limitMs);
+    async openModal(triggerId, view, timeoutMs) {
+      await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
     },
 
     async publishHome(userId, view) {
@@ -231,18 +245,18 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     },
 
     async post({ channel, threadTs }, content, mark) {
-      const answer = await call('chat.postMessage', () =>
+      const response = await call('chat.postMessage', () =>
         web.chat.postMessage({
           channel,
           ...body(content),
           ...(threadTs !== undefined && { thread_ts: threadTs }),
-          metadata: metadataOf(mark),
+          metadata: toMetadata(mark),
           unfurl_links: false,
           unfurl_media: false,
         }),
       );
-      if (!answer.ts || !answer.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
-      return { channel: answer.channel, ts: answer.ts };
+      if (!response.ts || !response.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
+      return { channel: response.channel, ts: response.ts };
     },
 
     async edit({ channel, ts }, content) {
@@ -251,40 +265,40 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
     },
 
-    async whisper({ channel, user, threadTs }, message) {
+    async postEphemeralTo({ channel, user, threadTs }, message) {
       const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
       await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
     },
 
-    async react({ channel, ts: timestamp }, name) {
+    async addReaction({ channel, ts: timestamp }, name) {
       await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
-        unless('already_reacted'),
+        ignoreCode('already_reacted'),
       );
     },
 
-    async unreact({ channel, ts: timestamp }, name) {
+    async removeReaction({ channel, ts: timestamp }, name) {
       await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
-        unless('no_reaction'),
+        ignoreCode('no_reaction'),
       );
     },
 
-    async timeMs() {
+    async serverTimeMs() {
       if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
       return clock.nowMs() ?? 0;
     },
 
-    async marked(place, sinceMs) {
-      const read = (page: Page) =>
+    async findMessages(place, sinceMs) {
+      const read = (page: PageRequest) =>
         page.ts === undefined
           ? call('conversations.history', () => web.conversations.history(page))
           : call('conversations.replies', () => web.conversations.replies({ ...page, ts: page.ts ?? '' }));
-      return markedIn(place, sinceMs, read);
+      return findMessages(place, sinceMs, read);
     },
   };
 }
 
 /** Slack says the same of this person the next time: whoever it does not show may nothing. */
-function unlessForGood(error: unknown): { user: 'nobody' } {
+function nobodyIfPermanent(error: unknown): { user: 'nobody' } {
   if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
   throw error;
 }
@@ -294,6 +308,6 @@ const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: bo
   channel.is_private === false && !channel.is_im && !channel.is_mpim;
 
 /** Rejects with the error, unless it says that there is nothing left to do. */
-const unless = (done: string) => (error: unknown) => {
+const ignoreCode = (done: string) => (error: unknown) => {
   if (!(error instanceof SlackApiError) || error.code !== done) throw error;
 };

@@ -5,18 +5,18 @@ import type { LinkStore } from '../store/links.ts';
 import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { PeopleStore } from '../store/people.ts';
-import type { PaceStore } from '../store/rate-limit.ts';
+import type { RateLimitStore } from '../store/rate-limit.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import { editPace, holdWhenLimited, LIMITED_MS, postPace } from './rate-limits.ts';
-import { createSearch } from './search.ts';
+import { DEFAULT_RETRY_AFTER_MS, editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
+import { createLostPostSearch } from './search.ts';
 
 /** What a delivery wants next: nothing, or to be called again after a while. */
-export type Delivered = { kind: 'settled' } | { kind: 'again'; inMs: number };
+export type DeliveryResult = { kind: 'settled' } | { kind: 'again'; inMs: number };
 
 /** Brings Slack up to date with one message: posts it once, then edits it. */
-export type Deliver = (key: string) => Promise<Delivered>;
+export type Deliver = (key: string) => Promise<DeliveryResult>;
 
 export interface DeliveryParts {
   slack: SlackApi;
@@ -24,7 +24,7 @@ export interface DeliveryParts {
   links: LinkStore;
   people: PeopleStore;
   ownPosts: OwnPostStore;
-  pace: PaceStore;
+  rateLimiter: RateLimitStore;
   now: () => number;
   random: () => number;
   timing: Timing;
@@ -44,10 +44,10 @@ const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'prog
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
-const again = (inMs: number): Delivered => ({ kind: 'again', inMs });
+const runAgainIn = (inMs: number): DeliveryResult => ({ kind: 'again', inMs });
 
 /** A call that gave no result: the record as it was marked for it, and how that is read when it is certain or not. */
-interface Failed {
+interface FailedCall {
   record: MessageRecord;
   error: unknown;
   /** It did not happen: what the record was before. */
@@ -62,114 +62,121 @@ interface Failed {
  * again with what the first left.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, ownPosts, pace, now, random, timing, log } = parts;
-  const search = createSearch(parts);
+  const { slack, messages, links, people, ownPosts, rateLimiter, now, random, timing, log } = parts;
+  const search = createLostPostSearch(parts);
   /** For so long after a call was sent, or went without an answer, it may still take effect. */
   const effectMs = timing.slackCallMs + timing.unclearMs;
 
   return async (key) => {
     const record = await messages.load(key);
     if (record === undefined) {
-      await messages.forget(key);
+      await messages.unlist(key);
       return { kind: 'settled' };
     }
-    const isShown = record.deliveredHash === record.wanted.hash;
-    if (isShown && record.editUnclearUntilMs === undefined) return settled(key, record);
-    const refusedMs = slack.refusedForMs();
-    if (refusedMs > 0) return again(refusedMs);
+    const isDelivered = record.deliveredHash === record.wanted.hash;
+    if (isDelivered && record.editUnclearUntilMs === undefined) return finish(key, record);
+    const waitForTokenMs = slack.refusedForMs();
+    if (waitForTokenMs > 0) return runAgainIn(waitForTokenMs);
     try {
-      return await (record.ts === undefined ? post(key, record) : edit(key, record, isShown));
+      return await (record.ts === undefined ? post(key, record) : edit(key, record, isDelivered));
     } catch (error) {
-      return handle(key, { record, error, undone: {}, unclear: {} });
+      return handleFailure(key, { record, error, undone: {}, unclear: {} });
     }
   };
 
-  async function settled(key: string, { wanted }: MessageRecord): Promise<Delivered> {
-    return (await messages.settle(key, wanted.hash)) ? { kind: 'settled' } : again(0);
+  async function finish(key: string, { wanted }: MessageRecord): Promise<DeliveryResult> {
+    return (await messages.markDelivered(key, wanted.hash)) ? { kind: 'settled' } : runAgainIn(0);
   }
 
   /** Posts the message, unless it turns out to be there. */
-  async function post(key: string, record: MessageRecord): Promise<Delivered> {
+  async function post(key: string, record: MessageRecord): Promise<DeliveryResult> {
     const { wanted } = record;
     if (record.deleted && !isReposted(wanted)) {
-      const left = await messages.updateIf(key, record, { deliveredHash: wanted.hash });
-      return left ? settled(key, record) : again(0);
+      const left = await messages.updateIfUnchanged(key, record, { deliveredHash: wanted.hash });
+      return left ? finish(key, record) : runAgainIn(0);
     }
-    const target = await resolve(record);
-    if (target === undefined) return again(timing.retryMinMs);
+    const target = await resolveTarget(record);
+    if (target === undefined) return runAgainIn(timing.retryMinMs);
     const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
       // Later than can be: by the clock of a process that is ahead.
-      if (waitMs > effectMs) return changed(key, record, { checkAtMs: now() + effectMs }, effectMs);
-      if (waitMs > 0) return again(waitMs);
+      if (waitMs > effectMs) return saveAndRunAgain(key, record, { checkAtMs: now() + effectMs }, effectMs);
+      if (waitMs > 0) return runAgainIn(waitMs);
       const { teamId } = wanted;
-      const searched = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
-      if (searched.kind === 'wait') return again(searched.waitMs);
-      const { found } = searched;
+      const result = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
+      if (result.kind === 'wait') return runAgainIn(result.waitMs);
+      const { found } = result;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
-        if (isRoot) await ownPosts.posted(teamId, channel, key, ts);
+        if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
         const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
-        return changed(key, record, { ...adopted, ...forgetPost });
+        return saveAndRunAgain(key, record, { ...adopted, ...forgetPost });
       }
     }
 
-    const pacer = postPace(target.channel, timing);
-    const turn = { of: key, rank: rankOf(wanted), sinceMs: now(), by: wanted.by };
-    const waitMs = await pace.take(pacer, turn);
-    if (waitMs > 0) return again(waitMs);
-    if (isRoot) await ownPosts.posting(wanted.teamId, target.channel, key);
-    const postedAtMs = record.postedAtMs ?? (await slack.timeMs());
+    const rateLimit = postRateLimit(target.channel, timing);
+    const slotRequest = { id: key, rank: rankOf(wanted), sinceMs: now(), group: wanted.by };
+    const waitMs = await rateLimiter.takeSlot(rateLimit, slotRequest);
+    if (waitMs > 0) return runAgainIn(waitMs);
+    if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
+    const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());
     const markedAtMs = now();
     const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
-    if (!(await messages.updateIf(key, record, mark))) return again(0);
-    const filled = await content(record);
+    if (!(await messages.updateIfUnchanged(key, record, mark))) return runAgainIn(0);
+    const filled = await renderContent(record);
     // Redis took its time: the mark no longer covers the length of a call, and others may look too soon.
-    if (now() - markedAtMs > timing.unclearMs) return again(0);
+    if (now() - markedAtMs > timing.unclearMs) return runAgainIn(0);
     try {
-      const mine = { key, hash: wanted.hash };
-      const posted = await slack.post(target, filled, mine).catch(holdWhenLimited(pace, pacer));
+      const metadata = { key, hash: wanted.hash };
+      const posted = await slack
+        .post(target, filled, metadata)
+        .catch(holdWhenLimited(rateLimiter, rateLimit));
       const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
       await messages.update(key, { ...known, ...forgetPost });
-      if (isRoot) await ownPosts.posted(wanted.teamId, posted.channel, key, posted.ts);
+      if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
       // A proof that this post did not happen says nothing of an earlier one.
       const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
       const unclear = { checkAtMs: now() + timing.unclearMs };
-      return handle(key, { record: { ...record, ...mark }, error, undone, unclear });
+      return handleFailure(key, { record: { ...record, ...mark }, error, undone, unclear });
     }
-    return settled(key, record);
+    return finish(key, record);
   }
 
   /** Edits the message; once more what it `isShown` to show, when an earlier edit may have taken its place. */
-  async function edit(key: string, record: MessageRecord, isShown: boolean): Promise<Delivered> {
+  async function edit(key: string, record: MessageRecord, isDelivered: boolean): Promise<DeliveryResult> {
     const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
     const unclearMs = Math.min(editUnclearUntilMs - now(), effectMs);
-    if (isShown && unclearMs > 0) return again(unclearMs);
+    if (isDelivered && unclearMs > 0) return runAgainIn(unclearMs);
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
-    if (gapMs > 0) return again(Math.min(gapMs, timing.editGapMs));
-    const pacer = editPace(wanted.teamId, timing);
+    if (gapMs > 0) return runAgainIn(Math.min(gapMs, timing.editGapMs));
+    const rateLimit = editRateLimit(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
-    const waitMs = await pace.take(pacer, { of: key, rank: rankOf(wanted), sinceMs, by: wanted.by });
-    if (waitMs > 0) return again(waitMs);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, {
+      id: key,
+      rank: rankOf(wanted),
+      sinceMs,
+      group: wanted.by,
+    });
+    if (waitMs > 0) return runAgainIn(waitMs);
     const markedAtMs = now();
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };
-    if (!(await messages.updateIf(key, record, mark))) return again(0);
-    const filled = await content(record);
-    if (now() - markedAtMs > timing.unclearMs) return again(0);
+    if (!(await messages.updateIfUnchanged(key, record, mark))) return runAgainIn(0);
+    const filled = await renderContent(record);
+    if (now() - markedAtMs > timing.unclearMs) return runAgainIn(0);
     // That of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };
     try {
-      await slack.edit({ channel, ts }, filled).catch(holdWhenLimited(pace, pacer));
+      await slack.edit({ channel, ts }, filled).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
-      return handle(key, {
+      return handleFailure(key, {
         record: marked,
         error,
         undone,
@@ -178,77 +185,82 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
     const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
     const isLast = editUnclearUntilMs <= now();
-    if (!isLast) return changed(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
-    const left = await messages.updateIf(key, marked, { ...known, editUnclearUntilMs: undefined });
-    return left ? settled(key, record) : again(0);
+    if (!isLast) return saveAndRunAgain(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
+    const left = await messages.updateIfUnchanged(key, marked, { ...known, editUnclearUntilMs: undefined });
+    return left ? finish(key, record) : runAgainIn(0);
   }
 
   /** Comes again, at once where somebody else has changed the record. */
-  async function changed(
+  async function saveAndRunAgain(
     key: string,
     record: MessageRecord,
     changes: DeliveryChanges,
     inMs = 0,
-  ): Promise<Delivered> {
-    return again((await messages.updateIf(key, record, changes)) ? inMs : 0);
+  ): Promise<DeliveryResult> {
+    return runAgainIn((await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0);
   }
 
   /** What to do about a call that gave no result. */
-  async function handle(key: string, { record, error, undone, unclear }: Failed): Promise<Delivered> {
+  async function handleFailure(
+    key: string,
+    { record, error, undone, unclear }: FailedCall,
+  ): Promise<DeliveryResult> {
     // The mark is taken back, or the next process would wait for this call to take effect.
-    if (error instanceof Stopping) await messages.updateIf(key, record, undone);
+    if (error instanceof Stopping) await messages.updateIfUnchanged(key, record, undone);
     if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
     // Another call finds out whether the token works again.
     if (kind === 'token' && error.retryAfterMs !== undefined)
-      return changed(key, record, undone, error.retryAfterMs);
+      return saveAndRunAgain(key, record, undone, error.retryAfterMs);
     const failures = (record.failures ?? 0) + 1;
     log.warn({ message: key, kind, code, method, failures }, 'Slack call failed');
 
     switch (kind) {
       case 'limited':
-        return changed(key, record, undone, error.retryAfterMs ?? LIMITED_MS);
+        return saveAndRunAgain(key, record, undone, error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
       case 'unclear': {
         const pauseMs = Math.max(timing.unclearMs, backoffMs(timing, failures, random()));
-        return changed(key, record, { failures, ...unclear }, pauseMs);
+        return saveAndRunAgain(key, record, { failures, ...unclear }, pauseMs);
       }
       case 'unreachable':
       case 'token':
-        return changed(key, record, { failures, ...undone }, backoffMs(timing, failures, random()));
+        return saveAndRunAgain(key, record, { failures, ...undone }, backoffMs(timing, failures, random()));
       case 'missing':
-        if (method !== 'chat.update') return refuse(key, record, code);
+        if (method !== 'chat.update') return giveUp(key, record, code);
         // Somebody deleted it.
-        return changed(key, record, { deleted: true, ...forgetEdits });
+        return saveAndRunAgain(key, record, { deleted: true, ...forgetEdits });
       case 'blocks':
         log.error({ message: key, code, pointers }, 'Slack refused our blocks');
-        if (record.textOnly) return refuse(key, record, code);
-        return changed(key, record, { textOnly: true, ...undone });
+        if (record.textOnly) return giveUp(key, record, code);
+        return saveAndRunAgain(key, record, { textOnly: true, ...undone });
       case 'place':
       case 'refused':
-        return refuse(key, record, code);
+        return giveUp(key, record, code);
     }
   }
 
   /** Slack refuses it for good: whom it concerns gets it by direct message, once; else it is recorded. */
-  async function refuse(key: string, record: MessageRecord, code: string): Promise<Delivered> {
+  async function giveUp(key: string, record: MessageRecord, code: string): Promise<DeliveryResult> {
     const { wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
-      return changed(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost });
+      return saveAndRunAgain(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost });
     }
     log.error({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, editUnclearUntilMs: undefined, ...forgetPost };
-    return (await messages.updateIf(key, record, known)) ? settled(key, record) : again(0);
+    return (await messages.updateIfUnchanged(key, record, known)) ? finish(key, record) : runAgainIn(0);
   }
 
   /** Where to post; nothing while the message above it is not there yet. */
-  async function resolve(record: MessageRecord): Promise<{ channel: string; threadTs?: string } | undefined> {
+  async function resolveTarget(
+    record: MessageRecord,
+  ): Promise<{ channel: string; threadTs?: string } | undefined> {
     const { teamId, place } = record.wanted;
     if (record.movedTo !== undefined) return { channel: await directMessage(teamId, record.movedTo) };
     if ('channel' in place) return place;
     if ('user' in place) return { channel: await directMessage(teamId, place.user) };
-    const above = await messages.state(place.under);
-    if (above.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', above.code);
-    return above.kind === 'shown' ? { channel: above.channel, threadTs: above.ts } : undefined;
+    const parent = await messages.state(place.under);
+    if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
+    return parent.kind === 'shown' ? { channel: parent.channel, threadTs: parent.ts } : undefined;
   }
 
   async function directMessage(teamId: string, userId: string): Promise<string> {
@@ -259,7 +271,12 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return channel;
   }
 
-  async function content({ wanted, movedTo, refusal, ...record }: MessageRecord): Promise<Message | string> {
+  async function renderContent({
+    wanted,
+    movedTo,
+    refusal,
+    ...record
+  }: MessageRecord): Promise<Message | string> {
     const preface = movedPreface(refusal ?? '');
     const whole = movedTo === undefined ? wanted : withPreface(wanted, [preface]);
     const filled = await fillLinks(whole, links.get);

@@ -52,10 +52,11 @@ export class SlackApiError extends Error {
   }
 }
 
-const forGood = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
+const permanentKinds = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
 
 /** Whether Slack will say the same the next time. */
-export const isForGood = (error: unknown) => error instanceof SlackApiError && forGood.has(error.kind);
+export const isPermanent = (error: unknown) =>
+  error instanceof SlackApiError && permanentKinds.has(error.kind);
 
 /** Whether Slack refused a call since the app was installed without the scope for it. */
 export const lacksScope = (error: unknown) =>
@@ -121,7 +122,7 @@ const notSent = new Set([
 ]);
 
 /** Turns whatever the Web API client threw into a typed error. */
-export function slackApiError(method: string, error: unknown): SlackApiError {
+export function toSlackApiError(method: string, error: unknown): SlackApiError {
   if (error instanceof SlackApiError) return error;
   if (error instanceof WebAPIRateLimitedError) {
     return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
@@ -130,7 +131,7 @@ export function slackApiError(method: string, error: unknown): SlackApiError {
     // The client hands over an answer that is no JSON as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
-    const needed = scopesIn((error.data as { needed?: unknown }).needed);
+    const needed = parseScopes((error.data as { needed?: unknown }).needed);
     return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, {
       pointers,
       ...(needed !== undefined && { needed }),
@@ -146,7 +147,7 @@ export function slackApiError(method: string, error: unknown): SlackApiError {
 }
 
 /** Names of scopes, with commas between them; nothing when it is anything else. */
-const scopesIn = (value: unknown) =>
+const parseScopes = (value: unknown) =>
   typeof value === 'string' && /^[a-z:._,-]{1,200}$/.test(value) ? value : undefined;
 
 /** The system's word for what broke, found below any wrapping errors. */

@@ -4,46 +4,46 @@ import type { Identity, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 
 /** Fewer failures in a row may be a moment's, and nothing that anybody has to mend. */
-const FAILURES = 3;
+const FAILURES_BEFORE_ERROR = 3;
 
 /** Slack answered that it does not know us, which no repeat changes. */
 const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
 /** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
-export interface IdentityKeeper {
+export interface IdentitySource {
   current(): Identity | undefined;
   /** Resolves after the first answer, good or bad. */
   start(): Promise<void>;
   stop(): void;
 }
 
-export function keepIdentity(
+export function createIdentity(
   slack: SlackApi,
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
   log: Log,
-): IdentityKeeper {
+): IdentitySource {
   let identity: Identity | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  async function ask(failures: number) {
+  async function load(failures: number) {
     try {
       identity = await slack.identity();
       log.info({ team: identity.teamId, bot: identity.botUserId }, 'Slack knows the bot');
     } catch (error) {
-      const level = isRefused(error) || failures >= FAILURES ? 'error' : 'warn';
+      const level = isRefused(error) || failures >= FAILURES_BEFORE_ERROR ? 'error' : 'warn';
       log[level](
         { err: error },
         'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL',
       );
-      if (!stopped) timer = setTimeout(() => void ask(failures + 1), backoffMs(timing, failures, 0.5));
+      if (!stopped) timer = setTimeout(() => void load(failures + 1), backoffMs(timing, failures, 0.5));
     }
   }
 
   return {
     current: () => identity,
-    start: () => ask(1),
+    start: () => load(1),
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -9,7 +9,7 @@ const wholeBody = /^http request (body|result|headers)/;
  * Our log in the form that Slack's packages want. What they say below a warning is for tracing only, and none of it is
  * an error of ours to act on: whoever called them decides that.
  */
-export function slackLogger(log: Log): Logger {
+export function createSlackLogger(log: Log): Logger {
   const text = (parts: unknown[]) => parts.map(String).join(' ');
   return {
     debug(...parts) {

@@ -1,11 +1,11 @@
 /** The mark of a message of ours, kept in its metadata, by which it is found again after an unclear post. */
-export interface DeliveryMark {
+export interface DeliveryMetadata {
   key: string;
   hash: string;
 }
 
 /** A message of ours as Slack has it, and the hash of what was posted. */
-export interface Marked {
+export interface FoundMessage {
   channel: string;
   ts: string;
   hash: string;
@@ -13,16 +13,19 @@ export interface Marked {
 
 const EVENT_TYPE = 'docket_message';
 
-export const metadataOf = (mark: DeliveryMark) => ({ event_type: EVENT_TYPE, event_payload: { ...mark } });
+export const toMetadata = (delivery: DeliveryMetadata) => ({
+  event_type: EVENT_TYPE,
+  event_payload: { ...delivery },
+});
 
 /** Clocks inside Slack may differ by this much, in seconds. */
-const CLOCK_SLACK_S = 120;
+const CLOCK_TOLERANCE_S = 120;
 
 /** A busy conversation of many days, where the time of a post is not known. */
-const PAGES = 50;
+const MAX_PAGES = 50;
 
 /** Asks for one page of a conversation, or of the thread under `ts`. */
-export interface Page {
+export interface PageRequest {
   channel: string;
   ts?: string;
   oldest?: string;
@@ -32,26 +35,26 @@ export interface Page {
 }
 
 /** What `conversations.history` and `.replies` answer. */
-interface PageRead {
+interface PageResponse {
   messages?: { ts?: string; metadata?: { event_type?: string; event_payload?: object } }[];
   response_metadata?: { next_cursor?: string };
 }
 
 /** The messages of ours in a place, by the key of their mark, since a time of Slack's clock (epoch). */
-export async function markedIn(
+export async function findMessages(
   { channel, threadTs }: { channel: string; threadTs?: string },
   sinceMs: number,
-  read: (page: Page) => Promise<PageRead>,
-): Promise<ReadonlyMap<string, Marked>> {
-  const page: Page = { channel, limit: 200, include_all_metadata: true };
+  read: (page: PageRequest) => Promise<PageResponse>,
+): Promise<ReadonlyMap<string, FoundMessage>> {
+  const page: PageRequest = { channel, limit: 200, include_all_metadata: true };
   if (threadTs !== undefined) page.ts = threadTs;
-  if (sinceMs > 0) page.oldest = String(Math.floor(sinceMs / 1000) - CLOCK_SLACK_S);
-  const found = new Map<string, Marked>();
-  for (let pages = 0; pages < PAGES; pages += 1) {
+  if (sinceMs > 0) page.oldest = String(Math.floor(sinceMs / 1000) - CLOCK_TOLERANCE_S);
+  const found = new Map<string, FoundMessage>();
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const { messages = [], response_metadata: more } = await read(page);
     for (const { ts, metadata } of messages) {
       if (ts === undefined || metadata?.event_type !== EVENT_TYPE) continue;
-      const { key, hash = '' } = metadata.event_payload as Partial<DeliveryMark>;
+      const { key, hash = '' } = metadata.event_payload as Partial<DeliveryMetadata>;
       if (key !== undefined) found.set(key, { channel, ts, hash });
     }
     if (!more?.next_cursor) break;

@@ -2,17 +2,17 @@ import type { InputBlock, KnownBlock, ModalView, PlainTextElement, RichTextBlock
 import type { Message } from './blocks.ts';
 
 /** Slack's limit for the title of a modal, from its view reference. */
-const TITLE = 24;
+const MAX_TITLE_LENGTH = 24;
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
 /** A dialog that only says something, under a title of another one. */
 export const noticeView = (title: string, { blocks }: Message) =>
-  reportView(title.length > TITLE ? 'Docket' : title, blocks);
+  reportView(title.length > MAX_TITLE_LENGTH ? 'Docket' : title, blocks);
 
 /** A dialog to read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
-  return { type: 'modal', title: plainText(titled(title)), close: plainText('Close'), blocks };
+  return { type: 'modal', title: plainText(checkTitle(title)), close: plainText('Close'), blocks };
 }
 
 /** Text as it is, to be copied. */
@@ -34,15 +34,15 @@ export function formView(form: {
     type: 'modal',
     callback_id: callback,
     private_metadata: JSON.stringify(meta),
-    title: plainText(titled(title)),
+    title: plainText(checkTitle(title)),
     submit: plainText(submit),
     close: plainText('Cancel'),
     blocks: fields,
   };
 }
 
-function titled(title: string): string {
-  if (title.length > TITLE) throw new RangeError(`Dialog title too long: ${title}`);
+function checkTitle(title: string): string {
+  if (title.length > MAX_TITLE_LENGTH) throw new RangeError(`Dialog title too long: ${title}`);
   return title;
 }
 

@@ -1,7 +1,7 @@
 import type { Person } from '../policy.ts';
 import { type RememberParts, remember } from '../runtime/remember.ts';
 import { within } from '../runtime/within.ts';
-import { isForGood } from './errors.ts';
+import { isPermanent } from './errors.ts';
 import type { Mentions } from './markdown/message.ts';
 import type { Names } from './markdown/names.ts';
 
@@ -14,7 +14,7 @@ export class NamesUnknown extends Error {
  * People, channels and groups of one message that are looked up, of each kind. Slack allows about 100 look-ups of people
  * a minute, on which everybody's permission depends too.
  */
-const LOOKED_UP = 20;
+const MAX_LOOKUPS = 20;
 
 export interface NamesParts extends RememberParts {
   person: (userId: string) => Promise<Pick<Person, 'name'>>;
@@ -22,8 +22,8 @@ export interface NamesParts extends RememberParts {
   groups: () => Promise<readonly { id: string; handle: string }[]>;
 }
 
-const nothingForGood = (error: unknown) => {
-  if (isForGood(error)) return undefined;
+const undefinedIfPermanent = (error: unknown) => {
+  if (isPermanent(error)) return undefined;
   throw error;
 };
 
@@ -33,18 +33,22 @@ const nothingForGood = (error: unknown) => {
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = remember(parts, async (id) => {
-    const known = await parts.person(id).catch(nothingForGood);
+    const known = await parts.person(id).catch(undefinedIfPermanent);
     return known?.name;
   });
-  const channel = remember(parts, (id) => parts.channelName(id).catch(nothingForGood));
+  const channel = remember(parts, (id) => parts.channelName(id).catch(undefinedIfPermanent));
   const handles = remember(parts, async () => {
-    const groups = await parts.groups().catch(nothingForGood);
+    const groups = await parts.groups().catch(undefinedIfPermanent);
     return new Map(groups?.map(({ id, handle }) => [id, handle]));
   });
   const group = async (id: string) => (await handles('all')).get(id);
 
   return async ({ users, channels, groups }) => {
-    const found = Promise.all([namesOf(users, person), namesOf(channels, channel), namesOf(groups, group)]);
+    const found = Promise.all([
+      lookUpNames(users, person),
+      lookUpNames(channels, channel),
+      lookUpNames(groups, group),
+    ]);
     try {
       const [userNames, channelNames, groupNames] = await within(parts.timeoutMs, found);
       return { users: userNames, channels: channelNames, groups: groupNames };
@@ -54,10 +58,12 @@ export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<
   };
 }
 
-async function namesOf(
+async function lookUpNames(
   ids: readonly string[],
-  look: (id: string) => Promise<string | undefined>,
+  lookUp: (id: string) => Promise<string | undefined>,
 ): Promise<ReadonlyMap<string, string>> {
-  const known = await Promise.all(ids.slice(0, LOOKED_UP).map(async (id) => [id, await look(id)] as const));
+  const known = await Promise.all(
+    ids.slice(0, MAX_LOOKUPS).map(async (id) => [id, await lookUp(id)] as const),
+  );
   return new Map(known.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
 }

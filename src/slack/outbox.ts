@@ -3,7 +3,7 @@ import type { DeliveryState, MessageStore, Place, WantedMessage } from '../store
 import type { Message } from './blocks.ts';
 
 /** A message and where it belongs. `key` names it for good: showing the same key again edits the message. */
-export interface Shown {
+export interface OutboxMessage {
   key: string;
   place: Place;
   kind: WantedMessage['kind'];
@@ -23,8 +23,8 @@ export interface Shown {
 /** How messages should look now. Nobody else has anything posted; `delivery.ts` brings Slack up to date. */
 export interface Outbox {
   /** Records how a message should look. `version` grows: a late call with an older one changes nothing. */
-  show(teamId: string, shown: Shown, version: number): Promise<void>;
-  state(key: string): Promise<DeliveryState>;
+  publish(teamId: string, shown: OutboxMessage, version: number): Promise<void>;
+  deliveryState(key: string): Promise<DeliveryState>;
 }
 
 export interface OutboxParts {
@@ -36,13 +36,13 @@ export interface OutboxParts {
 
 export function createOutbox({ messages, wake, now }: OutboxParts): Outbox {
   return {
-    async show(teamId, { key, place, kind, message, ...rest }, version) {
+    async publish(teamId, { key, place, kind, message, ...rest }, version) {
       const { text, blocks } = message;
       const hash = digest([place, text, blocks]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
-      if (await messages.want(key, wanted, version, now())) await wake(key);
+      if (await messages.setWanted(key, wanted, version, now())) await wake(key);
     },
-    state: messages.state,
+    deliveryState: messages.state,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Log } from '../runtime/log.ts';
 import { type RememberParts, remember } from '../runtime/remember.ts';
 import { within } from '../runtime/within.ts';
 import type { SlackApi } from './client.ts';
-import { isForGood } from './errors.ts';
+import { isPermanent } from './errors.ts';
 
 export interface PublicChannelsParts extends RememberParts {
   channel: SlackApi['channel'];
@@ -18,7 +18,7 @@ export function createPublicChannels(parts: PublicChannelsParts): (channelId: st
     try {
       return (await parts.channel(id)).isPublic;
     } catch (error) {
-      if (isForGood(error)) return false;
+      if (isPermanent(error)) return false;
       throw error;
     }
   });

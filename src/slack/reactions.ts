@@ -13,7 +13,7 @@ export interface Reactions {
    * keeps what was last wanted for it, and is forgotten once it has that. `version` grows: a late call with an older
    * one changes nothing.
    */
-  show(
+  publish(
     subject: ReactionSubject,
     wanted: ReadonlyMap<string, Reaction | undefined>,
     version: number,
@@ -21,7 +21,7 @@ export interface Reactions {
 }
 
 export interface ReactionsParts {
-  store: Pick<ReactionStore, 'want'>;
+  store: Pick<ReactionStore, 'setWanted'>;
   /** Sees to it that the reactions of a run are delivered. */
   wake: (runId: string) => Promise<void>;
   now: () => number;
@@ -29,8 +29,8 @@ export interface ReactionsParts {
 
 export function createReactions({ store, wake, now }: ReactionsParts): Reactions {
   return {
-    async show(subject, wanted, version) {
-      if (await store.want(subject, wanted, version, now())) await wake(subject.runId);
+    async publish(subject, wanted, version) {
+      if (await store.setWanted(subject, wanted, version, now())) await wake(subject.runId);
     },
   };
 }

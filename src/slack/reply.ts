@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Identity } from './client.ts';
-import { type MessageText, mentionedIn, messageMarkdown } from './markdown/message.ts';
+import { findMentions, type MessageText, messageToMarkdown } from './markdown/message.ts';
 
 /** What a person wrote in a channel or a thread. */
-export interface Written {
+export interface UserMessage {
   channel: string;
   /** With channel and team the identity of the message: an @mention arrives as two events with the same `ts`. */
   ts: string;
@@ -29,7 +29,7 @@ export interface Written {
 }
 
 /** Why an event is none of ours. */
-export type Ignored =
+export type IgnoreReason =
   | 'unreadable'
   | 'not a message'
   | 'our own'
@@ -41,11 +41,11 @@ export type Ignored =
   | 'not edited by a person';
 
 export type Reply =
-  | ({ kind: 'reply' } & Written)
+  | ({ kind: 'reply' } & UserMessage)
   /** A person changed the wording, at `editedTs`; the fields are those of the message as it is now. */
-  | ({ kind: 'edited'; editedTs: string } & Written)
-  | ({ kind: 'deleted' } & Pick<Written, 'channel' | 'ts' | 'threadTs' | 'parentUser'>)
-  | { kind: 'ignored'; why: Ignored };
+  | ({ kind: 'edited'; editedTs: string } & UserMessage)
+  | ({ kind: 'deleted' } & Pick<UserMessage, 'channel' | 'ts' | 'threadTs' | 'parentUser'>)
+  | { kind: 'ignored'; why: IgnoreReason };
 
 const id = z.string().min(1).optional().catch(undefined);
 const unknowns = z.array(z.unknown()).optional().catch(undefined);
@@ -90,10 +90,10 @@ const envelopeFields = z.object({
 });
 type Envelope = z.infer<typeof envelopeFields>;
 
-type Own = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
+type BotIdentity = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
 
 /** Subtypes of what a person wrote. A file alone, `/me`, and "also send to #channel" are among them. */
-const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /**
  * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` says who the bot is.
@@ -101,7 +101,7 @@ const WRITTEN = new Set([undefined, 'file_share', 'thread_broadcast', 'me_messag
  * `USLACK` or `USLACKBOT` without a subtype, a bot's posts have a `user`, and previews of links and edits of a bot are
  * `message_changed` as well.
  */
-export function readReply(event: unknown, envelope: unknown, own: Own): Reply {
+export function readReply(event: unknown, envelope: unknown, own: BotIdentity): Reply {
   const read = messageEvent.safeParse(event);
   if (!read.success) return ignored('unreadable');
   const { data } = read;
@@ -113,17 +113,17 @@ export function readReply(event: unknown, envelope: unknown, own: Own): Reply {
   return readMessage(data, data.channel, around, own);
 }
 
-const ignored = (why: Ignored): Reply => ({ kind: 'ignored', why });
+const ignored = (why: IgnoreReason): Reply => ({ kind: 'ignored', why });
 
-function readMessage(message: MessageFields, channel: string, around: Envelope, own: Own): Reply {
+function readMessage(message: MessageFields, channel: string, around: Envelope, own: BotIdentity): Reply {
   const { botUserId } = own;
   const { ts, user } = message;
-  const why = notByPerson(message, own.botUserId);
+  const why = nonPersonReason(message, own.botUserId);
   if (why) return ignored(why);
-  if (!WRITTEN.has(message.subtype)) return ignored('another subtype');
+  if (!PERSON_SUBTYPES.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
   const content = contentOf(message);
-  const mentions = mentionedIn(content);
+  const mentions = findMentions(content);
   const others = mentions.users.filter((other) => other !== botUserId && other !== user);
   const team = message.user_team ?? message.team ?? message.source_team;
   return {
@@ -142,10 +142,10 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   };
 }
 
-function notByPerson(
+function nonPersonReason(
   { user, bot_id, bot_profile }: MessageFields,
   botUserId: string,
-): Extract<Ignored, 'our own' | 'from a bot' | 'from Slack'> | undefined {
+): Extract<IgnoreReason, 'our own' | 'from a bot' | 'from Slack'> | undefined {
   if (user === botUserId) return 'our own';
   if (bot_id || bot_profile) return 'from a bot';
   return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
@@ -153,7 +153,7 @@ function notByPerson(
 
 type Event = z.infer<typeof messageEvent>;
 
-function readChange(event: Event, around: Envelope, own: Own): Reply {
+function readChange(event: Event, around: Envelope, own: BotIdentity): Reply {
   const { botUserId } = own;
   const { channel, message, previous_message: previous } = event;
   if (!message) return ignored('unreadable');
@@ -174,7 +174,7 @@ function readChange(event: Event, around: Envelope, own: Own): Reply {
 function readDeletion(event: Event, botUserId: string): Reply {
   const { channel, previous_message: previous } = event;
   const ts = event.deleted_ts ?? previous?.ts;
-  const why = previous && notByPerson(previous, botUserId);
+  const why = previous && nonPersonReason(previous, botUserId);
   if (why) return ignored(why);
   if (!ts) return ignored('unreadable');
   return { kind: 'deleted', channel, ts, ...(previous ? threadOf(previous) : {}) };
@@ -184,7 +184,7 @@ function threadOf({
   ts,
   thread_ts,
   parent_user_id,
-}: MessageFields): Pick<Written, 'threadTs' | 'parentUser'> {
+}: MessageFields): Pick<UserMessage, 'threadTs' | 'parentUser'> {
   if (thread_ts === undefined || thread_ts === ts) return {};
   return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
@@ -198,10 +198,10 @@ function contentOf({ text, blocks, attachments }: MessageFields): MessageText {
 }
 
 /** A long message is compared as Slack sent it, which is cheap, whoever wrote it. */
-const LONG = 8000;
+const LONG_TEXT = 8000;
 
 function isSameWording(previous: MessageFields, message: MessageFields): boolean {
-  if (Math.max(previous.text?.length ?? 0, message.text?.length ?? 0) > LONG)
+  if (Math.max(previous.text?.length ?? 0, message.text?.length ?? 0) > LONG_TEXT)
     return previous.text === message.text && isDeepStrictEqual(previous.blocks, message.blocks);
   return wording(previous) === wording(message);
 }
@@ -209,14 +209,14 @@ function isSameWording(previous: MessageFields, message: MessageFields): boolean
 /** What would be sent on, with ids for names: a preview of a link changes nothing of it. */
 function wording(message: MessageFields): string {
   const ids = { get: (id: string) => id };
-  return messageMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
+  return messageToMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
 }
 
 /**
  * The workspace whose installation of the app an event is for. In a channel that is shared with another one,
  * `team_id` may be that other one.
  */
-export function installedIn(envelope: unknown): string | undefined {
+export function installedTeamId(envelope: unknown): string | undefined {
   const { authorizations, context_team_id, team_id } = envelopeFields.safeParse(envelope).data ?? {};
   return authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
 }
@@ -225,7 +225,11 @@ export function installedIn(envelope: unknown): string | undefined {
  * Whoever is not proven to be from the workspace of the app, or from its Enterprise Grid, counts as from elsewhere, but
  * for channels that are shared with nobody.
  */
-function isExternal({ team, user_team, source_team }: MessageFields, around: Envelope, own: Own): boolean {
+function isExternal(
+  { team, user_team, source_team }: MessageFields,
+  around: Envelope,
+  own: BotIdentity,
+): boolean {
   if (around.is_ext_shared_channel === false) return false;
   const theirs = [user_team, team, source_team].filter((one) => one !== undefined);
   const isOurs = (id: string) => id === own.teamId || (id.startsWith('E') && id === own.enterpriseId);

@@ -2,7 +2,7 @@ import type { Log } from '../runtime/log.ts';
 import { lacksScope, type SlackApiError } from './errors.ts';
 
 /** Writes into the log which scope a method needs and the app lacks, once: nothing changes until an operator acts. */
-export function createScopeReport(log: Pick<Log, 'error'>): (error: SlackApiError) => void {
+export function createScopeReporter(log: Pick<Log, 'error'>): (error: SlackApiError) => void {
   const reported = new Set<string>();
   return (error) => {
     const { method, needed = 'more than the app has' } = error;

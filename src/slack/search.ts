@@ -1,11 +1,11 @@
 import type { Timing } from '../runtime/timing.ts';
-import type { PaceStore } from '../store/rate-limit.ts';
+import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { SlackApi } from './client.ts';
-import type { Marked } from './marked.ts';
-import { holdWhenLimited, readPace } from './rate-limits.ts';
+import type { FoundMessage } from './marked.ts';
+import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
 /** A post of ours whose outcome is not known. */
-export interface Sought {
+export interface LostPost {
   teamId: string;
   key: string;
   place: { channel: string; threadTs?: string };
@@ -16,24 +16,26 @@ export interface Sought {
 }
 
 /** What a search came to: a turn of Slack's is free in `waitMs`, or it is known whether the message is there. */
-export type Searched = { kind: 'wait'; waitMs: number } | { kind: 'known'; found: Marked | undefined };
+export type SearchResult =
+  | { kind: 'wait'; waitMs: number }
+  | { kind: 'known'; found: FoundMessage | undefined };
 
 /** One call to Slack that tells of every message in a place. */
-interface Look {
+interface HistoryRead {
   startedAtMs: number;
   sinceMs: number;
-  marked: Promise<ReadonlyMap<string, Marked>>;
+  marked: Promise<ReadonlyMap<string, FoundMessage>>;
 }
 
 /** The first that is looked for is not always the first that was posted. */
-const EARLIER_MS = 60_000;
+const MARGIN_MS = 60_000;
 
 /** How long what a call told is kept for other messages of the same place. */
-const KEPT_MS = 60_000;
+const CACHE_MS = 60_000;
 
 export interface SearchParts {
-  slack: Pick<SlackApi, 'marked'>;
-  pace: PaceStore;
+  slack: Pick<SlackApi, 'findMessages'>;
+  rateLimiter: RateLimitStore;
   timing: Pick<Timing, 'readsPerMinute'>;
   now: () => number;
 }
@@ -42,50 +44,50 @@ export interface SearchParts {
  * Looks for posts whose answers were lost. After an outage many of one place are looked for at once: one call answers
  * all whose time had come when it was made.
  */
-export function createSearch({
+export function createLostPostSearch({
   slack,
-  pace,
+  rateLimiter,
   timing,
   now,
-}: SearchParts): (sought: Sought) => Promise<Searched> {
-  const looks = new Map<string, Look>();
-  const turns = new Map<string, Promise<number>>();
+}: SearchParts): (sought: LostPost) => Promise<SearchResult> {
+  const reads = new Map<string, HistoryRead>();
+  const slots = new Map<string, Promise<number>>();
 
   return async ({ teamId, key, place, sinceMs, fromMs }) => {
-    const where = JSON.stringify([place.channel, place.threadTs]);
-    const made = lookOf();
-    if (made) return known(made);
-    const pacer = readPace(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
-    const shared = turns.get(where);
-    const turn =
+    const placeKey = JSON.stringify([place.channel, place.threadTs]);
+    const cached = cachedRead();
+    if (cached) return resultOf(cached);
+    const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
+    const shared = slots.get(placeKey);
+    const slot =
       shared ??
-      pace.take(pacer, { of: where, rank: 0, sinceMs }).finally(() => {
-        turns.delete(where);
+      rateLimiter.takeSlot(rateLimit, { id: placeKey, rank: 0, sinceMs }).finally(() => {
+        slots.delete(placeKey);
       });
-    turns.set(where, turn);
-    const waitMs = await turn;
+    slots.set(placeKey, slot);
+    const waitMs = await slot;
     if (waitMs > 0) return { kind: 'wait', waitMs };
-    const meanwhile = lookOf();
-    if (meanwhile) return known(meanwhile);
+    const newer = cachedRead();
+    if (newer) return resultOf(newer);
     if (shared) return { kind: 'wait', waitMs: 0 };
     const startedAtMs = now();
-    for (const [name, old] of looks) if (old.startedAtMs < startedAtMs - KEPT_MS) looks.delete(name);
-    const earlierMs = sinceMs - EARLIER_MS;
-    const marked = slack.marked(place, earlierMs).catch(holdWhenLimited(pace, pacer));
-    const look = { startedAtMs, sinceMs: earlierMs, marked };
-    looks.set(where, look);
-    return known(look);
+    for (const [name, old] of reads) if (old.startedAtMs < startedAtMs - CACHE_MS) reads.delete(name);
+    const earlierMs = sinceMs - MARGIN_MS;
+    const marked = slack.findMessages(place, earlierMs).catch(holdWhenLimited(rateLimiter, rateLimit));
+    const read = { startedAtMs, sinceMs: earlierMs, marked };
+    reads.set(placeKey, read);
+    return resultOf(read);
 
-    function lookOf(): Look | undefined {
-      const last = looks.get(where);
+    function cachedRead(): HistoryRead | undefined {
+      const last = reads.get(placeKey);
       return last && last.startedAtMs >= fromMs && last.sinceMs <= sinceMs ? last : undefined;
     }
 
-    async function known(look: Look): Promise<Searched> {
+    async function resultOf(read: HistoryRead): Promise<SearchResult> {
       try {
-        return { kind: 'known', found: (await look.marked).get(key) };
+        return { kind: 'known', found: (await read.marked).get(key) };
       } catch (error) {
-        if (looks.get(where) === look) looks.delete(where);
+        if (reads.get(placeKey) === read) reads.delete(placeKey);
         throw error;
       }
     }

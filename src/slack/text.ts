@@ -1,11 +1,11 @@
-import { visible } from './visible.ts';
+import { stripInvisible } from './visible.ts';
 
 /**
  * Text that came from people or the docs platform, made fit for one line of a message: no control characters and
  * nothing that nobody sees (it could hide or reorder what follows), white space folded.
  */
 export function oneLine(text: string): string {
-  return visible(text.replace(/(?!\s)\p{Cc}/gu, ''))
+  return stripInvisible(text.replace(/(?!\s)\p{Cc}/gu, ''))
     .replace(/\s+/gu, ' ')
     .trim();
 }
@@ -39,7 +39,7 @@ export function cutBytes(escaped: string, maxBytes: number): string {
 }
 
 /** Minutes and hours as people say them: "6 min", "2 h 5 min"; under a minute in seconds. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
@@ -49,7 +49,7 @@ export function duration(ms: number): string {
 }
 
 /** Bytes in decimal units: "18.4 MB". */
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const units = ['kB', 'MB', 'GB', 'TB'];
   let value = bytes / 1000;
@@ -62,15 +62,12 @@ export function size(bytes: number): string {
 }
 
 /** Whole numbers with separators: "12,480". */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   // What is added takes the sign off a zero.
   return (Math.round(value) + 0).toLocaleString('en-US');
 }
 
 /** The address that opens a message; `workspaceUrl` ends with a slash. */
-export function messageAddress(
-  workspaceUrl: string,
-  { channel, ts }: { channel: string; ts: string },
-): string {
+export function messageUrl(workspaceUrl: string, { channel, ts }: { channel: string; ts: string }): string {
   return `${workspaceUrl}archives/${channel}/p${ts.replace('.', '')}`;
 }

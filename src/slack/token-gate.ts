@@ -6,42 +6,43 @@ export interface TokenGate {
   /** For how long nobody may call, in milliseconds; 0 while the token works, and when it is time to find out. */
   waitMs(): number;
   /** Returns after the call, or rejects with kind `token` without having made it. */
-  pass<T>(method: string, call: () => Promise<T>): Promise<T>;
+  run<T>(method: string, call: () => Promise<T>): Promise<T>;
 }
 
 export interface TokenGateParts {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
   /** A clock that nobody sets, in milliseconds. */
-  upMs: () => number;
+  monotonicMs: () => number;
 }
 
-export function createTokenGate({ timing, upMs }: TokenGateParts): TokenGate {
+export function createTokenGate({ timing, monotonicMs }: TokenGateParts): TokenGate {
   let refused: { times: number; untilMs: number } | undefined;
-  const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - upMs())));
+  const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));
   const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
 
   return {
     waitMs,
-    async pass(method, call) {
-      const leftMs = waitMs();
+    async run(method, call) {
+      const remainingMs = waitMs();
       // Who the bot is has to be asked of the token alone.
-      if (leftMs > 0 && method !== 'auth.test')
-        throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: leftMs });
+      if (remainingMs > 0 && method !== 'auth.test')
+        throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: remainingMs });
       const before = refused;
       // As long as this call is under way, the others wait for it.
-      if (refused !== undefined) refused.untilMs = upMs() + timing.slackCallMs;
+      if (refused !== undefined) refused.untilMs = monotonicMs() + timing.slackCallMs;
       try {
-        const answer = await call();
+        const result = await call();
         refused = undefined;
-        return answer;
+        return result;
       } catch (error) {
-        const saw = outcomeOf(error);
+        const outcome = outcomeOf(error);
         const times = (before?.times ?? 0) + 1;
         // Of calls that were made at once, the first tells.
-        if (saw === 'refused' && refused === before) refused = { times, untilMs: upMs() + pauseMs(times) };
-        else if (saw === 'works') refused = undefined;
-        else if (saw === 'unknown' && refused !== undefined)
-          refused.untilMs = upMs() + pauseMs(refused.times);
+        if (outcome === 'refused' && refused === before)
+          refused = { times, untilMs: monotonicMs() + pauseMs(times) };
+        else if (outcome === 'works') refused = undefined;
+        else if (outcome === 'unknown' && refused !== undefined)
+          refused.untilMs = monotonicMs() + pauseMs(refused.times);
         throw error;
       }
     },

@@ -12,7 +12,7 @@ const joining = [
 const pictograph = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
 
 /** What shows nothing by itself and is needed all the same, from Unicode's UTS 51 and UAX 31. */
-const needed = [
+const keepPattern = [
   // The flags of England, Scotland and Wales are the only tag sequences that are recommended for interchange.
   String.raw`\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}`,
   String.raw`${pictograph}(?:\u200D${pictograph})*`,
@@ -21,9 +21,9 @@ const needed = [
   String.raw`(?<=\p{Script_Extensions=Mong})(?<!\p{Default_Ignorable_Code_Point})[\u180B-\u180F]`,
 ].join('|');
 
-const unseen = String.raw`\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]`;
+const invisiblePattern = String.raw`\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]`;
 
-const shown = new RegExp(`(${needed})|${unseen}`, 'gu');
+const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu');
 
 /**
  * Text without the characters that nobody sees: tag characters, variation selectors, zero-width characters, those
@@ -31,6 +31,6 @@ const shown = new RegExp(`(${needed})|${unseen}`, 'gu');
  * no person reads. What emoji and scripts need stays: within emoji and their flags, one variation selector behind an
  * emoji, and one joiner behind a letter of a script that joins. Doing it twice changes nothing more.
  */
-export function visible(text: string): string {
-  return text.replace(shown, (_, kept: string | undefined) => kept ?? '');
+export function stripInvisible(text: string): string {
+  return text.replace(invisibleOrKept, (_, kept: string | undefined) => kept ?? '');
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Alerts that are given once an hour at most, by all processes together. */
@@ -18,7 +18,7 @@ const userIds = z.array(z.string());
 export function createAlertStore(redis: Redis): AlertStore {
   return {
     async begin(name, nowMs) {
-      await redis.set(keys.alert(name), nowMs, 'PX', keep.adminAlertMs, 'NX');
+      await redis.set(keys.alert(name), nowMs, 'PX', retention.adminAlertMs, 'NX');
       return Number((await redis.get(keys.alert(name))) ?? nowMs);
     },
     async setPeople(name, people, forMs) {

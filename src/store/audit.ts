@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { scrub } from '../runtime/log.ts';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
@@ -35,7 +35,7 @@ export interface AuditStore {
   /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
   add(teamId: string, entry: AuditEntry): Promise<void>;
   /** The latest entries, `count` of each kind. One that cannot be read is left out. */
-  last(teamId: string, count: number): Promise<AuditLines>;
+  latest(teamId: string, count: number): Promise<AuditLines>;
 }
 
 /** Entries of one workspace; the oldest go first. */
@@ -61,23 +61,23 @@ export function createAuditStore(
     async add(teamId, { atMs, user, channel, what, subject, job, result }) {
       const entry: AuditEntry = {
         atMs,
-        user: { id: short(user.id), name: short(user.name) },
-        channel: short(channel),
-        what: short(what),
-        subject: short(subject),
-        ...(job !== undefined && { job: short(job) }),
-        result: short(result),
+        user: { id: shorten(user.id), name: shorten(user.name) },
+        channel: shorten(channel),
+        what: shorten(what),
+        subject: shorten(subject),
+        ...(job !== undefined && { job: shorten(job) }),
+        result: shorten(result),
       };
       const [key, most] = result.startsWith('refused')
         ? [keys.refusals(teamId), limits.refusals]
         : [keys.audit(teamId), limits.entries];
-      await addScript(redis, [key], [JSON.stringify(entry), keep.auditMs, most]);
+      await addScript(redis, [key], [JSON.stringify(entry), retention.auditMs, most]);
     },
 
-    async last(teamId, count) {
+    async latest(teamId, count) {
       const latest = async (key: string) => {
         const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);
-        return found.flatMap(([, fields]) => read(fields) ?? []);
+        return found.flatMap(([, fields]) => readEntry(fields) ?? []);
       };
       const [done, refused] = await Promise.all([latest(keys.audit(teamId)), latest(keys.refusals(teamId))]);
       return { done, refused };
@@ -85,7 +85,7 @@ export function createAuditStore(
   };
 }
 
-function read(fields: string[]): AuditEntry | undefined {
+function readEntry(fields: string[]): AuditEntry | undefined {
   const json = fields[fields.indexOf('entry') + 1];
   try {
     return entrySchema.safeParse(JSON.parse(json ?? '')).data;
@@ -94,7 +94,7 @@ function read(fields: string[]): AuditEntry | undefined {
   }
 }
 
-function short(text: string): string {
+function shorten(text: string): string {
   const line = scrub(text, [])
     .replace(/[\p{Cc}\p{Bidi_Control}\s]+/gu, ' ')
     .trim();

@@ -3,35 +3,35 @@ import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** So many uses in any past hour, shared by all processes; at least one. */
-export interface Budget {
+export interface HourlyLimit {
   name: string;
   perHour: number;
 }
 
 /** A use of a budget. `of` names it: taken twice it counts once. Who waits stands in line by `sinceMs`. */
-export interface Spend {
-  budget: Budget;
-  of: string;
+export interface HourlySlotRequest {
+  hourlyLimit: HourlyLimit;
+  id: string;
   sinceMs: number;
 }
 
-export interface BudgetStore {
+export interface HourlyLimitStore {
   /** How much of it is used and how many wait; `nextMs` until the first in the line may have one, 0 for now. */
-  use(budget: Budget): Promise<{ used: number; waiting: number; nextMs: number }>;
+  usage(limit: HourlyLimit): Promise<{ used: number; waiting: number; nextMs: number }>;
   /** The other side refused: no use before `waitMs` have passed. */
-  hold(budget: Budget, waitMs: number): Promise<void>;
+  hold(limit: HourlyLimit, waitMs: number): Promise<void>;
   /** The use certainly did not happen, or is not wanted any more: it is free, and so is the place in the line. */
-  giveBack(budget: Budget, of: string): Promise<void>;
+  releaseSlot(limit: HourlyLimit, id: string): Promise<void>;
 }
 
-export const BUDGET_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** Somebody who asks again later than they were told, by no more than this, still has the place in the line. */
-const LATE_MS = 60_000;
+const HOURLY_GRACE_MS = 60_000;
 
 // Those who left the line are taken out of it, and uses that are past. Uses ahead of now were kept before Redis' clock
 // was set back.
-const LUA_USES = `${LUA_NOW}
+const LUA_HOURLY_SLOTS = `${LUA_NOW}
 local function usesOf(uses, line, gone, window)
   redis.call('ZREMRANGEBYSCORE', uses, '-inf', now - window)
   for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', uses, '(' .. string.format('%.0f', now), '+inf')) do
@@ -60,7 +60,7 @@ end
  * in how many milliseconds to ask again, and 1 if that is for the hold, else 0. See `budgetKeys` and `spendArgs`.
  * Brings `now` along.
  */
-export const LUA_SPEND = `${LUA_USES}
+export const LUA_TAKE_HOURLY_SLOT = `${LUA_HOURLY_SLOTS}
 local function spend(names, perHour, window, late, of, since)
   local uses, line, gone, hold = unpack(names)
   local used = usesOf(uses, line, gone, window)
@@ -85,45 +85,42 @@ local function spend(names, perHour, window, late, of, since)
 end
 `;
 
-const useScript = luaScript(`${LUA_USES}
+const hourlyUsageScript = luaScript(`${LUA_HOURLY_SLOTS}
 local uses, line, gone, hold = unpack(KEYS)
 local used = usesOf(uses, line, gone, ARGV[2])
 return {used, redis.call('ZCARD', line), waitOf(0, uses, hold, used, tonumber(ARGV[1]), ARGV[2])}
 `);
 
-const holdScript = luaScript(`
+const hourlyHoldScript = luaScript(`
 if tonumber(ARGV[1]) > redis.call('PTTL', KEYS[1]) then redis.call('SET', KEYS[1], 1, 'PX', ARGV[1]) end
 return 1
 `);
 
 /** The uses by their time, who stands in line, until when each of those is waited for, and the hold. */
-export const budgetKeys = ({ name }: Budget): string[] =>
+export const hourlyLimitKeys = ({ name }: HourlyLimit): string[] =>
   [name, `${name}:line`, `${name}:gone`, `${name}:hold`].map(keys.budget);
 
-export const spendArgs = ({ budget, of, sinceMs }: Spend, windowMs: number): (string | number)[] => [
-  budget.perHour,
-  windowMs,
-  LATE_MS,
-  of,
-  Math.round(sinceMs),
-];
+export const hourlySlotArgs = (
+  { hourlyLimit, id, sinceMs }: HourlySlotRequest,
+  windowMs: number,
+): (string | number)[] => [hourlyLimit.perHour, windowMs, HOURLY_GRACE_MS, id, Math.round(sinceMs)];
 
 /** `windowMs` is the hour. */
-export function createBudgetStore(redis: Redis, windowMs = BUDGET_MS): BudgetStore {
+export function createHourlyLimitStore(redis: Redis, windowMs = HOUR_MS): HourlyLimitStore {
   return {
-    async use(budget) {
-      const answer = await useScript(redis, budgetKeys(budget), [budget.perHour, windowMs]);
+    async usage(limit) {
+      const answer = await hourlyUsageScript(redis, hourlyLimitKeys(limit), [limit.perHour, windowMs]);
       const [used, waiting, nextMs] = answer as [number, number, number];
       return { used, waiting, nextMs };
     },
-    async hold(budget, waitMs) {
-      const [, , , hold = ''] = budgetKeys(budget);
+    async hold(limit, waitMs) {
+      const [, , , hold = ''] = hourlyLimitKeys(limit);
       const ms = Math.ceil(waitMs);
-      if (ms > 0) await holdScript(redis, [hold], [ms]);
+      if (ms > 0) await hourlyHoldScript(redis, [hold], [ms]);
     },
-    async giveBack(budget, of) {
-      const [uses = '', line = '', gone = ''] = budgetKeys(budget);
-      await Promise.all([uses, line, gone].map((key) => redis.zrem(key, of)));
+    async releaseSlot(limit, id) {
+      const [uses = '', line = '', gone = ''] = hourlyLimitKeys(limit);
+      await Promise.all([uses, line, gone].map((key) => redis.zrem(key, id)));
     },
   };
 }

@@ -1,28 +1,28 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { LUA_WAKE } from './run-lua.ts';
 
 /** What is known of a step that must not happen twice. `result` is what the call answered, as JSON. */
-export type StepState =
+export type CallOnceState =
   | { kind: 'begun' }
   | { kind: 'open'; sinceMs: number }
   | { kind: 'finished'; result: unknown };
 
 /** Intents and results of calls that must not happen twice, by run and step. */
-export interface StepStore {
+export interface CallOnceStore {
   /**
    * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose
    * answer got lost is sent again, and must not take its own intent for somebody else's.
    */
-  begin(runId: string, step: string, token: string, nowMs: number): Promise<StepState>;
+  begin(runId: string, dedupeKey: string, token: string, nowMs: number): Promise<CallOnceState>;
   /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
-  finish(runId: string, step: string, result: unknown): Promise<void>;
+  finish(runId: string, dedupeKey: string, result: unknown): Promise<void>;
   /** The result, if one is there by now. */
-  result(runId: string, step: string): Promise<{ value: unknown } | undefined>;
+  result(runId: string, dedupeKey: string): Promise<{ value: unknown } | undefined>;
   /** Forgets the intent of a call that certainly did not happen. */
-  clear(runId: string, step: string, token: string): Promise<void>;
+  clear(runId: string, dedupeKey: string, token: string): Promise<void>;
 }
 
 const beginScript = luaScript(`
@@ -56,28 +56,28 @@ end
 return 0
 `);
 
-export function createStepStore(redis: Redis): StepStore {
+export function createCallOnceStore(redis: Redis): CallOnceStore {
   return {
-    async begin(runId, step, token, nowMs) {
+    async begin(runId, dedupeKey, token, nowMs) {
       const answer = (await beginScript(
         redis,
-        [keys.step(runId, step)],
-        [token, nowMs, keep.runMs],
+        [keys.step(runId, dedupeKey)],
+        [token, nowMs, retention.runMs],
       )) as string[];
       if (answer[0] === 'begun') return { kind: 'begun' };
       if (answer[0] === 'finished') return { kind: 'finished', result: JSON.parse(answer[1] ?? 'null') };
       return { kind: 'open', sinceMs: Number(answer[1]) };
     },
-    async finish(runId, step, result) {
-      const touched = [keys.step(runId, step), keys.run(runId), keys.activeRuns()];
-      await finishScript(redis, touched, [JSON.stringify(result ?? null), keep.runMs, runId]);
+    async finish(runId, dedupeKey, result) {
+      const touched = [keys.step(runId, dedupeKey), keys.run(runId), keys.activeRuns()];
+      await finishScript(redis, touched, [JSON.stringify(result ?? null), retention.runMs, runId]);
     },
-    async result(runId, step) {
-      const json = await redis.hget(keys.step(runId, step), 'result');
+    async result(runId, dedupeKey) {
+      const json = await redis.hget(keys.step(runId, dedupeKey), 'result');
       return json === null ? undefined : { value: JSON.parse(json) };
     },
-    async clear(runId, step, token) {
-      await clearScript(redis, [keys.step(runId, step)], [token]);
+    async clear(runId, dedupeKey, token) {
+      await clearScript(redis, [keys.step(runId, dedupeKey)], [token]);
     },
   };
 }

@@ -27,7 +27,7 @@ export interface DueStore {
    * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
    * `wakes`: then it is due now.
    */
-  wait(entry: DueEntry, inMs: number, wakes: number): Promise<boolean>;
+  postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean>;
   /**
    * What has been due for `lateMs` or longer, the longest first, and what is due later than in `longestMs`: that was
    * planned before Redis' clock was set back.
@@ -40,9 +40,9 @@ export interface DueStore {
 }
 
 /** What is found at once; the rest comes the next time. */
-const AT_ONCE = 1000;
+const MAX_OVERDUE = 1000;
 
-const waitScript = luaScript(`${LUA_NOW}
+const postponeScript = luaScript(`${LUA_NOW}
 local member, wait, wakes = unpack(ARGV)
 local woken = KEYS[2] and (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
 redis.call('ZADD', KEYS[1], 'XX', woken and now or now + wait, member)
@@ -71,12 +71,12 @@ export function createDueStore(redis: Redis): DueStore {
     async wakes({ runId }) {
       return runId === undefined ? 0 : Number((await redis.hget(keys.run(runId), 'wakes')) ?? 0);
     },
-    async wait({ list, member, runId }, inMs, wakes) {
+    async postpone({ list, member, runId }, inMs, wakes) {
       const touched = [dueLists[list], ...(runId === undefined ? [] : [keys.run(runId)])];
-      return (await waitScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
+      return (await postponeScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
     },
     async overdue(list, lateMs, longestMs) {
-      return (await overdueScript(redis, [dueLists[list]], [lateMs, longestMs, AT_ONCE])) as string[];
+      return (await overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE])) as string[];
     },
     async claimSweep(everyMs) {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;

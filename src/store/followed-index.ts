@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
-import { recordsOf } from './records.ts';
+import { loadRecords } from './records.ts';
 import { luaScript } from './redis/lua.ts';
 
 /**
  * What the index of followed threads has of each: the fields of its record that say who may see it and which it is.
  * With it thousands can be listed without their records.
  */
-const INDEXED = [
+const INDEXED_FIELDS = [
   'id',
   'job',
   'project',
@@ -20,9 +20,9 @@ const INDEXED = [
 ] as const;
 
 /** A run as the index has it. */
-export function indexed(run: object): string {
+export function toIndexEntry(run: object): string {
   const fields: Record<string, unknown> = { ...run };
-  return JSON.stringify(Object.fromEntries(INDEXED.map((name) => [name, fields[name]])));
+  return JSON.stringify(Object.fromEntries(INDEXED_FIELDS.map((name) => [name, fields[name]])));
 }
 
 /** Runs that an older process lists are not in the index; one that is followed no more does not come into it. */
@@ -32,7 +32,7 @@ return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 `);
 
 /** Returns what the index has of the followed threads, the latest first. Adds those that are missing in it. */
-export async function followedIndex(redis: Redis, teamId: string): Promise<unknown[]> {
+export async function loadFollowedIndex(redis: Redis, teamId: string): Promise<unknown[]> {
   const [ids, index] = await Promise.all([
     redis.zrevrange(keys.followed(teamId), 0, -1),
     redis.hgetall(keys.followedIndex(teamId)),
@@ -43,8 +43,8 @@ export async function followedIndex(redis: Redis, teamId: string): Promise<unkno
 }
 
 async function addMissing(redis: Redis, teamId: string, ids: string[]): Promise<Record<string, string>> {
-  const records = await recordsOf(redis, ids);
-  const added = records.map(([id, json]) => [id, indexed(JSON.parse(json))] as const);
+  const records = await loadRecords(redis, ids);
+  const added = records.map(([id, json]) => [id, toIndexEntry(JSON.parse(json))] as const);
   const into = [keys.followed(teamId), keys.followedIndex(teamId)];
   await Promise.all(added.map(([id, run]) => addScript(redis, into, [id, run])));
   return Object.fromEntries(added);

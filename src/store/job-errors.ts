@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Counts the unexpected errors of a BullMQ job. */
@@ -13,7 +13,7 @@ export function createJobErrorStore(redis: Redis): JobErrorStore {
   return {
     async add(bullJobId) {
       const key = keys.jobErrors(bullJobId);
-      const answers = await redis.multi().incr(key).pexpire(key, keep.jobErrorsMs).exec();
+      const answers = await redis.multi().incr(key).pexpire(key, retention.jobErrorsMs).exec();
       return Number(answers?.[0]?.[1]);
     },
     async clear(bullJobId) {

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { luaScript } from './redis/lua.ts';
 import { version } from './version.ts';
@@ -86,24 +86,24 @@ export class UnreadableMessage extends Error {
 
 export interface MessageStore {
   /** Replaces the wanted state, unless a later `version` of it was wanted already. Answers whether it changed. */
-  want(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
+  setWanted(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
   /** Throws `UnreadableMessage`. */
   load(messageKey: string): Promise<MessageRecord | undefined>;
   /** Updates what is known of the delivery. */
   update(messageKey: string, changes: DeliveryChanges): Promise<void>;
   /** The same, but only while all that is known is as in `read`. Returns whether it was. */
-  updateIf(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
+  updateIfUnchanged(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
   /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
-  settle(messageKey: string, hash: string): Promise<boolean>;
+  markDelivered(messageKey: string, hash: string): Promise<boolean>;
   /** Whether Slack shows it as it is wanted now, and where it was wanted. */
-  isShown(messageKey: string): Promise<boolean>;
+  isDelivered(messageKey: string): Promise<boolean>;
   /** How far the message has got. */
   state(messageKey: string): Promise<DeliveryState>;
   /** A message without a record cannot be delivered any more. */
-  forget(messageKey: string): Promise<void>;
+  unlist(messageKey: string): Promise<void>;
 }
 
-const wantScript = luaScript(`
+const setWantedScript = luaScript(`
 local json, hash, version, now, key, ttl, lasting = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return 0 end
@@ -129,7 +129,7 @@ if #ARGV > set then redis.call('HDEL', KEYS[1], unpack(ARGV, set + 1)) end
 return 1
 `);
 
-const settleScript = luaScript(`
+const markDeliveredScript = luaScript(`
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then
   redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2])
   return 0
@@ -166,11 +166,19 @@ export function createMessageStore(redis: Redis): MessageStore {
   }
 
   return {
-    async want(messageKey, wanted, version, nowMs) {
-      const changed = await wantScript(
+    async setWanted(messageKey, wanted, version, nowMs) {
+      const changed = await setWantedScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
-        [JSON.stringify(wanted), wanted.hash, version, nowMs, messageKey, keep.runMs, wanted.lasting ? 1 : 0],
+        [
+          JSON.stringify(wanted),
+          wanted.hash,
+          version,
+          nowMs,
+          messageKey,
+          retention.runMs,
+          wanted.lasting ? 1 : 0,
+        ],
       );
       return changed === 1;
     },
@@ -188,31 +196,31 @@ export function createMessageStore(redis: Redis): MessageStore {
       if (channel && ts) return { kind: 'shown', channel, ts };
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
-    async isShown(messageKey) {
+    async isDelivered(messageKey) {
       const fields = ['ts', 'hash', 'deliveredHash', 'refusal'];
       const [ts, hash, deliveredHash, refusal] = await redis.hmget(keys.message(messageKey), ...fields);
       // One that Slack refused counts as delivered.
       return Boolean(ts) && hash === deliveredHash && !refusal;
     },
-    async forget(messageKey) {
+    async unlist(messageKey) {
       await redis.zrem(keys.undelivered(), messageKey);
     },
     async update(messageKey, changes) {
       await update(messageKey, [], changes);
     },
-    updateIf: (messageKey, read, changes) =>
+    updateIfUnchanged: (messageKey, read, changes) =>
       update(
         messageKey,
         fieldNames.flatMap((name) => [name, String(read[name] ?? '')]),
         changes,
       ),
-    async settle(messageKey, hash) {
-      const settled = await settleScript(
+    async markDelivered(messageKey, hash) {
+      const delivered = await markDeliveredScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
         [hash, messageKey],
       );
-      return settled === 1;
+      return delivered === 1;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
@@ -9,9 +9,9 @@ import { LUA_NOW, luaScript } from './redis/lua.ts';
  */
 export interface OwnPostStore {
   /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
-  posting(teamId: string, channel: string, messageKey: string): Promise<void>;
+  markPosting(teamId: string, channel: string, messageKey: string): Promise<void>;
   /** It is there. */
-  posted(teamId: string, channel: string, messageKey: string, ts: string): Promise<void>;
+  markPosted(teamId: string, channel: string, messageKey: string, ts: string): Promise<void>;
 }
 
 const LUA_REMEMBER = `${LUA_NOW}
@@ -35,18 +35,18 @@ remember(KEYS[2], ARGV[2], ARGV[3])
 export const LUA_MAY_BE_OURS = `
 local function mayBeOurs(posting, posted, ts)
   if redis.call('ZSCORE', posted, ts) then return true end
-  return redis.call('ZCOUNT', posting, now - ${keep.earlyMs}, '+inf') > 0
+  return redis.call('ZCOUNT', posting, now - ${retention.earlyMs}, '+inf') > 0
 end
 `;
 
 export function createOwnPostStore(redis: Redis): OwnPostStore {
   return {
-    async posting(teamId, channel, messageKey) {
-      await postingScript(redis, [keys.posting(teamId, channel)], [messageKey, keep.earlyMs]);
+    async markPosting(teamId, channel, messageKey) {
+      await postingScript(redis, [keys.posting(teamId, channel)], [messageKey, retention.earlyMs]);
     },
-    async posted(teamId, channel, messageKey, ts) {
+    async markPosted(teamId, channel, messageKey, ts) {
       const touched = [keys.posting(teamId, channel), keys.posted(teamId, channel)];
-      await postedScript(redis, touched, [messageKey, ts, keep.runMs]);
+      await postedScript(redis, touched, [messageKey, ts, retention.runMs]);
     },
   };
 }

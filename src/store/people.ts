@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** The direct message conversations between the bot and people. */
@@ -14,7 +14,7 @@ export function createPeopleStore(redis: Redis): PeopleStore {
       return (await redis.get(keys.directMessage(teamId, userId))) ?? undefined;
     },
     async setDirectMessage(teamId, userId, channel) {
-      await redis.set(keys.directMessage(teamId, userId), channel, 'PX', keep.directMessageMs);
+      await redis.set(keys.directMessage(teamId, userId), channel, 'PX', retention.directMessageMs);
     },
   };
 }

@@ -3,7 +3,7 @@ import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** How often something may happen, shared by all processes: `perMinute` in the long run, `burst` at once. */
-export interface Pace {
+export interface RateLimit {
   bucket: string;
   perMinute: number;
   burst: number;
@@ -13,40 +13,40 @@ export interface Pace {
  * Somebody who wants a turn. Those who wait stand in line: the lower `rank` first, then one of each person's at a time,
  * then the earlier `sinceMs`.
  */
-export interface Turn {
+export interface SlotRequest {
   /** Names who asks, so that asking again keeps the place in the line. */
-  of: string;
+  id: string;
   /** A small whole number; 0 is the most urgent. */
   rank: number;
   sinceMs: number;
   /** The id of the person it is for, without blanks; what has none is for somebody of its own. */
-  by?: string | undefined;
+  group?: string | undefined;
 }
 
-export interface PaceStore {
+export interface RateLimitStore {
   /**
    * Takes a turn and answers 0, or takes a place in the line and answers in how many milliseconds to ask again.
    * Whoever does not ask again by then loses the place, and nobody waits for them.
    */
-  take(pace: Pace, turn: Turn): Promise<number>;
+  takeSlot(limit: RateLimit, request: SlotRequest): Promise<number>;
   /** After a refusal by the other side: no turn before `waitMs` have passed. */
-  hold(pace: Pace, waitMs: number): Promise<void>;
+  hold(limit: RateLimit, waitMs: number): Promise<void>;
   /** How much of it is in use; changes nothing. */
-  use(pace: Pace): Promise<PaceUse>;
+  usage(limit: RateLimit): Promise<RateLimitUsage>;
 }
 
 /** `free` turns can be taken at once, `waiting` stand in line, and the next turn is free in `nextMs`. */
-export interface PaceUse {
+export interface RateLimitUsage {
   free: number;
   waiting: number;
   nextMs: number;
 }
 
 /** Nobody is sent away for longer: meanwhile they may have become more urgent. */
-const LONGEST_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 /** Somebody who asks again later than they were told, by no more than this, still has the place. */
-const LATE_MS = 1000;
+const SLOT_GRACE_MS = 1000;
 
 /** Gaps are fractions of milliseconds; a turn is free when all but this much of it is. */
 const ROUNDING = 0.001;
@@ -88,7 +88,7 @@ end
 `;
 
 // The turns that are free belong to the first in the line; everybody else is told when those ahead will have had theirs.
-const takeScript = luaScript(`${LUA_FULL}${LUA_LINE}
+const takeSlotScript = luaScript(`${LUA_FULL}${LUA_LINE}
 local bucket, order, till, hold, mine, places, rounds = unpack(KEYS)
 local gap, burst, of, rank, since = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local by, longest, late = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -139,7 +139,7 @@ end
 return 0
 `);
 
-const useScript = luaScript(`${LUA_FULL}
+const usageScript = luaScript(`${LUA_FULL}
 local full = fullAt(KEYS[1], KEYS[4], tonumber(ARGV[1]))
 local left = redis.call('ZCOUNT', KEYS[3], '-inf', now)
 return {tostring(full - now), redis.call('ZCARD', KEYS[2]) - left}
@@ -149,33 +149,42 @@ return {tostring(full - now), redis.call('ZCARD', KEYS[2]) - left}
  * The bucket, who stands in line for it, until when each of those is waited for, the hold, and what the line is made
  * from. Older processes have a line of their own, `:line` and `:gone`, for the same bucket.
  */
-const namesOf = (bucket: string) =>
+const rateLimitKeys = (bucket: string) =>
   ['', ':order', ':until', ':hold', ':mine', ':places', ':rounds'].map((part) =>
     keys.pace(`${bucket}${part}`),
   );
 
-export function createPaceStore(redis: Redis): PaceStore {
-  const gapMs = (pace: Pace) => 60_000 / pace.perMinute;
-  const roomMs = (pace: Pace) => pace.burst * gapMs(pace);
+export function createRateLimitStore(redis: Redis): RateLimitStore {
+  const gapMs = (limit: RateLimit) => 60_000 / limit.perMinute;
+  const burstMs = (limit: RateLimit) => limit.burst * gapMs(limit);
   return {
-    async take(pace, { of, rank, sinceMs, by = '' }) {
-      const { bucket, burst } = pace;
-      const args = [gapMs(pace), burst, of, rank, Math.max(0, Math.round(sinceMs)), by, LONGEST_MS, LATE_MS];
-      return Number(await takeScript(redis, namesOf(bucket), args));
+    async takeSlot(limit, { id, rank, sinceMs, group = '' }) {
+      const { bucket, burst } = limit;
+      const args = [
+        gapMs(limit),
+        burst,
+        id,
+        rank,
+        Math.max(0, Math.round(sinceMs)),
+        group,
+        MAX_WAIT_MS,
+        SLOT_GRACE_MS,
+      ];
+      return Number(await takeSlotScript(redis, rateLimitKeys(bucket), args));
     },
-    async use(pace) {
-      const used = await useScript(redis, namesOf(pace.bucket), [roomMs(pace)]);
+    async usage(limit) {
+      const used = await usageScript(redis, rateLimitKeys(limit.bucket), [burstMs(limit)]);
       const [untilFullMs, waiting] = used as [string, number];
-      const taken = Number(untilFullMs) / gapMs(pace);
+      const taken = Number(untilFullMs) / gapMs(limit);
       return {
-        free: Math.max(0, Math.floor(pace.burst - taken + ROUNDING)),
+        free: Math.max(0, Math.floor(limit.burst - taken + ROUNDING)),
         waiting: Math.max(0, waiting),
-        nextMs: Math.max(0, Math.ceil((taken + 1 - pace.burst - ROUNDING) * gapMs(pace))),
+        nextMs: Math.max(0, Math.ceil((taken + 1 - limit.burst - ROUNDING) * gapMs(limit))),
       };
     },
-    async hold(pace, waitMs) {
-      const [bucket = '', , , hold = ''] = namesOf(pace.bucket);
-      await holdScript(redis, [bucket, hold], [gapMs(pace), roomMs(pace), waitMs]);
+    async hold(limit, waitMs) {
+      const [bucket = '', , , hold = ''] = rateLimitKeys(limit.bucket);
+      await holdScript(redis, [bucket, hold], [gapMs(limit), burstMs(limit), waitMs]);
     },
   };
 }

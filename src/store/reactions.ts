@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
@@ -27,7 +27,7 @@ export interface ReactionChange {
   /** What Slack shows, or may show: a call about it whose outcome is not known counts as one. */
   shown?: string;
   /** It may wait, and need not be there where the message of that key shows the same; see `WantedReaction`. */
-  may?: { unlessShown: string; waitedMs: number };
+  deferral?: { unlessShown: string; waitedMs: number };
   /** The fields as they were read, for `calling`. */
   read: { wanted: string; shown: string };
 }
@@ -43,22 +43,27 @@ export interface ReactionStore {
    * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
    * forgotten, but stays in Slack. Returns whether anything is undelivered.
    */
-  want(subject: ReactionSubject, wanted: WantedReactions, version: number, nowMs: number): Promise<boolean>;
+  setWanted(
+    subject: ReactionSubject,
+    wanted: WantedReactions,
+    version: number,
+    nowMs: number,
+  ): Promise<boolean>;
   load(runId: string): Promise<ReactionRecord | undefined>;
   /**
    * Before a call, while all is as it was read: from here on nobody knows whether Slack shows this reaction. Returns
    * whether it was.
    */
-  calling(runId: string, change: ReactionChange, name: string): Promise<boolean>;
+  beginCall(runId: string, change: ReactionChange, name: string): Promise<boolean>;
   /**
    * What the message shows for certain, or counts as showing; ends a row of failures. After a call about `called`:
    * where another was made meanwhile, nobody knows.
    */
-  shows(runId: string, ts: string, name: string | undefined, called?: string): Promise<void>;
+  setShown(runId: string, ts: string, name: string | undefined, called?: string): Promise<void>;
   /** Counts failures in a row; answers how many it were. */
-  failed(runId: string): Promise<number>;
+  countFailure(runId: string): Promise<number>;
   /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
-  settle(runId: string): Promise<boolean>;
+  markDelivered(runId: string): Promise<boolean>;
 }
 
 // Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
@@ -79,7 +84,7 @@ local function all(key)
 end
 `;
 
-const wantScript = luaScript(`${LUA_NOW}${LUA_DIFFERS}
+const setWantedScript = luaScript(`${LUA_NOW}${LUA_DIFFERS}
 local run, atMs, ttl, subject, version = unpack(ARGV, 1, 5)
 local wanted, unless = {}, {}
 for i = 6, #ARGV, 3 do
@@ -122,7 +127,7 @@ return 1
 `);
 
 // A record that has ended is not brought back.
-const showScript = luaScript(`
+const setShownScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local ts, name, called = unpack(ARGV)
 local before = redis.call('HGET', KEYS[1], 'shown ' .. ts) or ''
@@ -135,7 +140,7 @@ end
 return 1
 `);
 
-const callingScript = luaScript(`
+const beginCallScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local ts, name, wanted, shown = unpack(ARGV)
 if (redis.call('HGET', KEYS[1], 'wanted ' .. ts) or '') ~= wanted then return 0 end
@@ -146,12 +151,12 @@ return 1
 
 const loadScript = luaScript(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
 
-const failScript = luaScript(`
+const countFailureScript = luaScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
 return redis.call('HINCRBY', KEYS[1], 'failures', 1)
 `);
 
-const settleScript = luaScript(`${LUA_DIFFERS}
+const markDeliveredScript = luaScript(`${LUA_DIFFERS}
 if differs(all(KEYS[1])) then
   redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[1])
   return 0
@@ -161,13 +166,22 @@ return 1
 `);
 
 export function createReactionStore(redis: Redis): ReactionStore {
-  const both = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
+  const reactionKeys = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
   return {
-    async want(of, wanted, version, nowMs) {
+    async setWanted(of, wanted, version, nowMs) {
       const { teamId, runId, channel } = of;
       const all = [...wanted].flatMap(([ts, one]) => [ts, one?.name ?? '', one?.unlessShown ?? '-']);
-      const about = JSON.stringify({ teamId, runId, channel });
-      return (await wantScript(redis, both(runId), [runId, nowMs, keep.runMs, about, version, ...all])) === 1;
+      const subjectJson = JSON.stringify({ teamId, runId, channel });
+      return (
+        (await setWantedScript(redis, reactionKeys(runId), [
+          runId,
+          nowMs,
+          retention.runMs,
+          subjectJson,
+          version,
+          ...all,
+        ])) === 1
+      );
     },
     async load(runId) {
       const [nowMs, flat] = (await loadScript(redis, [keys.reactions(runId)], [])) as [number, string[]];
@@ -176,15 +190,15 @@ export function createReactionStore(redis: Redis): ReactionStore {
       if (fields.subject === undefined) return undefined;
       return { subject: subject.parse(JSON.parse(fields.subject)), changes: changesIn(fields, nowMs) };
     },
-    async calling(runId, { ts, read }, name) {
+    async beginCall(runId, { ts, read }, name) {
       const args = [ts, name, read.wanted, read.shown];
-      return (await callingScript(redis, [keys.reactions(runId)], args)) === 1;
+      return (await beginCallScript(redis, [keys.reactions(runId)], args)) === 1;
     },
-    async shows(runId, ts, name, called) {
-      await showScript(redis, [keys.reactions(runId)], [ts, name ?? '', called ?? '']);
+    async setShown(runId, ts, name, called) {
+      await setShownScript(redis, [keys.reactions(runId)], [ts, name ?? '', called ?? '']);
     },
-    failed: async (runId) => Number(await failScript(redis, [keys.reactions(runId)], [])),
-    settle: async (runId) => (await settleScript(redis, both(runId), [runId])) === 1,
+    countFailure: async (runId) => Number(await countFailureScript(redis, [keys.reactions(runId)], [])),
+    markDelivered: async (runId) => (await markDeliveredScript(redis, reactionKeys(runId), [runId])) === 1,
   };
 }
 
@@ -202,7 +216,7 @@ function changesIn(fields: Record<string, string>, nowMs: number): ReactionChang
         ts,
         ...(wanted !== '' && { wanted }),
         ...(shown !== '' && { shown: shown.replace(/\?$/, '') }),
-        ...(unlessShown !== undefined && { may: { unlessShown, waitedMs } }),
+        ...(unlessShown !== undefined && { deferral: { unlessShown, waitedMs } }),
         read: { wanted, shown },
       },
     ];

@@ -5,7 +5,7 @@ import { keys } from './keys.ts';
 const CHUNK = 200;
 
 /** The records of runs, as JSON by their ids, some at a time; without those that are gone. */
-export async function recordsOf(redis: Redis, ids: readonly string[]): Promise<[string, string][]> {
+export async function loadRecords(redis: Redis, ids: readonly string[]): Promise<[string, string][]> {
   const records: [string, string][] = [];
   for (let from = 0; from < ids.length; from += CHUNK) {
     const chunk = ids.slice(from, from + CHUNK);

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Addresses for private answers, each by its request, for as long as Slack honours them. They are secrets. */
@@ -11,7 +11,7 @@ export interface ResponseUrlStore {
 export function createResponseUrlStore(redis: Redis): ResponseUrlStore {
   return {
     async put(request, responseUrl) {
-      await redis.set(keys.responseUrl(request), responseUrl, 'PX', keep.responseUrlMs);
+      await redis.set(keys.responseUrl(request), responseUrl, 'PX', retention.responseUrlMs);
     },
     async find(request) {
       return (await redis.get(keys.responseUrl(request))) ?? undefined;

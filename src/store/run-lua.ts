@@ -1,13 +1,13 @@
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** What the scripts need to know of a run. */
-interface Listed {
+interface RunRef {
   job: string;
   id: string;
 }
-interface Saved {
+interface SavedRun {
   id: string;
   rev: number;
   claim?: string | undefined;
@@ -15,9 +15,9 @@ interface Saved {
 }
 
 /** How a run is listed among those that a worker has to look at. */
-export const memberOf = ({ job, id }: Listed) => `${job} ${id}`;
+export const memberOf = ({ job, id }: RunRef) => `${job} ${id}`;
 
-export function runOf(member: string): Listed {
+export function parseMember(member: string): RunRef {
   const [job = '', id = ''] = member.split(' ');
   return { job, id };
 }
@@ -34,7 +34,7 @@ end
  * `livesFor(ttl, ...)` gives a time to live to those keys that have none; `livesAs(run, key)` has a key live as long
  * as the record of the run.
  */
-export const LUA_LIVES = `
+export const LUA_TTL = `
 local function livesFor(ttl, ...)
   for _, key in ipairs({...}) do
     if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, ttl) end
@@ -47,7 +47,7 @@ end
 `;
 
 /** `isLatest()` and `save()`, which takes the first keys and arguments of the script: `saveKeys`, `saveArgs`. */
-export const LUA_SAVE = `${LUA_LIVES}
+export const LUA_SAVE = `${LUA_TTL}
 local function isLatest() return redis.call('HGET', KEYS[1], 'rev') == ARGV[1] end
 local function save()
   local record, inbox, claim = unpack(KEYS)
@@ -60,19 +60,19 @@ local function save()
 end
 `;
 
-export const saveKeys = ({ id, claim }: Saved): string[] => [
+export const saveKeys = ({ id, claim }: SavedRun): string[] => [
   keys.run(id),
   keys.inbox(id),
   keys.claim(claim ?? ''),
 ];
 
-export const saveArgs = (run: Saved, next: Saved): (string | number)[] => [
+export const saveArgs = (run: SavedRun, next: SavedRun): (string | number)[] => [
   run.rev,
   JSON.stringify(next),
   next.rev,
   run.id,
   run.lasting === true ? '1' : '0',
-  keep.runMs,
+  retention.runMs,
 ];
 
 /**
@@ -141,7 +141,7 @@ if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL
 return 1
 `);
 
-export const settleScript = luaScript(`
+export const markIdleScript = luaScript(`
 local rev, id, member, wakes = unpack(ARGV)
 if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
 if wakes ~= '' and (redis.call('HGET', KEYS[1], 'wakes') or '0') ~= wakes then return 0 end
@@ -156,7 +156,7 @@ return 1
 `);
 
 // A run that is back by now stays listed.
-export const forgetScript = luaScript(`${LUA_LIVES}
+export const unlistScript = luaScript(`${LUA_TTL}
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('ZREM', KEYS[1], ARGV[1])
 livesFor(ARGV[2], KEYS[3])

@@ -1,18 +1,18 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keep } from '../runtime/timing.ts';
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { recordsOf } from './records.ts';
+import { loadRecords } from './records.ts';
 import { redisMs } from './redis/clock.ts';
 import {
   acceptScript,
-  forgetScript,
+  markIdleScript,
   memberOf,
-  runOf,
+  parseMember,
   saveArgs,
   saveKeys,
   saveScript,
-  settleScript,
+  unlistScript,
   wakeScript,
 } from './run-lua.ts';
 
@@ -96,13 +96,13 @@ export interface RunStore {
    * No worker needs to look at the run any more. `release` frees its claim. Answers whether it is so: not when `run`
    * was not the latest, nor when the run was woken since it had `wakes`.
    */
-  settle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
+  markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
   /** Has a worker look at a run, also at one that is settled or just settling. One that is gone stays gone. */
   wake(job: string, runId: string): Promise<void>;
   /** Throws `UnreadableRun`. */
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
   /** The same with how often it was woken, for `settle`. */
-  open<R extends RunBase>(
+  loadWithWakes<R extends RunBase>(
     runId: string,
     schema: z.ZodType<R>,
   ): Promise<{ run: R; wakes: number } | undefined>;
@@ -112,7 +112,7 @@ export interface RunStore {
   alias(name: string, runId: string): Promise<void>;
   byAlias(name: string): Promise<string | undefined>;
   /** Nobody needs to look at a run whose record is gone. */
-  forget(job: string, runId: string): Promise<void>;
+  unlist(job: string, runId: string): Promise<void>;
   /** The runs with these ids, in their order. Those whose record is gone or cannot be read are left out. */
   loadAll<R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>): Promise<R[]>;
   /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
@@ -150,11 +150,11 @@ export function createRunStore(redis: Redis): RunStore {
       JSON.stringify(run),
       expected,
       run.rev,
-      keep.runMs,
+      retention.runMs,
       memberOf(run),
       claimMs,
       responseUrl ?? '',
-      keep.responseUrlMs,
+      retention.responseUrlMs,
       claims ? '1' : '0',
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
@@ -167,11 +167,11 @@ export function createRunStore(redis: Redis): RunStore {
   }
 
   async function active() {
-    return (await redis.zrange(keys.activeRuns(), '0', '-1')).map(runOf);
+    return (await redis.zrange(keys.activeRuns(), '0', '-1')).map(parseMember);
   }
 
   async function loadAll<R extends RunBase>(ids: readonly string[], schema: z.ZodType<R>): Promise<R[]> {
-    const records = await recordsOf(redis, ids);
+    const records = await loadRecords(redis, ids);
     return records.flatMap(([, json]) => {
       const read = schema.safeParse(parseJson(json));
       return read.success ? [read.data] : [];
@@ -192,30 +192,30 @@ export function createRunStore(redis: Redis): RunStore {
       const saved = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
       return saved === 1 ? next : undefined;
     },
-    async settle(run, release, wakes) {
+    async markIdle(run, release, wakes) {
       const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
       const touched = [keys.run(run.id), keys.activeRuns(), ...claim];
-      const settled = await settleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
-      return settled === 1;
+      const idle = await markIdleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
+      return idle === 1;
     },
     async wake(job, runId) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
-    async forget(job, runId) {
+    async unlist(job, runId) {
       const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
-      await forgetScript(redis, touched, [memberOf({ job, id: runId }), keep.runMs]);
+      await unlistScript(redis, touched, [memberOf({ job, id: runId }), retention.runMs]);
     },
     async load(runId, schema) {
       return readRun(runId, await redis.hget(keys.run(runId), 'json'), schema);
     },
-    async open(runId, schema) {
+    async loadWithWakes(runId, schema) {
       const [json = null, wakes] = await redis.hmget(keys.run(runId), 'json', 'wakes');
       const run = readRun(runId, json, schema);
       return run && { run, wakes: Number(wakes ?? 0) };
     },
     ofPerson: (teamId, userId) => redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
     async alias(name, runId) {
-      await redis.set(keys.alias(name), runId, 'PX', keep.runMs);
+      await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
     },
     async byAlias(name) {
       return (await redis.get(keys.alias(name))) ?? undefined;

@@ -1,12 +1,18 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
-import { keep } from '../runtime/timing.ts';
-import { BUDGET_MS, budgetKeys, LUA_SPEND, type Spend, spendArgs } from './budget.ts';
-import { followedIndex, indexed } from './followed-index.ts';
+import { retention } from '../runtime/timing.ts';
+import {
+  HOUR_MS,
+  type HourlySlotRequest,
+  hourlyLimitKeys,
+  hourlySlotArgs,
+  LUA_TAKE_HOURLY_SLOT,
+} from './budget.ts';
+import { loadFollowedIndex, toIndexEntry } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
-import { LUA_LIVES, LUA_SAVE, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
+import { LUA_SAVE, LUA_TTL, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
 
 export interface ThreadPlace {
@@ -20,12 +26,12 @@ export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
   ['agent-thread', teamId, channel, rootTs].join(' ');
 
 /** Something that happened, as JSON keeps it. `once` names it: the same name is kept once, for seven days. */
-export interface Happening {
-  entry: object;
-  once: string;
+export interface InboxEntry {
+  event: object;
+  dedupeKey: string;
 }
 
-type Told =
+type AppendResult =
   | { kind: 'kept'; runId: string }
   | { kind: 'repeated' }
   /** No run follows the thread yet. */
@@ -45,30 +51,35 @@ export interface ThreadStore {
    * is under a message of ours, whose run may not know yet that it is its thread: kept like accepted work until a
    * worker is there (`seeEarly`). Where that is `undefined`, the messages that we posted ourselves tell.
    */
-  tell(job: string, place: ThreadPlace, what: Happening, underOurs: boolean | undefined): Promise<Told>;
+  appendToThread(
+    job: string,
+    place: ThreadPlace,
+    entry: InboxEntry,
+    underOurs: boolean | undefined,
+  ): Promise<AppendResult>;
   /**
    * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
    * such run.
    */
-  post(
+  appendToInbox(
     job: string,
     runId: string,
-    what: Happening,
+    entry: InboxEntry,
     deadlineMs: number,
   ): Promise<'kept' | 'repeated' | 'late' | 'gone'>;
   /**
    * The run, what happened to it since (oldest first, at most 100 entries), and its count of wakes. Throws
    * `UnreadableRun`.
    */
-  open<R extends RunBase>(
+  loadWithInbox<R extends RunBase>(
     runId: string,
     schema: z.ZodType<R>,
-  ): Promise<{ run: R; heard: unknown[]; wakes: number } | undefined>;
+  ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined>;
   /**
    * Saves the next state of a run and forgets the first `taken` entries of what was heard, together; nothing of it
    * when `run` was not the latest. With `spend` it also counts one use of a budget, or saves nothing.
    */
-  save<R extends RunBase>(run: R, taken: number, spend?: Spend): Promise<ThreadSave<R>>;
+  save<R extends RunBase>(run: R, taken: number, slot?: HourlySlotRequest): Promise<ThreadSave<R>>;
   /**
    * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
    * ones. What came early goes to the front of its inbox, so what was opened before can no longer be taken by count;
@@ -77,7 +88,7 @@ export interface ThreadStore {
    */
   follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
   /** A worker is there: what came early is kept for ten more minutes, in which a run can come to know its thread. */
-  seeEarly(): Promise<void>;
+  startEarlyExpiry(): Promise<void>;
   /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
   unfollow(teamId: string, runId: string): Promise<void>;
   /** Ids of the runs of followed threads, the latest first. */
@@ -87,12 +98,12 @@ export interface ThreadStore {
 }
 
 /** What one look takes at most. */
-const HEARD = 100;
+const INBOX_BATCH = 100;
 
 /** How many threads `seeEarly` takes at once. */
-const SEEN = 1000;
+const EARLY_BATCH = 1000;
 
-const LUA_FIRST_TIME = `
+const LUA_DEDUPE = `
 local function isFirst(told, once, forMs)
   redis.call('ZREMRANGEBYSCORE', told, '-inf', now - forMs)
   if redis.call('ZADD', told, 'NX', now, once) == 0 then return false end
@@ -102,7 +113,7 @@ end
 `;
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
-const tellScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}${LUA_MAY_BE_OURS}
+const appendToThreadScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}${LUA_MAY_BE_OURS}
 local claim, told, early, active, followed, index, unseen, posting, posted = unpack(KEYS)
 local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard, place, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
@@ -131,7 +142,7 @@ wake(run .. id, active, member .. id)
 return {'kept', id}
 `);
 
-const postScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}${LUA_FIRST_TIME}
+const appendToInboxScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, told, inbox, active = unpack(KEYS)
 local entry, once, member, deadline, toldMs = unpack(ARGV)
 if now > tonumber(deadline) then return 'late' end
@@ -143,11 +154,11 @@ wake(run, active, member)
 return 'kept'
 `);
 
-const openScript = luaScript(`
+const loadScript = luaScript(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-const saveScript = luaScript(`${LUA_SAVE}${LUA_SPEND}
+const saveScript = luaScript(`${LUA_SAVE}${LUA_TAKE_HOURLY_SLOT}
 local taken, listed, perHour, window, late, of, since = unpack(ARGV, 7)
 local index, id = KEYS[4], ARGV[4]
 if not isLatest() then return {'stale'} end
@@ -161,7 +172,7 @@ if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, list
 return {'saved'}
 `);
 
-const followScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_LIVES}
+const followScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
 local run, inbox, claim, early, active, followed, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
@@ -183,9 +194,9 @@ return false
 `);
 
 /** `windowMs` is the hour of the budgets. */
-export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadStore {
+export function createThreadStore(redis: Redis, windowMs = HOUR_MS): ThreadStore {
   return {
-    async tell(job, place, { entry, once }, underOurs) {
+    async appendToThread(job, place, { event, dedupeKey }, underOurs) {
       const claim = threadClaim(place);
       const touched = [
         keys.claim(claim),
@@ -198,48 +209,54 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.posting(place.teamId, place.channel),
         keys.posted(place.teamId, place.channel),
       ];
-      const [kind, runId] = (await tellScript(redis, touched, [
-        JSON.stringify(entry),
-        once,
+      const [kind, runId] = (await appendToThreadScript(redis, touched, [
+        JSON.stringify(event),
+        dedupeKey,
         underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no',
         memberOf({ job, id: '' }),
         keys.run(''),
         keys.inbox(''),
-        keep.toldMs,
-        keep.runMs,
-        HEARD,
+        retention.toldMs,
+        retention.runMs,
+        INBOX_BATCH,
         claim,
         place.rootTs,
-      ])) as [Told['kind'], string | undefined];
+      ])) as [AppendResult['kind'], string | undefined];
       return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
     },
 
-    async post(job, runId, { entry, once }, deadlineMs) {
+    async appendToInbox(job, runId, { event, dedupeKey }, deadlineMs) {
       const touched = [keys.run(runId), keys.told(runId), keys.inbox(runId), keys.activeRuns()];
-      const args = [JSON.stringify(entry), once, memberOf({ job, id: runId }), deadlineMs, keep.toldMs];
-      return (await postScript(redis, touched, args)) as 'kept' | 'repeated' | 'late' | 'gone';
+      const args = [
+        JSON.stringify(event),
+        dedupeKey,
+        memberOf({ job, id: runId }),
+        deadlineMs,
+        retention.toldMs,
+      ];
+      return (await appendToInboxScript(redis, touched, args)) as 'kept' | 'repeated' | 'late' | 'gone';
     },
 
-    async open(runId, schema) {
-      const answer = await openScript(redis, [keys.run(runId), keys.inbox(runId)], [HEARD]);
+    async loadWithInbox(runId, schema) {
+      const answer = await loadScript(redis, [keys.run(runId), keys.inbox(runId)], [INBOX_BATCH]);
       const [[json, wakes], entries] = answer as [[string | null, string | null], string[]];
       const run = readRun(runId, json, schema);
       if (run === undefined) return undefined;
-      return { run, heard: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
+      return { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
     },
 
-    async save(run, taken, spend) {
+    async save(run, taken, slot) {
       const next = { ...run, rev: run.rev + 1 };
       const touched = [
         ...saveKeys(run),
         keys.followedIndex(run.teamId),
-        ...(spend ? budgetKeys(spend.budget) : []),
+        ...(slot ? hourlyLimitKeys(slot.hourlyLimit) : []),
       ];
       const args = [
         ...saveArgs(run, next),
         taken,
-        indexed(next),
-        ...(spend ? spendArgs(spend, windowMs) : []),
+        toIndexEntry(next),
+        ...(slot ? hourlySlotArgs(slot, windowMs) : []),
       ];
       const answer = await saveScript(redis, touched, args);
       const [kind, inMs, held] = answer as [ThreadSave<RunBase>['kind'], number, number];
@@ -258,13 +275,18 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
         keys.followed(run.teamId),
         keys.followedIndex(run.teamId),
       ];
-      const holder = await followScript(redis, touched, [run.id, memberOf(run), keys.run(''), indexed(run)]);
+      const holder = await followScript(redis, touched, [
+        run.id,
+        memberOf(run),
+        keys.run(''),
+        toIndexEntry(run),
+      ]);
       return holder === null ? undefined : String(holder);
     },
 
-    async seeEarly() {
-      const claims = await redis.spop(keys.earlyUnseen(), SEEN);
-      await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), keep.earlyMs)));
+    async startEarlyExpiry() {
+      const claims = await redis.spop(keys.earlyUnseen(), EARLY_BATCH);
+      await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), retention.earlyMs)));
     },
 
     async unfollow(teamId, runId) {
@@ -272,6 +294,6 @@ export function createThreadStore(redis: Redis, windowMs = BUDGET_MS): ThreadSto
     },
 
     followed: (teamId) => redis.zrevrange(keys.followed(teamId), 0, -1),
-    followedIndex: (teamId) => followedIndex(redis, teamId),
+    followedIndex: (teamId) => loadFollowedIndex(redis, teamId),
   };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
-import type { Submitted } from '../../src/commands/command.ts';
+import type { SubmitResult } from '../../src/commands/command.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { aDialog, ana, answersWith, bound, done, origin } from '../support/commands/bound.ts';
 
 describe('a dialog', () => {
-  const submitted = (answer: Submitted) => aDialog(async () => answer);
+  const submitted = (answer: SubmitResult) => aDialog(async () => answer);
   const notice = (text: string) => ({
     response_action: 'update',
     view: expect.objectContaining({
@@ -17,9 +17,9 @@ describe('a dialog', () => {
   });
 
   test('hears what was entered, where it was opened, and by whom', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const dialog = aDialog(async (entered, meta, caller) => {
-      heard.push(entered, meta, caller);
+      received.push(entered, meta, caller);
       return { kind: 'closed' };
     });
     const values = {
@@ -29,10 +29,10 @@ describe('a dialog', () => {
       paths: { text: { type: 'plain_text_input', value: ' \n' } },
       project: { choice: { type: 'static_select', selected_option: null } },
     };
-    expect(await bound({ dialogs: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
+    expect(await bound({ modals: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
       undefined,
     ]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       { domain: ' docs.acme.com ', link: 'requester' },
       origin,
       {
@@ -49,14 +49,14 @@ describe('a dialog', () => {
 
   test('stays open with the problem at its field', async () => {
     const problems = { domain: 'Type it like docs.acme.com.' };
-    const { submits } = bound({ dialogs: [submitted({ kind: 'problems', problems })] });
+    const { submits } = bound({ modals: [submitted({ kind: 'problems', problems })] });
     expect(await submits('test.dialog')).toEqual([{ response_action: 'errors', errors: problems }]);
   });
 
   test('closes with its answer where it was opened: the buttons work there', async () => {
     const asked: string[] = [];
     const { submits, answers } = bound({
-      dialogs: [submitted({ kind: 'told', message: done })],
+      modals: [submitted({ kind: 'told', message: done })],
       responseUrlOf: async (request) => {
         asked.push(request);
         return 'https://hooks.example/opener';
@@ -69,9 +69,9 @@ describe('a dialog', () => {
 
   test.each<[string, Partial<BindParts>]>([
     ['whose address is no longer known', { responseUrlOf: async () => undefined }],
-    ['whose answer does not arrive', { answerPrivately: async () => false }],
+    ['whose answer does not arrive', { postEphemeral: async () => false }],
   ])('%s shows the answer itself', async (_, parts) => {
-    const { submits, log } = bound({ dialogs: [submitted({ kind: 'told', message: done })], ...parts });
+    const { submits, log } = bound({ modals: [submitted({ kind: 'told', message: done })], ...parts });
     expect(await submits('test.dialog')).toEqual([notice('Done')]);
     expect(log()).not.toContain('hooks.example');
   });
@@ -84,13 +84,13 @@ describe('a dialog', () => {
     });
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
     const text = "You can't start exports here, so nothing was started. Ask a full member of this workspace.";
-    expect(await bound({ dialogs: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
+    expect(await bound({ modals: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
     expect(ran).toBe(0);
   });
 
   test('that breaks shows a reference', async () => {
     const dialog = aDialog(() => Promise.reject(new Error('s3cret trouble')));
-    const acknowledged = await bound({ dialogs: [dialog] }).submits('test.dialog');
+    const acknowledged = await bound({ modals: [dialog] }).submits('test.dialog');
     expect(acknowledged).toEqual([notice('Something broke on my side. ref 7f3c1d')]);
   });
 
@@ -102,7 +102,7 @@ describe('a dialog', () => {
         ran += 1;
         return { kind: 'closed' };
       });
-      const [answer] = await bound({ dialogs: [dialog] }).submits('test.dialog', { private_metadata: meta });
+      const [answer] = await bound({ modals: [dialog] }).submits('test.dialog', { private_metadata: meta });
       expect(JSON.stringify(answer)).toContain('another version of me');
       expect(ran).toBe(0);
     },
@@ -110,7 +110,7 @@ describe('a dialog', () => {
 
   test('whose notice replaces it is a view that Slack takes', async () => {
     const { submits } = bound({
-      dialogs: [submitted({ kind: 'told', message: done })],
+      modals: [submitted({ kind: 'told', message: done })],
       responseUrlOf: async () => undefined,
     });
     const [answer] = (await submits('test.dialog')) as [{ view: unknown }];

@@ -4,7 +4,7 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
 import type { Caller, CommandTools, ShortcutMessage, SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export/command.ts';
-import { buttons, dialogs, linkActions, shortcuts, slashCommands } from '../../src/commands/index.ts';
+import { buttons, linkActions, modals, shortcuts, slashCommands } from '../../src/commands/index.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import {
   aButton,
@@ -25,12 +25,12 @@ describe('a name that two entries have', () => {
     ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
     ['two buttons', { buttons: [aButton('a.b'), aButton('a.b')] }],
     ['two links', { linkActions: ['a.b', 'a.b'] }],
-    ['two dialogs', { dialogs: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
-    ['a dialog and a button', { dialogs: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
+    ['two dialogs', { modals: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
+    ['a dialog and a button', { modals: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
     ['two shortcuts', { shortcuts: [aShortcut(undefined, 'a.b'), aShortcut(undefined, 'a.b')] }],
     [
       'a shortcut and a dialog',
-      { shortcuts: [aShortcut(undefined, 'a.b')], dialogs: [aDialog(undefined, 'a.b')] },
+      { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aDialog(undefined, 'a.b')] },
     ],
     ['a button and a link', { buttons: [aButton('a.b')], linkActions: ['a.b'] }],
   ])('stops the start: %s', (_, entries) => {
@@ -38,7 +38,7 @@ describe('a name that two entries have', () => {
   });
 
   test('is not in the registry of today', () => {
-    expect(() => bound({ commands: slashCommands, buttons, dialogs, linkActions, shortcuts })).not.toThrow();
+    expect(() => bound({ commands: slashCommands, buttons, modals, linkActions, shortcuts })).not.toThrow();
   });
 });
 
@@ -71,7 +71,7 @@ describe('every click reaches exactly one listener', () => {
   });
 
   test.each(['Export', 'X'.repeat(25)])('an unknown modal says so in its place: %s', async (text) => {
-    const { submits } = bound({ dialogs: [aDialog()] });
+    const { submits } = bound({ modals: [aDialog()] });
     const answers = await submits('long_gone', { title: { type: 'plain_text', text } });
     expect(answers).toEqual([expect.objectContaining({ response_action: 'update' })]);
     const { view } = answers[0] as { view: unknown };
@@ -112,13 +112,13 @@ describe('a command', () => {
   });
 
   test('hears who asked, where, when, and by the name that Slack confirmed', async () => {
-    const heard: [string, Caller, string][] = [];
+    const received: [string, Caller, string][] = [];
     const run: SlashCommand['run'] = async (text, caller, { workspaceUrl }) => {
-      heard.push([text, caller, workspaceUrl]);
+      received.push([text, caller, workspaceUrl]);
       return undefined;
     };
     await bound({ commands: [aCommand({ run })] }).types('/docs-test', 'docs.acme.com');
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         'docs.acme.com',
         {
@@ -156,7 +156,7 @@ describe('a command', () => {
       const tools = {
         projects: [aProject()],
         links: 'thread',
-        openDialog: async (_caller: Caller, view: unknown) => void opened.push(view),
+        openModal: async (_caller: Caller, view: unknown) => void opened.push(view),
       } as unknown as CommandTools;
       const [answer] = (await bound({ commands: [exportCommand], tools }).types('/docs-export', typed)) as [
         Message | undefined,
@@ -245,7 +245,7 @@ describe('a button', () => {
   );
 
   test('whose answer does not arrive is acknowledged all the same', async () => {
-    const { clicks, log } = bound({ buttons: [aButton()], answerPrivately: async () => false });
+    const { clicks, log } = bound({ buttons: [aButton()], postEphemeral: async () => false });
     expect(await clicks('test.go', '{"v":1}')).toBe(1);
     expect(log()).toContain('a private answer did not arrive');
     expect(log()).not.toContain('hooks.example');
@@ -268,28 +268,28 @@ describe('a button', () => {
 describe('Home', () => {
   test('is brought up to date when somebody opens it, and not for its other tabs', async () => {
     const opened: string[] = [];
-    const { happens } = bound({ homeOpened: async (...who) => void opened.push(who.join(' ')) });
+    const { happens } = bound({ onHomeOpened: async (...who) => void opened.push(who.join(' ')) });
     await happens('app_home_opened', { tab: 'home', user: 'U0ANA' });
     await happens('app_home_opened', { tab: 'messages', user: 'U0BEN' });
     expect(opened).toEqual(['T0ACME U0ANA']);
   });
 
   test('that cannot be brought up to date is told to Slack, which tells us again', async () => {
-    const { happens } = bound({ homeOpened: () => Promise.reject(new Error('away')) });
+    const { happens } = bound({ onHomeOpened: () => Promise.reject(new Error('away')) });
     await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
   });
 });
 
 describe('a message shortcut', () => {
   test('hears the message and who chose it, answers privately, and is acknowledged after that', async () => {
-    const heard: [ShortcutMessage, Caller][] = [];
+    const received: [ShortcutMessage, Caller][] = [];
     const shortcut = aShortcut(async (message, caller) => {
-      heard.push([message, caller]);
+      received.push([message, caller]);
       return done;
     });
     const { chooses, answers } = bound({ shortcuts: [shortcut] });
     expect(await chooses('test.message')).toBe(1);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         { ts: '2.2', threadTs: '1.1', content: { text: 'Fix it' } },
         {
@@ -310,16 +310,16 @@ describe('a message shortcut', () => {
     ['one that has replies', { thread_ts: '2.2' }],
     ['one by itself', {}],
   ])('on a message that answers no other, %s, names no thread', async (_, fields) => {
-    const heard: ShortcutMessage[] = [];
+    const received: ShortcutMessage[] = [];
     const shortcut = aShortcut(async (message) => {
-      heard.push(message);
+      received.push(message);
       return undefined;
     });
     const { chooses, answers } = bound({ shortcuts: [shortcut] });
     const blocks = [{ type: 'rich_text', elements: [] }];
     const message = { type: 'message', text: 'Fix it', blocks, attachments: [], ...fields };
     expect(await chooses('test.message', { message })).toBe(1);
-    expect(heard).toEqual([{ ts: '2.2', content: { text: 'Fix it', blocks, attachments: [] } }]);
+    expect(received).toEqual([{ ts: '2.2', content: { text: 'Fix it', blocks, attachments: [] } }]);
     expect(answers).toEqual([]);
   });
 
@@ -341,7 +341,7 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
   function setting(identity?: Bound['identity']) {
     const kept: unknown[] = [];
     const keep = async (...what: unknown[]) => void kept.push(what);
-    return { kept, ...bound({ heard: keep, homeOpened: keep, ...(identity && { identity }) }) };
+    return { kept, ...bound({ onMessageEvent: keep, onHomeOpened: keep, ...(identity && { identity }) }) };
   }
   const event = { type: name, tab: 'home', user: 'U0ANA' };
 
@@ -372,14 +372,14 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
 
 describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
   test('is heard with what is around it', async () => {
-    const heard: unknown[][] = [];
-    const { happens } = bound({ heard: async (...what) => void heard.push(what) });
+    const received: unknown[][] = [];
+    const { happens } = bound({ onMessageEvent: async (...what) => void received.push(what) });
     await happens(name, { type: name, ts: '1.1' });
-    expect(heard).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }]]);
+    expect(received).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }]]);
   });
 
   test('and cannot be kept is told to Slack, which tells us again', async () => {
-    const { happens } = bound({ heard: () => Promise.reject(new Error('away')) });
+    const { happens } = bound({ onMessageEvent: () => Promise.reject(new Error('away')) });
     await expect(happens(name, { type: name })).rejects.toThrow('away');
   });
 });

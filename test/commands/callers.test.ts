@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   callerOfAction,
   callerOfCommand,
-  callerOfDialog,
+  callerOfModal,
   callerOfShortcut,
 } from '../../src/commands/callers.ts';
 
@@ -110,7 +110,7 @@ describe('a message shortcut', () => {
 
 describe('a submitted dialog', () => {
   test('belongs where it was opened, and a repeat of it is the same request', () => {
-    const first = callerOfDialog(submission(), origin, 'https://hooks.example/1', 5000);
+    const first = callerOfModal(submission(), origin, 'https://hooks.example/1', 5000);
     expect(first).toEqual({
       teamId: 'T0ACME',
       user: { id: 'U0ANA', name: 'ana', fullMember: false },
@@ -120,15 +120,15 @@ describe('a submitted dialog', () => {
       responseUrl: 'https://hooks.example/1',
       receivedAtMs: 5000,
     });
-    const again = callerOfDialog(submission({ trigger_id: '1.5.d' }), origin, undefined, 6000);
+    const again = callerOfModal(submission({ trigger_id: '1.5.d' }), origin, undefined, 6000);
     expect(again.requestId).toBe(first.requestId);
-    expect(callerOfDialog(submission({}, { id: 'V02' }), origin, undefined, 0).requestId).not.toBe(
+    expect(callerOfModal(submission({}, { id: 'V02' }), origin, undefined, 0).requestId).not.toBe(
       first.requestId,
     );
   });
 
   test('of somebody of another organization belongs to the workspace that has the app', () => {
-    const caller = callerOfDialog(submission({ team: { id: 'T0OTHER' } }), origin, undefined, 0);
+    const caller = callerOfModal(submission({ team: { id: 'T0OTHER' } }), origin, undefined, 0);
     expect(caller.teamId).toBe('T0ACME');
   });
 
@@ -138,6 +138,6 @@ describe('a submitted dialog', () => {
     [{ team: null, user: { id: 'U0ANA', name: 'ana' } }, ''],
   ])('whose view does not say so, %j, belongs to %j', (changes, teamId) => {
     const view = { app_installed_team_id: undefined };
-    expect(callerOfDialog(submission(changes, view), origin, undefined, 0).teamId).toBe(teamId);
+    expect(callerOfModal(submission(changes, view), origin, undefined, 0).teamId).toBe(teamId);
   });
 });

@@ -4,8 +4,8 @@ import type { CommandTools } from '../../src/commands/command.ts';
 import { createGate, type GateParts, helpMessage } from '../../src/commands/gate.ts';
 import { slashCommands } from '../../src/commands/index.ts';
 import { createIntake } from '../../src/commands/intake.ts';
-import { TellUser } from '../../src/commands/user-facing-error.ts';
-import { createPolicy, type Person, type Verdict } from '../../src/policy.ts';
+import { UserFacingError } from '../../src/commands/user-facing-error.ts';
+import { createPolicy, type PermissionResult, type Person } from '../../src/policy.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
@@ -26,10 +26,10 @@ beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
 /** A policy that gives one verdict, and has exports open to every full member. */
-const policy = (verdict: Verdict, open = ['export']): GateParts['policy'] => ({
+const policy = (verdict: PermissionResult, open = ['export']): GateParts['policy'] => ({
   check: async () => verdict,
-  mayList: async () => [],
-  open: (permission) => open.includes(permission),
+  permissionsOf: async () => [],
+  isOpen: (permission) => open.includes(permission),
 });
 const allowed = policy({ kind: 'allowed', person: ana });
 const refused = policy({ kind: 'refused', person: ana, ask: [] });
@@ -56,7 +56,7 @@ function gateWith(changes: Partial<GateParts> = {}) {
 }
 
 const audited = async (teamId = 'T0ACME') => {
-  const { done, refused } = await createAuditStore(redis.client).last(teamId, 10);
+  const { done, refused } = await createAuditStore(redis.client).latest(teamId, 10);
   return [...done, ...refused];
 };
 const textOf = async (passed: Promise<{ kind: string; message?: { text: string } }>) =>
@@ -87,8 +87,8 @@ describe('who may', () => {
   });
 
   test('leaves the audit lines that the request notes, with who asked and where', async () => {
-    await gateWith().pass(aCaller(), ({ note }) =>
-      note({ subject: 'docs.acme.com', job: 'se_1', result: 'accepted' }),
+    await gateWith().pass(aCaller(), ({ audit }) =>
+      audit({ subject: 'docs.acme.com', job: 'se_1', result: 'accepted' }),
     );
     expect(await audited()).toEqual([
       {
@@ -176,8 +176,8 @@ describe('who may not', () => {
   test('a request whose own audit line is lost is answered all the same', async () => {
     const broken = { ...createAuditStore(redis.client), add: () => Promise.reject(new Error('away')) };
     const { pass } = gateWith({ audit: broken });
-    const noted = pass(aCaller(), async ({ note }) => {
-      await note({ subject: 'x', result: 'y' });
+    const noted = pass(aCaller(), async ({ audit }) => {
+      await audit({ subject: 'x', result: 'y' });
       return 'answered';
     });
     expect(await noted).toEqual({ kind: 'answered', value: 'answered' });
@@ -233,8 +233,8 @@ describe('somebody of another workspace', () => {
 
 describe('a further permission', () => {
   test('that is there lets the request go on', async () => {
-    const passed = gateWith().pass(aCaller(), async ({ may }) => {
-      await may('admin', 'audit');
+    const passed = gateWith().pass(aCaller(), async ({ requirePermission }) => {
+      await requirePermission('admin', 'audit');
       return 'went on';
     });
     expect(await passed).toEqual({ kind: 'answered', value: 'went on' });
@@ -242,11 +242,13 @@ describe('a further permission', () => {
 
   test('that is not there ends it, says why, and leaves an audit line about what was wanted', async () => {
     const check = vi.fn(
-      async (_user: string, permission: string): Promise<Verdict> =>
+      async (_user: string, permission: string): Promise<PermissionResult> =>
         permission === 'admin' ? { kind: 'refused', person: ana, ask: [] } : { kind: 'allowed', person: ana },
     );
     const { pass } = gateWith({ policy: { ...allowed, check } });
-    const text = await textOf(pass(aCaller(), ({ may }) => may('admin', 'audit')) as never);
+    const text = await textOf(
+      pass(aCaller(), ({ requirePermission }) => requirePermission('admin', 'audit')) as never,
+    );
     expect(text).toBe("You can't see this. Ask whoever runs Docket.");
     expect(await audited()).toMatchObject([{ subject: 'audit', result: 'refused: not permitted' }]);
   });
@@ -256,7 +258,7 @@ describe('what goes wrong behind the gate', () => {
   test('and is meant for the person is told as it is, without a reference', async () => {
     const { pass, log } = gateWith();
     const told = message([['Type a domain.']]);
-    const passed = await pass(aCaller(), () => Promise.reject(new TellUser(told)));
+    const passed = await pass(aCaller(), () => Promise.reject(new UserFacingError(told)));
     expect(passed).toEqual({ kind: 'refused', message: told });
     expect(log()).not.toContain('7f3c1d');
   });
@@ -282,7 +284,7 @@ describe('what goes wrong behind the gate', () => {
       runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
       threads: {} as ThreadStore,
       wake: async () => {},
-      limitMs: 1000,
+      timeoutMs: 1000,
       claimMs: 1000,
       monotonicMs: () => 0,
       log: createLog('silent', []),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
-import { TellUser } from '../../src/commands/user-facing-error.ts';
+import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
@@ -16,7 +16,7 @@ beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
 const request = { responseUrl: undefined, receivedAtMs: 0 };
-const happened = { entry: { kind: 'clicked' }, once: 'click 1' };
+const happened = { event: { kind: 'clicked' }, dedupeKey: 'click 1' };
 
 function intakeWith(changes: Partial<IntakeParts> = {}) {
   const runs = createRunStore(redis.client);
@@ -26,7 +26,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
     runs,
     threads,
     wake: async ({ job, id }) => void woken.push(`${job} ${id}`),
-    limitMs: 5000,
+    timeoutMs: 5000,
     claimMs: 60_000,
     monotonicMs: () => 0,
     log: createLog('silent', []),
@@ -36,25 +36,27 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
     intake,
     threads,
     woken,
-    tell: () => intake.tell('agent-thread', 't1', happened, request),
+    tell: () => intake.appendToInbox('agent-thread', 't1', happened, request),
     refusal: async () => {
-      const error = await intake.tell('agent-thread', 't1', happened, request).catch((thrown) => thrown);
-      expect(error).toBeInstanceOf(TellUser);
-      return (error as TellUser).told.text;
+      const error = await intake
+        .appendToInbox('agent-thread', 't1', happened, request)
+        .catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(UserFacingError);
+      return (error as UserFacingError).reply.text;
     },
     given: () => runs.accept(aThread(), Number.MAX_SAFE_INTEGER, 0, undefined),
-    heard: async () => (await threads.open('t1', thread))?.heard,
+    inbox: async () => (await threads.loadWithInbox('t1', thread))?.inbox,
   };
 }
 
 test('what happened to a run is kept, once, and the run is looked at', async () => {
-  const { given, tell, heard, woken } = intakeWith();
+  const { given, tell, inbox, woken } = intakeWith();
   await given();
   expect(await tell()).toBe('kept');
-  expect(await heard()).toEqual([happened.entry]);
+  expect(await inbox()).toEqual([happened.event]);
   expect(woken).toEqual(['agent-thread t1']);
   expect(await tell()).toBe('repeated');
-  expect(await heard()).toHaveLength(1);
+  expect(await inbox()).toHaveLength(1);
   expect(woken).toHaveLength(2);
 });
 
@@ -65,20 +67,23 @@ test('what happened to a run that is gone is told so, and wakes nobody', async (
 });
 
 test('what could not be queued is kept all the same', async () => {
-  const { given, tell, heard } = intakeWith({ wake: () => Promise.reject(new Error('no queue')) });
+  const { given, tell, inbox } = intakeWith({ wake: () => Promise.reject(new Error('no queue')) });
   await given();
   expect(await tell()).toBe('kept');
-  expect(await heard()).toHaveLength(1);
+  expect(await inbox()).toHaveLength(1);
 });
 
 test('what Redis comes to too late is refused, and was not kept', async () => {
-  const { post } = createThreadStore(redis.client);
+  const { appendToInbox } = createThreadStore(redis.client);
   const late = intakeWith({
-    threads: { followedIndex: async () => [], post: (job, id, what) => post(job, id, what, 1) },
+    threads: {
+      followedIndex: async () => [],
+      appendToInbox: (job, id, what) => appendToInbox(job, id, what, 1),
+    },
   });
   await late.given();
   expect(await late.refusal()).toContain("I can't keep track of work right now");
-  expect(await late.heard()).toEqual([]);
+  expect(await late.inbox()).toEqual([]);
   expect(late.woken).toEqual([]);
 });
 
@@ -88,7 +93,7 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
     monotonicMs: () => 2000,
     threads: {
       followedIndex: async () => [],
-      post: async (_job, _id, _what, deadlineMs) => {
+      appendToInbox: async (_job, _id, _what, deadlineMs) => {
         deadlines.push(deadlineMs);
         return 'gone';
       },
@@ -101,20 +106,20 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
 });
 
 test('what was kept without an answer is told as in doubt', async () => {
-  const { post } = createThreadStore(redis.client);
+  const { appendToInbox } = createThreadStore(redis.client);
   const lost = intakeWith({
-    limitMs: 300,
+    timeoutMs: 300,
     threads: {
       followedIndex: async () => [],
-      post: async (...args) => {
-        await post(...args);
+      appendToInbox: async (...args) => {
+        await appendToInbox(...args);
         return new Promise(() => {});
       },
     },
   });
   await lost.given();
   expect(await lost.refusal()).toContain("I can't tell whether I kept this");
-  expect(await lost.heard()).toHaveLength(1);
+  expect(await lost.inbox()).toHaveLength(1);
 });
 
 test('the followed threads are given, or it is told that Redis is away', async () => {
@@ -122,9 +127,9 @@ test('the followed threads are given, or it is told that Redis is away', async (
   await given();
   await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
   const listed = z.object({ id: z.string() });
-  expect(await intake.followed('T0ACME', listed, request)).toEqual([{ id: 't1' }]);
+  expect(await intake.listFollowed('T0ACME', listed, request)).toEqual([{ id: 't1' }]);
   const away = { ...threads, followedIndex: () => Promise.reject(new Error('away')) };
-  await expect(intakeWith({ threads: away }).intake.followed('T0ACME', listed, request)).rejects.toThrow(
-    TellUser,
+  await expect(intakeWith({ threads: away }).intake.listFollowed('T0ACME', listed, request)).rejects.toThrow(
+    UserFacingError,
   );
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDialogOpener } from '../../src/commands/open-modal.ts';
-import { TellUser } from '../../src/commands/user-facing-error.ts';
+import { createModalOpener } from '../../src/commands/open-modal.ts';
+import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
@@ -20,13 +20,13 @@ beforeAll(async () => {
 beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
-type Parts = Parameters<typeof createDialogOpener>[0];
+type Parts = Parameters<typeof createModalOpener>[0];
 
 function openerWith(changes: Partial<Parts> = {}) {
   const opened: unknown[][] = [];
   const lines: string[] = [];
-  const open = createDialogOpener({
-    slack: { openDialog: async (...what) => void opened.push(what) },
+  const open = createModalOpener({
+    slack: { openModal: async (...what) => void opened.push(what) },
     responseUrls: createResponseUrlStore(redis.client),
     timeoutMs: 1200,
     monotonicMs: () => 500,
@@ -52,7 +52,7 @@ test('takes less time for a request that was received long ago, so that the answ
 test('is not even tried for a request that has taken too long already, and says so', async () => {
   const { open, opened } = openerWith({ monotonicMs: () => 3300 });
   const error = await open(aCaller({ receivedAtMs: 1000 }), view).catch((thrown: unknown) => thrown);
-  expect((error as TellUser).told.text).toBe(notOpened);
+  expect((error as UserFacingError).reply.text).toBe(notOpened);
   expect(opened).toEqual([]);
 });
 
@@ -77,9 +77,9 @@ test.each([
 
 test('that Slack does not open is told, with what to do instead', async () => {
   const openDialog = () => Promise.reject(new SlackApiError('missing', 'views.open', 'expired_trigger_id'));
-  const { open, log } = openerWith({ slack: { openDialog } });
+  const { open, log } = openerWith({ slack: { openModal: openDialog } });
   const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(TellUser);
-  expect((error as TellUser).told.text).toBe(notOpened);
+  expect(error).toBeInstanceOf(UserFacingError);
+  expect((error as UserFacingError).reply.text).toBe(notOpened);
   expect(log()).toContain('a dialog was not opened');
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Flag, readSlashText, type SlashWord, slashWords } from '../../src/commands/slash-text.ts';
+import { type Flag, readSlashText, type SlashToken, slashTokens } from '../../src/commands/slash-text.ts';
 import { message } from '../../src/slack/blocks.ts';
-import { visible } from '../../src/slack/visible.ts';
+import { stripInvisible } from '../../src/slack/visible.ts';
 import { hostileText } from '../support/jobs/export/any-run.ts';
 
-const plain = (...texts: string[]): SlashWord[] => texts.map((text) => ({ kind: 'plain', text }));
-const flag = (name: string, value?: string): SlashWord => ({ kind: 'flag', name, value });
+const plain = (...texts: string[]): SlashToken[] => texts.map((text) => ({ kind: 'plain', text }));
+const flag = (name: string, value?: string): SlashToken => ({ kind: 'flag', name, value });
 
 describe('words', () => {
   test.each<[string, string[]]>([
@@ -21,7 +21,7 @@ describe('words', () => {
     ['<http://docs.acme.com|docs.acme.com> x', ['<http://docs.acme.com|docs.acme.com>', 'x']],
     ['<https://a.test/?q="x&amp;y=“z”|a.test>', ['<https://a.test/?q="x&y=“z”|a.test>']],
     ['a-b - -- — -5 —1', ['a-b', '-', '--', '—', '-5', '—1']],
-  ])('%j', (text, words) => expect(slashWords(text)).toEqual(plain(...words)));
+  ])('%j', (text, words) => expect(slashTokens(text)).toEqual(plain(...words)));
 });
 
 describe('quotes', () => {
@@ -48,7 +48,7 @@ describe('quotes', () => {
     ['"" “” x', ['', '', 'x']],
     ['" " x', [' ', 'x']],
     ['"--private" “— beta”', ['--private', '— beta']],
-  ])('around %j are left out', (text, words) => expect(slashWords(text)).toEqual(plain(...words)));
+  ])('around %j are left out', (text, words) => expect(slashTokens(text)).toEqual(plain(...words)));
 
   test.each<[string, string[]]>([
     ['“spring release', ['“spring', 'release']],
@@ -62,12 +62,12 @@ describe('quotes', () => {
     ['"', ['"']],
     ['a"b c"d', ['a"b', 'c"d']],
   ])('without a partner or inside words, %j, are characters like others', (text, words) =>
-    expect(slashWords(text)).toEqual(plain(...words)),
+    expect(slashTokens(text)).toEqual(plain(...words)),
   );
 });
 
 describe('flags', () => {
-  test.each<[string, SlashWord[]]>([
+  test.each<[string, SlashToken[]]>([
     ['--private', [flag('private')]],
     ['—private', [flag('private')]],
     ['–private', [flag('private')]],
@@ -93,7 +93,7 @@ describe('flags', () => {
     ['--version=""', [flag('version', '')]],
     ['--version= 1.2', [flag('version'), ...plain('1.2')]],
     ['--version=--x', [flag('version', '--x')]],
-  ])('%j', (text, words) => expect(slashWords(text)).toEqual(words));
+  ])('%j', (text, words) => expect(slashTokens(text)).toEqual(words));
 });
 
 const flags: Record<string, Flag> = {
@@ -117,10 +117,10 @@ describe('flags and their values', () => {
     ['--paths "/a", "/b" a', ['a'], { paths: '"/a", /b' }],
     ['--paths /a, --private', [], { paths: '/a,', private: '' }],
     ['--version 1, a', ['a'], { version: '1,' }],
-  ])('%j', (text, words, values) => {
+  ])('%j', (text, args, values) => {
     expect(readSlashText(text, flags)).toEqual({
       kind: 'read',
-      words,
+      args,
       values: new Map(Object.entries(values)),
     });
   });
@@ -167,7 +167,7 @@ describe('whatever is typed', () => {
     fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')),
     hostileText,
   );
-  const visibleOf = (words: SlashWord[]) =>
+  const visibleOf = (words: SlashToken[]) =>
     words.map((word) => (word.kind === 'plain' ? word.text : `${word.name}${word.value ?? ''}`)).join('');
   const hidden = /[\s"“”„‟«»″＂〝〞〟❝❞'‘’‚‛‹›`´′＇❛❜「」『』\p{Pd}\u2212=＝\p{Cf}\u180E]/gu;
   const decoded = (text: string) =>
@@ -177,8 +177,8 @@ describe('whatever is typed', () => {
     fc.assert(
       fc.property(typed, (text) => {
         readSlashText(text, flags);
-        const kept = visibleOf(slashWords(text)).replace(hidden, '').toLowerCase();
-        const meant = decoded(visible(text));
+        const kept = visibleOf(slashTokens(text)).replace(hidden, '').toLowerCase();
+        const meant = decoded(stripInvisible(text));
         expect(kept).toBe(meant.replace(hidden, '').toLowerCase());
       }),
       { numRuns: 5000 },
@@ -187,14 +187,14 @@ describe('whatever is typed', () => {
 
   const letters = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
-    .map((text) => visible(text.replace(hidden, '').replaceAll('&', '')))
+    .map((text) => stripInvisible(text.replace(hidden, '').replaceAll('&', '')))
     .filter((text) => text !== '');
   const space = fc.constantFrom(' ', '\n', '\t', '\u00A0', ' \u200B ');
 
   test('words without quotes and dashes come back as they are', () => {
     fc.assert(
       fc.property(fc.array(letters), space, (words, between) => {
-        expect(slashWords(words.join(between))).toEqual(plain(...words));
+        expect(slashTokens(words.join(between))).toEqual(plain(...words));
       }),
     );
   });
@@ -212,7 +212,7 @@ describe('whatever is typed', () => {
         const words = phrases.map(([inside]) =>
           asValues ? flag('version', inside) : { kind: 'plain' as const, text: inside },
         );
-        expect(slashWords(text)).toEqual(words);
+        expect(slashTokens(text)).toEqual(words);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readConfigFile, withoutFile } from '../../src/config/file.ts';
+import { defaultConfigFile, readConfigFile } from '../../src/config/file.ts';
 
 const env = { DOCS_API_KEY: 'adm_default', ACME_DOCS_API_KEY: 'adm_acme', DOCS_API_KEY_PREFIX: 'adm_' };
 
@@ -81,12 +81,15 @@ limits:
   });
 
   test('may say one thing only; the rest is as without a file', () => {
-    expect(fileOf('links: thread')).toEqual(withoutFile);
+    expect(fileOf('links: thread')).toEqual(defaultConfigFile);
     expect(fileOf('allow: { admin: [U0ANA] }')).toEqual({
-      ...withoutFile,
+      ...defaultConfigFile,
       allow: { export: ['everyone'], agent: ['everyone'], digest: ['everyone'], admin: ['U0ANA'] },
     });
-    expect(fileOf('limits: { watchHours: 12 }')?.limits).toEqual({ ...withoutFile.limits, watchHours: 12 });
+    expect(fileOf('limits: { watchHours: 12 }')?.limits).toEqual({
+      ...defaultConfigFile.limits,
+      watchHours: 12,
+    });
   });
 
   test('lists no domains for a project that has none: nothing can be exported from it', () => {

@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { failureOfConnection } from '../../src/docs-api/failures.ts';
+import { createConnectionError } from '../../src/docs-api/failures.ts';
 
 /** An error as Node gives it. */
 function systemError(syscall: string, code: string): Error {
@@ -25,14 +25,14 @@ describe('only a connection that no address took proves that nothing happened', 
     ['given up by the system', systemError('connect', 'ETIMEDOUT'), 'timeout', 'unknown'],
     ['not even an error', 'ECONNREFUSED', 'connection', 'unknown'],
   ] as const)('%s', (_, cause, kind, happened) => {
-    const error = failureOfConnection('startExport', cause);
+    const error = createConnectionError('startExport', cause);
     expect(error).toMatchObject({ kind, happened, retryable: happened === 'no', status: undefined });
     expect(String(error.cause)).not.toContain('192.0.2.1');
   });
 });
 
 test('a read may be repeated although nobody knows whether it arrived', () => {
-  expect(failureOfConnection('getExport', unreachable)).toMatchObject({
+  expect(createConnectionError('getExport', unreachable)).toMatchObject({
     happened: 'unknown',
     retryable: true,
   });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cleanerFor } from '../../src/docs-api/platform-text.ts';
+import { createTextCleaner } from '../../src/docs-api/platform-text.ts';
 
 const KEY = 'adm_0123456789abcdef';
-const clean = cleanerFor(KEY);
+const clean = createTextCleaner(KEY);
 
 test.each([
   ['plain words', 'plain words'],

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanerFor } from '../../src/docs-api/platform-text.ts';
-import { progressFrom } from '../../src/docs-api/progress.ts';
+import { createTextCleaner } from '../../src/docs-api/platform-text.ts';
+import { parseProgress } from '../../src/docs-api/progress.ts';
 
-const clean = cleanerFor('adm_secret_key');
-const running = (value: unknown) => progressFrom(value, false, clean);
-const completed = (value: unknown) => progressFrom(value, true, clean);
+const clean = createTextCleaner('adm_secret_key');
+const running = (value: unknown) => parseProgress(value, false, clean);
+const completed = (value: unknown) => parseProgress(value, true, clean);
 
 describe('a number', () => {
   test.each([
@@ -109,7 +109,7 @@ test('whatever comes, a fraction is 0 to 1, a text is short, and one of them is 
   );
   fc.assert(
     fc.property(shapes, fc.boolean(), (value, isCompleted) => {
-      const progress = progressFrom(value, isCompleted, clean);
+      const progress = parseProgress(value, isCompleted, clean);
       if (progress === undefined) return;
       expect(Object.keys(progress).length).toBeGreaterThan(0);
       if (progress.fraction !== undefined) {

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { DocsApiRequest } from '../../src/docs-api/caller.ts';
 import type { DocsApi } from '../../src/docs-api/client.ts';
-import { adviceOn, createDocsReport } from '../../src/docs-api/report.ts';
+import { adviceFor, createDocsReporter } from '../../src/docs-api/report.ts';
 import { answering, clientOf, KEY, tcpServer } from '../support/docs-api/servers.ts';
 
 const owner = { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' };
@@ -13,7 +13,7 @@ const look = (api: DocsApi) => api.getExport('se_1');
 async function saidOf(url: string, call: (api: DocsApi) => Promise<unknown>) {
   const requests: DocsApiRequest[] = [];
   await call(clientOf(url, { log: (request) => requests.push(request) })).catch(() => {});
-  return requests.map((request) => adviceOn(request, owner)).at(-1);
+  return requests.map((request) => adviceFor(request, owner)).at(-1);
 }
 
 describe('what a failed request says of the settings', () => {
@@ -59,7 +59,7 @@ describe('what a failed request says of the settings', () => {
       ...{ operation: 'startExport', method: 'POST', path: '/v1/static-export/jobs', attempt: 1 },
       ...{ durationMs: 1, error: 'refused', code: 'ENOTFOUND' },
     };
-    expect(adviceOn(nameless, owner)).toEqual({
+    expect(adviceFor(nameless, owner)).toEqual({
       level: 'error',
       text: 'no host has the name in DOCS_API_URL (ENOTFOUND). Mend it.',
     });
@@ -80,7 +80,7 @@ test('each thing is written once a minute, by itself, without the key', async ()
   const lines: string[] = [];
   const clock = { ms: 0 };
   const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) });
-  const report = createDocsReport({ log, now: () => clock.ms });
+  const report = createDocsReporter({ log, now: () => clock.ms });
   const api = clientOf(server.url, { log: (request) => report(request, owner) });
   const other = clientOf(server.url, { log: (request) => report(request, { ...owner, project: 'beta' }) });
   for (const atMs of [0, 30_000, 59_999, 60_000]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { timestampFrom } from '../../src/docs-api/timestamp.ts';
+import { parseTimestamp } from '../../src/docs-api/timestamp.ts';
 
 const MOMENT = Date.UTC(2026, 8, 14, 14, 30);
 
@@ -19,10 +19,10 @@ test.each([
   MOMENT * 1000,
   String(MOMENT),
   String(MOMENT / 1000),
-])('%j is that moment', (value) => expect(timestampFrom(value)).toBe(MOMENT));
+])('%j is that moment', (value) => expect(parseTimestamp(value)).toBe(MOMENT));
 
 test('a date is the beginning of its day in UTC', () => {
-  expect(timestampFrom('2026-09-14')).toBe(Date.UTC(2026, 8, 14));
+  expect(parseTimestamp('2026-09-14')).toBe(Date.UTC(2026, 8, 14));
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
   '1999-12-31T23:59:59Z',
   '0001-01-01T00:00:00Z',
   '2026-09-14T14:30:00+99:00',
-])('%j is no moment', (value) => expect(timestampFrom(value)).toBeUndefined());
+])('%j is no moment', (value) => expect(parseTimestamp(value)).toBeUndefined());
 
 test('every moment survives each of its spellings', () => {
   const seconds = fc.integer({ min: Date.UTC(2000, 0, 1) / 1000, max: Date.UTC(2199, 11, 31) / 1000 });
@@ -50,7 +50,7 @@ test('every moment survives each of its spellings', () => {
     fc.property(seconds, (at) => {
       const ms = at * 1000;
       for (const value of [at, ms, at * 1e6, String(at), String(ms), new Date(ms).toISOString()]) {
-        expect(timestampFrom(value)).toBe(ms);
+        expect(parseTimestamp(value)).toBe(ms);
       }
     }),
   );
@@ -59,7 +59,7 @@ test('every moment survives each of its spellings', () => {
 test('whatever comes, the answer is a plausible moment or none', () => {
   fc.assert(
     fc.property(fc.oneof(fc.anything(), fc.double(), fc.stringMatching(/^[\dTZ:+. -]{0,30}$/)), (value) => {
-      const ms = timestampFrom(value);
+      const ms = parseTimestamp(value);
       if (ms !== undefined)
         expect(new Date(ms).getUTCFullYear()).toSatisfy((year: number) => year >= 2000 && year <= 2200);
     }),

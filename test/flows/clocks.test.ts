@@ -26,7 +26,7 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', () => {
   test.each([20_000, -20_000])(
     'a click that arrives at a machine %i ms off is followed at once',
     async (offMs) => {
-      const timing = { lookMinMs: 29_000, lookMaxMs: 30_000 };
+      const timing = { pollMinMs: 29_000, pollMaxMs: 30_000 };
       await exporting({ env: movedClock(offMs).env }, { timing });
       const before = looks();
       // A click right after a look changes nothing.
@@ -38,7 +38,7 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', () => {
   );
 
   test('a worker whose clock is ahead dies: the next one looks as soon as it was due', async () => {
-    const timing = { lookMinMs: 1000, lookMaxMs: 1500 };
+    const timing = { pollMinMs: 1000, pollMaxMs: 1500 };
     const worker = await exporting({}, { timing, env: movedClock(40_000).env });
     await moreLooks(looks(), 10_000);
     await worker.kill();

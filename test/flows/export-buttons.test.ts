@@ -162,7 +162,7 @@ overBoth('asked for again', (transport) => {
 });
 
 overBoth('with seldom looks', (transport) => {
-  const scene = stage({ transport, bot: { timing: { lookMinMs: 60_000, lookMaxMs: 60_000 } } });
+  const scene = stage({ transport, bot: { timing: { pollMinMs: 60_000, pollMaxMs: 60_000 } } });
   const { asks, clicks, until } = scene;
 
   test('[Refresh] looks at once, and a second click right after it does nothing', async () => {

@@ -295,7 +295,7 @@ const posts = () => world.platform.wire.calls.flatMap(({ name, n }) => (name.sta
 
 /** The audit lines of a person: what was done, then what was refused; oldest first. */
 async function audited(userId: string) {
-  const { done, refused } = await createAuditStore(world.redis.client).last(world.slack.team.id, 1000);
+  const { done, refused } = await createAuditStore(world.redis.client).latest(world.slack.team.id, 1000);
   return [...refused, ...done].filter(({ user }) => user.id === userId).toReversed();
 }
 

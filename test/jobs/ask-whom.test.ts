@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { askWhom } from '../../src/jobs/ask-whom.ts';
+import { contactsText } from '../../src/jobs/ask-whom.ts';
 import { hostileText } from '../support/jobs/export/any-run.ts';
 
 test.each([
@@ -9,13 +9,13 @@ test.each([
   ['whoever runs Docket, where nobody is known', [], false, 'whoever runs Docket'],
   ['a name in one line', ['Cleo\nof docs'], false, '@Cleo of docs'],
 ])('%s', (_, names, open, whom) => {
-  expect(askWhom(names, open)).toBe(whom);
+  expect(contactsText(names, open)).toBe(whom);
 });
 
 test('whatever people are called, it is one short line', () => {
   fc.assert(
     fc.property(fc.array(hostileText, { maxLength: 3 }), fc.boolean(), (names, open) => {
-      const whom = askWhom(names, open);
+      const whom = contactsText(names, open);
       expect(whom.isWellFormed()).toBe(true);
       expect(whom).not.toMatch(/[\n\r\u2028\u2029\u202E]/u);
       expect(Array.from(whom).length).toBeLessThanOrEqual(3 * 65);

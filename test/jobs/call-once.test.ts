@@ -1,10 +1,10 @@
 import { once as onceHeard } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOnce, type Once } from '../../src/jobs/call-once.ts';
+import { type CallOnce, createCallOnce } from '../../src/jobs/call-once.ts';
 import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { createStepStore, type StepStore } from '../../src/store/calls.ts';
+import { type CallOnceStore, createCallOnceStore } from '../../src/store/calls.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
@@ -16,7 +16,7 @@ const lost = new Error('no answer');
 let redis: TestRedis;
 let nowMs: number;
 let tokens: number;
-let once: Once;
+let once: CallOnce;
 let stopping: AbortController;
 beforeAll(async () => {
   redis = await startTestRedis();
@@ -26,13 +26,13 @@ beforeEach(async () => {
   nowMs = 1_000_000;
   tokens = 0;
   stopping = new AbortController();
-  once = onceWith(createStepStore(redis.client));
+  once = onceWith(createCallOnceStore(redis.client));
 });
 afterAll(() => redis.close());
 
 /** As another process would make it: nothing is shared but Redis and the time. */
-function onceWith(steps: StepStore): Once {
-  return createOnce({
+function onceWith(steps: CallOnceStore): CallOnce {
+  return createCallOnce({
     stopping: stopping.signal,
     steps,
     callMs: LIMIT_MS - MARGIN_MS,
@@ -78,7 +78,7 @@ test('the result of a call is returned on every re-entry, also much later and el
   const job = { jobId: 'se_1', pages: [1, { two: 2 }] };
   expect(await once('r1', 'start', async () => job)).toEqual({ kind: 'done', value: job });
   nowMs += 100 * LIMIT_MS;
-  const elsewhere = onceWith(createStepStore(redis.client));
+  const elsewhere = onceWith(createCallOnceStore(redis.client));
   const call = aSecondCall();
   expect(await elsewhere('r1', 'start', call.call)).toEqual({ kind: 'done', value: job });
   expect(call.made()).toBe(0);
@@ -181,7 +181,7 @@ describe('a call that somebody else has made', () => {
     first.answers('late');
     expect(await answered).toEqual({ kind: 'done', value: 'late' });
     expect(await once('r1', 'start', second.call)).toEqual({ kind: 'done', value: 'late' });
-    expect(await createStepStore(redis.client).result('r1', 'start')).toEqual({ value: 'late' });
+    expect(await createCallOnceStore(redis.client).result('r1', 'start')).toEqual({ value: 'late' });
     expect(second.made()).toBe(0);
   });
 
@@ -211,8 +211,8 @@ describe('a call that somebody else has made', () => {
 });
 
 test('an intent that took too long to write makes no call: others may take it for lost', async () => {
-  const steps = createStepStore(redis.client);
-  const slow: StepStore = {
+  const steps = createCallOnceStore(redis.client);
+  const slow: CallOnceStore = {
     ...steps,
     async begin(...intent) {
       const begun = await steps.begin(...intent);
@@ -236,14 +236,14 @@ test('a clock that was set back keeps nobody waiting longer than the limit', asy
 
 describe('the record of a step', () => {
   test('is not cleared by a proof about another intent', async () => {
-    const steps = createStepStore(redis.client);
+    const steps = createCallOnceStore(redis.client);
     await steps.begin('r1', 'start', 'mine', nowMs);
     await steps.clear('r1', 'start', 'theirs');
     expect(await steps.begin('r1', 'start', 'other', nowMs)).toEqual({ kind: 'open', sinceMs: nowMs });
   });
 
   test('is not cleared once there is a result', async () => {
-    const steps = createStepStore(redis.client);
+    const steps = createCallOnceStore(redis.client);
     await steps.begin('r1', 'start', 'mine', nowMs);
     await steps.finish('r1', 'start', 'started');
     await steps.clear('r1', 'start', 'mine');
@@ -251,7 +251,7 @@ describe('the record of a step', () => {
   });
 
   test('without a result answers none', async () => {
-    const steps = createStepStore(redis.client);
+    const steps = createCallOnceStore(redis.client);
     expect(await steps.result('r1', 'start')).toBeUndefined();
     await steps.begin('r1', 'start', 'mine', nowMs);
     expect(await steps.result('r1', 'start')).toBeUndefined();
@@ -263,7 +263,7 @@ test('an intent whose answer got lost on the way back is our own: the call is ma
   const connection = connectForWork({ url: between.url }, defaultTiming, () => {});
   try {
     let made = 0;
-    const outcome = await onceWith(createStepStore(connection))('r1', 'start', async () => {
+    const outcome = await onceWith(createCallOnceStore(connection))('r1', 'start', async () => {
       made += 1;
       return 'started';
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maySee, type Viewer, visibleTo } from '../../src/jobs/may-see.ts';
+import { canSee, filterVisible, type Viewer } from '../../src/jobs/may-see.ts';
 import { aThread } from '../support/jobs/agent/any-thread.ts';
 import { aRun } from '../support/jobs/export/any-run.ts';
 
@@ -22,19 +22,19 @@ test.each([
 ])('%s of a channel that was public is seen from elsewhere only while it still is', async (_, run) => {
   const now = publicNow('C0DOCS');
   const later = publicNow();
-  expect(await maySee(run, ben, now.isPublic)).toBe(true);
-  expect(await maySee(run, ben, later.isPublic)).toBe(false);
-  expect(await maySee(run, { ...ben, channel: { id: 'C0DOCS' } }, later.isPublic)).toBe(true);
-  expect(await maySee(run, { ...ben, user: { id: 'U0ANA', fullMember: false } }, later.isPublic)).toBe(true);
+  expect(await canSee(run, ben, now.isPublic)).toBe(true);
+  expect(await canSee(run, ben, later.isPublic)).toBe(false);
+  expect(await canSee(run, { ...ben, channel: { id: 'C0DOCS' } }, later.isPublic)).toBe(true);
+  expect(await canSee(run, { ...ben, user: { id: 'U0ANA', fullMember: false } }, later.isPublic)).toBe(true);
   expect([now.asked, later.asked]).toEqual([['C0DOCS'], ['C0DOCS']]);
 });
 
 test('Slack is not asked where nothing depends on it', async () => {
   const { isPublic, asked } = publicNow('C0DOCS');
-  expect(await maySee(aThread({ asked: { ...inDocs, isPublic: false } }), ben, isPublic)).toBe(false);
-  expect(await maySee(aThread({ asked: inDocs, inDirectMessage: true }), ben, isPublic)).toBe(false);
+  expect(await canSee(aThread({ asked: { ...inDocs, isPublic: false } }), ben, isPublic)).toBe(false);
+  expect(await canSee(aThread({ asked: inDocs, inDirectMessage: true }), ben, isPublic)).toBe(false);
   const guest = { ...ben, user: { id: 'U0GUS', fullMember: false } };
-  expect(await maySee(aThread({ asked: inDocs }), guest, isPublic)).toBe(false);
+  expect(await canSee(aThread({ asked: inDocs }), guest, isPublic)).toBe(false);
   expect(asked).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ test('of a list, the first thirty channels are asked about, and the rest counts 
   const { isPublic, asked } = publicNow(...channels);
   const place = (channel: string) => ({ asked: { ...inDocs, channel }, place: { channel, rootTs: '1.1' } });
   const threads = [...channels, ...channels].map((channel) => aThread(place(channel)));
-  const seen = await visibleTo(threads, ben, isPublic);
+  const seen = await filterVisible(threads, ben, isPublic);
   expect(new Set(asked)).toEqual(new Set(channels.slice(0, 30)));
   expect(seen).toEqual([...threads.slice(0, 30), ...threads.slice(40, 70)]);
 });

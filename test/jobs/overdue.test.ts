@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineJob, lookAgainIn } from '../../src/jobs/job.ts';
-import { createOverdue } from '../../src/jobs/overdue.ts';
+import { defineJob, runAgainIn } from '../../src/jobs/job.ts';
+import { createOverdueFinder } from '../../src/jobs/overdue.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { startSweeper } from '../../src/jobs/sweeper.ts';
 import { createWorkers } from '../../src/jobs/worker.ts';
@@ -45,7 +45,7 @@ function startProcess(inMs: number) {
     data: z.object({ runId: z.string() }),
     run: async () => {
       looks += 1;
-      return lookAgainIn(inMs);
+      return runAgainIn(inMs);
     },
   });
   const workers = createWorkers({
@@ -63,12 +63,17 @@ function startProcess(inMs: number) {
   return workers;
 }
 
-const wake = () => queues.ensure('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
+const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
 
 function overdueWith(isKnown: (member: string) => boolean, everyMs: number) {
   const none = async () => {};
   const due = createDueStore(connection);
-  return createOverdue({ due, wake: { runs: wake, messages: none, reactions: none }, isKnown, everyMs });
+  return createOverdueFinder({
+    due,
+    wake: { runs: wake, messages: none, reactions: none },
+    isKnown,
+    everyMs,
+  });
 }
 
 function startSweeping() {

@@ -56,7 +56,7 @@ async function working(url: string) {
   /** Asks until it is taken, as people do, and waits for the look. */
   async function works(id: string, timeoutMs: number) {
     const fromMs = performance.now();
-    const add = () => queues.ensure('docs-export', 'export', id, { id }).then(() => true, String);
+    const add = () => queues.enqueue('docs-export', 'export', id, { id }).then(() => true, String);
     await expect.poll(add, { timeout: timeoutMs }).toBe(true);
     await expect.poll(() => looks, { timeout: timeoutMs }).toContain(id);
     return performance.now() - fromMs;

@@ -2,7 +2,7 @@ import { Job as BullJob } from 'bullmq';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineJob, done, type Job, lookAgainIn } from '../../src/jobs/job.ts';
+import { defineJob, done, type Job, runAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/worker.ts';
 import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
@@ -75,14 +75,14 @@ async function wake(id: string) {
 }
 
 const ensure = (id: string, now = false, job = 'export') =>
-  queues.ensure('docs-export', job, id, { id }, { now });
+  queues.enqueue('docs-export', job, id, { id }, { now });
 
 test('a wake that comes while the job runs is not slept through', async () => {
   await accepted('busy');
   work(async ({ id }, { looks }) => {
     looks.push(id);
     if (looks.length === 1) await wake(id);
-    return looks.length === 1 ? lookAgainIn(600_000) : done;
+    return looks.length === 1 ? runAgainIn(600_000) : done;
   });
   await ensure('busy');
   await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
@@ -98,7 +98,7 @@ test('a wake that comes while the job is handed back is not slept through either
   });
   work(async ({ id }, { looks }) => {
     looks.push(id);
-    return looks.length === 1 ? lookAgainIn(600_000) : done;
+    return looks.length === 1 ? runAgainIn(600_000) : done;
   });
   await ensure('handed');
   await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
@@ -122,7 +122,7 @@ test('errors with good looks between them do not add up', async () => {
     looks.push(id);
     if (looks.length === 40) return done;
     if (looks.length % 2 === 0) throw new Error('now and then');
-    return lookAgainIn(1);
+    return runAgainIn(1);
   });
   await ensure('flaky');
   await expect.poll(() => seen.looks.length).toBe(40);
@@ -150,7 +150,7 @@ test('one job for one subject, however often it is asked for; asked for while it
 test('a job that waits for its time is looked at at once when asked', async () => {
   work(async ({ id }, { looks }) => {
     looks.push(id);
-    return looks.length < 2 ? lookAgainIn(3_600_000) : done;
+    return looks.length < 2 ? runAgainIn(3_600_000) : done;
   });
   await ensure('late');
   await expect.poll(() => seen.looks.length).toBe(1);
@@ -222,7 +222,7 @@ test('a job of a newer version is left to that one: neither failed nor lost, and
 
 test('a job whose data only a newer version can read is left to that one', async () => {
   work(looksAs('export'));
-  await queues.ensure('docs-export', 'export', 'new', { of: 'a newer version' });
+  await queues.enqueue('docs-export', 'export', 'new', { of: 'a newer version' });
   await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
   expect(await connection.zcard('{docket}:docs-export:failed')).toBe(0);
   expect(seen.looks).toEqual([]);
@@ -261,7 +261,7 @@ test.each([20_000, -20_000])(
     await accepted('refreshed');
     work(async ({ id }, { looks }) => {
       looks.push(id);
-      return looks.length === 1 ? lookAgainIn(30_000) : done;
+      return looks.length === 1 ? runAgainIn(30_000) : done;
     });
     await ensure('refreshed');
     await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
@@ -278,7 +278,7 @@ test('what waits is due when it said, by the clock of Redis, whatever clock the 
   await createRunStore(connection).wake('export', 'planned');
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
-  work(async () => lookAgainIn(600_000));
+  work(async () => runAgainIn(600_000));
   await ensure('planned');
   await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
   clock.mockRestore();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calmly, createLog, type LogLevel, scrub } from '../../src/runtime/log.ts';
+import { createLog, createThrottledWarn, type LogLevel, scrub } from '../../src/runtime/log.ts';
 
 const KEY = 'adm_5ecretKey0123';
 
@@ -202,7 +202,7 @@ describe('told calmly', () => {
   function aCalmLog() {
     const { log, lines } = aLog();
     let nowMs = 1_000_000;
-    const report = calmly(log, () => nowMs, 10_000);
+    const report = createThrottledWarn(log, () => nowMs, 10_000);
     const passes = (ms: number) => {
       nowMs += ms;
     };

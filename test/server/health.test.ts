@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createHealth, tellOthers } from '../../src/server/health.ts';
-import type { HealthStore, Seen } from '../../src/store/health.ts';
+import { createHealth, shareHealth } from '../../src/server/health.ts';
+import type { HealthSnapshot, HealthStore } from '../../src/store/health.ts';
 
 function setting() {
   const clock = { ms: 10_000 };
@@ -11,17 +11,17 @@ function setting() {
 test('nothing is known before the first call', () => {
   const { health } = setting();
   expect(health.states()).toEqual({ docs: 'unknown', slack: 'unknown' });
-  expect(health.seen()).toEqual({});
+  expect(health.snapshots()).toEqual({});
 });
 
 test('the last call counts, and when it was', () => {
   const { clock, health } = setting();
-  health.saw('docs', true);
+  health.record('docs', true);
   clock.ms += 5;
-  health.saw('docs', false);
-  health.saw('slack', true);
+  health.record('docs', false);
+  health.record('slack', true);
   expect(health.states()).toEqual({ docs: 'down', slack: 'up' });
-  expect(health.seen()).toEqual({
+  expect(health.snapshots()).toEqual({
     docs: { answered: false, atMs: 10_005 },
     slack: { answered: true, atMs: 10_005 },
   });
@@ -30,13 +30,13 @@ test('the last call counts, and when it was', () => {
 describe('the others are told', () => {
   /** A store whose writes are counted, and wait when they are to. */
   function told(before: () => Promise<void> = async () => {}) {
-    const writes: (Seen & { part: string })[] = [];
+    const writes: (HealthSnapshot & { part: string })[] = [];
     const store: HealthStore = {
-      async tell(part, seen) {
+      async save(part, seen) {
         writes.push({ part, ...seen });
         await before();
       },
-      told: async () => ({}),
+      load: async () => ({}),
     };
     return { writes, store };
   }
@@ -46,14 +46,14 @@ describe('the others are told', () => {
   test('at once of a change, and every few seconds of what stays', async () => {
     const { clock, health } = setting();
     const { writes, store } = told();
-    tellOthers(health, store, never);
+    shareHealth(health, store, never);
     for (let second = 0; second < 10; second += 1) {
-      health.saw('docs', true);
+      health.record('docs', true);
       await settled();
       clock.ms += 1000;
     }
     expect(writes.map(({ atMs }) => atMs)).toEqual([10_000, 13_000, 16_000, 19_000]);
-    health.saw('docs', false);
+    health.record('docs', false);
     await settled();
     expect(writes.at(-1)).toEqual({ part: 'docs', answered: false, atMs: 20_000 });
   });
@@ -61,8 +61,8 @@ describe('the others are told', () => {
   test('of what was seen before they could be', async () => {
     const { health } = setting();
     const { writes, store } = told();
-    health.saw('slack', true);
-    tellOthers(health, store, never);
+    health.record('slack', true);
+    shareHealth(health, store, never);
     expect(writes).toEqual([{ part: 'slack', answered: true, atMs: 10_000 }]);
   });
 
@@ -70,11 +70,11 @@ describe('the others are told', () => {
     const { clock, health } = setting();
     const open = Promise.withResolvers<void>();
     const { writes, store } = told(() => open.promise);
-    tellOthers(health, store, never);
-    health.saw('docs', true);
+    shareHealth(health, store, never);
+    health.record('docs', true);
     for (let call = 0; call < 100; call += 1) {
       clock.ms += 10_000;
-      health.saw('docs', false);
+      health.record('docs', false);
     }
     expect(writes).toHaveLength(1);
     open.resolve();
@@ -87,10 +87,10 @@ describe('the others are told', () => {
     const { health } = setting();
     const problems: string[] = [];
     const { writes, store } = told(() => Promise.reject(new Error('Redis is away')));
-    tellOthers(health, store, ({ message }) => void problems.push(message));
-    health.saw('docs', true);
+    shareHealth(health, store, ({ message }) => void problems.push(message));
+    health.record('docs', true);
     await settled();
-    health.saw('docs', true);
+    health.record('docs', true);
     await settled();
     expect(writes).toHaveLength(2);
     expect(problems).toEqual(['Redis is away', 'Redis is away']);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { buttons, dialogs, shortcuts } from '../../src/commands/index.ts';
+import { buttons, modals, shortcuts } from '../../src/commands/index.ts';
 import { startHere } from '../support/app-here.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { signatureOf } from '../support/sign.ts';
@@ -108,7 +108,7 @@ const payloads = [
   {
     ...asked,
     type: 'message_action',
-    callback_id: shortcuts[0]?.callback,
+    callback_id: shortcuts[0]?.callbackId,
     channel,
     message,
     message_ts: '1.1',
@@ -119,7 +119,7 @@ const payloads = [
     type: 'view_submission',
     view: {
       id: 'V1',
-      callback_id: dialogs[0]?.callback,
+      callback_id: modals[0]?.callbackId,
       private_metadata: JSON.stringify({ channel, request: '1.2.a' }),
       title: { type: 'plain_text', text: 'Export' },
       state: { values: { domain: { text: { type: 'plain_text_input', value: 'docs.acme.com' } } } },

@@ -6,7 +6,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { createHttpReceiver } from '../../src/server/http-receiver.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { createRefusedRequests } from '../../src/server/refused-requests.ts';
-import { slackLogger } from '../../src/slack/logger.ts';
+import { createSlackLogger } from '../../src/slack/logger.ts';
 import { signatureOf } from '../support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
@@ -30,7 +30,7 @@ async function setting({
   const receiver = createHttpReceiver({ signingSecret: SECRET, server, refused, now, log });
   const bolt = new App({
     receiver,
-    logger: slackLogger(log),
+    logger: createSlackLogger(log),
     convoStore: false,
     authorize: async () => ({ botToken: 'xoxb-1' }),
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createChannels } from '../../src/slack/channels.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
-import { createPaceStore } from '../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
@@ -25,7 +25,7 @@ beforeEach(async () => {
         return { shared: id === 'C0SHARED', isPublic: true };
       },
     },
-    pace: createPaceStore(redis.client),
+    rateLimiter: createRateLimitStore(redis.client),
     teamId: () => 'T0ACME',
     timing: { readsPerMinute: 40 },
     now: Date.now,

@@ -26,7 +26,7 @@ async function setting(options: StandInSlackOptions = {}, log = pino({ level: 's
     apiUrl: slack.apiUrl,
     timing: { ...defaultTiming, slackCallMs: 5000 },
     log,
-    upMs: () => up.ms,
+    monotonicMs: () => up.ms,
     onCall: (answered) => heard.push(answered),
   });
   return { slack, api, heard };
@@ -150,9 +150,9 @@ test('a direct message is shared with nobody, and Slack is not asked', async () 
 test('a dialog opens once, for whoever clicked', async () => {
   const { slack, api } = await setting({ botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
-  await api.openDialog('t1', dialog);
+  await api.openModal('t1', dialog);
   expect(slack.person('ana').modal()?.definition.title?.text).toBe('Docket');
-  expect(await failure(api.openDialog('t1', dialog))).toBe('missing exchanged_trigger_id');
+  expect(await failure(api.openModal('t1', dialog))).toBe('missing exchanged_trigger_id');
 });
 
 test('a dialog that is too late is told from one that is broken', async () => {
@@ -161,17 +161,17 @@ test('a dialog that is too late is told from one that is broken', async () => {
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
   const section = { type: 'section' as const, text: { type: 'mrkdwn' as const, text: 'x'.repeat(2900) } };
   const large = { ...dialog, blocks: Array.from({ length: 90 }, () => section) };
-  expect(await failure(api.openDialog('t1', large))).toBe('blocks view_too_large');
+  expect(await failure(api.openModal('t1', large))).toBe('blocks view_too_large');
   clock.ms += 3001;
-  expect(await failure(api.openDialog('t1', dialog))).toBe('missing expired_trigger_id');
-  expect(await failure(api.openDialog('nonsense', dialog))).toBe('missing invalid_trigger_id');
+  expect(await failure(api.openModal('t1', dialog))).toBe('missing expired_trigger_id');
+  expect(await failure(api.openModal('nonsense', dialog))).toBe('missing invalid_trigger_id');
 });
 
 test('a dialog may have a shorter time limit than other calls', async () => {
   const { slack, api, heard } = await setting({ botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
   slack.wire.order('views.open', { kind: 'hang', when: 'before' });
-  expect(await failure(api.openDialog('t1', dialog, 20))).toBe('unclear TimeLimitError');
+  expect(await failure(api.openModal('t1', dialog, 20))).toBe('unclear TimeLimitError');
   expect(heard).toEqual([false]);
 });
 
@@ -205,11 +205,11 @@ test('a reaction is added and taken away, and doing so again changes nothing', a
   const { slack, api, heard } = await setting();
   const said = await slack.person('ana').says('#docs', 'hello');
   const bot = slack.workspace.bot.userId;
-  await api.react(said, 'eyes');
-  await api.react(said, 'eyes');
+  await api.addReaction(said, 'eyes');
+  await api.addReaction(said, 'eyes');
   expect(said.reactions).toEqual([{ name: 'eyes', users: [bot] }]);
-  await api.unreact(said, 'eyes');
-  await api.unreact(said, 'eyes');
+  await api.removeReaction(said, 'eyes');
+  await api.removeReaction(said, 'eyes');
   expect(said.reactions).toEqual([]);
   // Slack answered, though it refused.
   expect(heard).toEqual([true, true, true, true]);
@@ -219,21 +219,21 @@ test('a reaction on what is gone, and one that Slack does not know', async () =>
   const { slack, api } = await setting();
   const ana = slack.person('ana');
   const said = await ana.says('#docs', 'hello');
-  expect(await failure(api.react(said, 'No such thing'))).toBe('refused invalid_name');
+  expect(await failure(api.addReaction(said, 'No such thing'))).toBe('refused invalid_name');
   await ana.deletes(said);
-  expect(await failure(api.react(said, 'eyes'))).toBe('missing message_not_found');
-  expect(await failure(api.unreact(said, 'eyes'))).toBe('missing message_not_found');
+  expect(await failure(api.addReaction(said, 'eyes'))).toBe('missing message_not_found');
+  expect(await failure(api.removeReaction(said, 'eyes'))).toBe('missing message_not_found');
   const elsewhere = { channel: slack.channel('#secret').id, ts: said.ts };
-  expect(await failure(api.unreact(elsewhere, 'eyes'))).toBe('place channel_not_found');
+  expect(await failure(api.removeReaction(elsewhere, 'eyes'))).toBe('place channel_not_found');
 });
 
 test('an error that is no refusal is not taken for a reaction that is there', async () => {
   const { slack, api } = await setting();
   const said = await slack.person('ana').says('#docs', 'hello');
   slack.wire.order('reactions.add', { kind: 'answer', status: 503 });
-  expect(await failure(api.react(said, 'eyes'))).toBe('unclear http_503');
+  expect(await failure(api.addReaction(said, 'eyes'))).toBe('unclear http_503');
   slack.wire.order('reactions.remove', { kind: 'answer', status: 503 });
-  expect(await failure(api.unreact(said, 'eyes'))).toBe('unclear http_503');
+  expect(await failure(api.removeReaction(said, 'eyes'))).toBe('unclear http_503');
 });
 
 test('a workspace that moves into an Enterprise organization may have taken the call: it passes by itself', async () => {
@@ -241,7 +241,7 @@ test('a workspace that moves into an Enterprise organization may have taken the 
   const said = await slack.person('ana').says('#docs', 'hello');
   const body = { ok: false, error: 'team_added_to_org' };
   slack.wire.order('reactions.add', { kind: 'answer', status: 200, body });
-  expect(await failure(api.react(said, 'eyes'))).toBe('unclear team_added_to_org');
+  expect(await failure(api.addReaction(said, 'eyes'))).toBe('unclear team_added_to_org');
 });
 
 test('a whisper is read by one person, in the channel or in a thread', async () => {
@@ -251,25 +251,25 @@ test('a whisper is read by one person, in the channel or in a thread', async () 
   await ben.says('#docs', 'reply', { threadTs: root.ts });
   await ben.says('#docs', 'later');
   const to = { channel: root.channel, user: ana.id };
-  await api.whisper({ ...to, threadTs: root.ts }, message([['Is this for the agent?']]));
-  await api.whisper(to, message([['Hello']], [{ label: 'Go', action: 'test.go' }]));
+  await api.postEphemeralTo({ ...to, threadTs: root.ts }, message([['Is this for the agent?']]));
+  await api.postEphemeralTo(to, message([['Hello']], [{ label: 'Go', action: 'test.go' }]));
   expect(ana.sees('#docs')).toEqual(['root', 'reply', 'Is this for the agent?', 'later', 'Hello\n[Go]']);
   expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
   const sue = { ...to, channel: slack.channel('#private').id, user: slack.person('sue').id };
-  expect(await failure(api.whisper(sue, message([['Hello']])))).toBe('place user_not_in_channel');
+  expect(await failure(api.postEphemeralTo(sue, message([['Hello']])))).toBe('place user_not_in_channel');
 });
 
 test("Slack's clock is read from its answers; it is asked where nothing is known", async () => {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms });
   up.ms = 5000;
-  expect(await api.timeMs()).toBe(clock.ms);
+  expect(await api.serverTimeMs()).toBe(clock.ms);
   up.ms += 90_000;
-  expect(await api.timeMs()).toBe(clock.ms + 90_000);
+  expect(await api.serverTimeMs()).toBe(clock.ms + 90_000);
   expect(slack.wire.calls.map(({ name }) => name)).toEqual(['auth.test']);
   slack.wire.order('auth.test', { kind: 'answer', status: 503, headers: { date: 'yesterday' } });
   expect(await failure(api.identity())).toBe('unclear http_503');
-  expect(await api.timeMs()).toBe(clock.ms + 90_000);
+  expect(await api.serverTimeMs()).toBe(clock.ms + 90_000);
 });
 
 test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {
@@ -281,11 +281,13 @@ test('messages of ours are found by their mark, in a channel or a thread, over p
   clock.ms += 600_000;
   for (let others = 0; others < 250; others += 1) await slack.person('ana').says('#docs', 'hello');
   const later = await api.post({ channel }, 'later', { key: 'later', hash: 'h2' });
-  const all = await api.marked({ channel }, 0);
+  const all = await api.findMessages({ channel }, 0);
   expect([...all.keys()].toSorted()).toEqual(['later', 'root']);
   expect(all.get('root')).toEqual({ ...root, hash: 'h0' });
   expect(slack.wire.calls.filter(({ name }) => name === 'conversations.history')).toHaveLength(2);
-  expect(await api.marked({ channel }, clock.ms)).toEqual(new Map([['later', { ...later, hash: 'h2' }]]));
-  const thread = await api.marked({ channel, threadTs: root.ts }, 0);
+  expect(await api.findMessages({ channel }, clock.ms)).toEqual(
+    new Map([['later', { ...later, hash: 'h2' }]]),
+  );
+  const thread = await api.findMessages({ channel, threadTs: root.ts }, 0);
   expect(thread.get('reply')).toEqual({ ...said, hash: 'h1' });
 });

@@ -9,7 +9,7 @@ import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
-import { createPaceStore } from '../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { aMessage } from '../support/store/a-message.ts';
 
@@ -34,11 +34,11 @@ beforeEach(async () => {
   told = [];
   threads = [];
   notBegun = undefined;
-  const pace = createPaceStore(redis.client);
+  const pace = createRateLimitStore(redis.client);
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
-    timeMs: async () => nowMs,
+    serverTimeMs: async () => nowMs,
     refusedForMs: () => 0,
     post: async ({ channel, threadTs }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;
@@ -55,15 +55,18 @@ beforeEach(async () => {
     people: createPeopleStore(redis.client),
     ownPosts: createOwnPostStore(redis.client),
     // One turn an hour, so that turns come back only when the test says so.
-    pace: { ...pace, take: (of, turn) => pace.take({ ...of, perMinute: 1 / 60, burst: 1 }, turn) },
+    rateLimiter: {
+      ...pace,
+      takeSlot: (of, turn) => pace.takeSlot({ ...of, perMinute: 1 / 60, burst: 1 }, turn),
+    },
     now: () => nowMs,
     random: () => 0.5,
     timing: defaultTiming,
     log: pino({ level: 'silent' }),
   });
   for (const bucket of ['edit:T0ACME', 'post:C0DOCS']) {
-    const spent = { of: 'spent', rank: 0, sinceMs: 0 };
-    await pace.take({ bucket, perMinute: 1 / 60, burst: 1 }, spent);
+    const spent = { id: 'spent', rank: 0, sinceMs: 0 };
+    await pace.takeSlot({ bucket, perMinute: 1 / 60, burst: 1 }, spent);
   }
 });
 afterAll(() => redis.close());
@@ -79,7 +82,7 @@ async function want(
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
-  await createMessageStore(redis.client).want(key, wanted, version, nowMs);
+  await createMessageStore(redis.client).setWanted(key, wanted, version, nowMs);
 }
 
 /** A message that Slack shows since some time, and that was edited then. */
@@ -194,7 +197,7 @@ test('posts of one kind go in the order in which they were wanted', async () => 
 test('a message for the thread under somebody else’s message is posted there', async () => {
   const place = { channel: 'C0OTHER', threadTs: '1758376800.000100' };
   const wanted = aMessage({ place, hash: 'reply' });
-  await createMessageStore(redis.client).want('reply', wanted, 1, nowMs);
+  await createMessageStore(redis.client).setWanted('reply', wanted, 1, nowMs);
   await deliver('reply');
   expect(threads).toEqual([place.threadTs]);
 });

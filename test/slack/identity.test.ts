@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
-import { keepIdentity } from '../../src/slack/identity.ts';
-import { slackLogger } from '../../src/slack/logger.ts';
+import { createIdentity } from '../../src/slack/identity.ts';
+import { createSlackLogger } from '../../src/slack/logger.ts';
 
 const WARN = 40;
 const ERROR = 50;
@@ -29,7 +29,7 @@ async function levelsOf(kind: SlackErrorKind, failures: number): Promise<number[
       return { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
     },
   } as Partial<SlackApi> as SlackApi;
-  const keeper = keepIdentity(slack, { retryMinMs: 1, retryMaxMs: 1 }, log);
+  const keeper = createIdentity(slack, { retryMinMs: 1, retryMaxMs: 1 }, log);
   onTestFinished(() => keeper.stop());
   await keeper.start();
   await told.promise;
@@ -51,7 +51,7 @@ test('a token that Slack refuses is one at once', async () => {
 
 test("what Slack's packages call an error is left to whoever called them", () => {
   const { log, levels } = aLog();
-  slackLogger(log).error(
+  createSlackLogger(log).error(
     'An unhandled error occurred while Bolt processed an incoming event',
     new Error('x'),
   );

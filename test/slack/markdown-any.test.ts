@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type MessageText, mentionedIn, messageMarkdown } from '../../src/slack/markdown/message.ts';
-import { clean } from '../../src/slack/markdown/spans.ts';
+import { findMentions, type MessageText, messageToMarkdown } from '../../src/slack/markdown/message.ts';
+import { cleanText } from '../../src/slack/markdown/spans.ts';
 import { escapeText } from '../../src/slack/text.ts';
-import { visible } from '../../src/slack/visible.ts';
+import { stripInvisible } from '../../src/slack/visible.ts';
 
 const names = { users: new Map([['U0ANA', 'ana']]), channels: new Map(), groups: new Map() };
-const read = (message: MessageText) => messageMarkdown(message, names, { withoutMention: 'U0DOCKET' });
+const read = (message: MessageText) => messageToMarkdown(message, names, { withoutMention: 'U0DOCKET' });
 
 /** What could be mistaken for a mention, wherever it stands. */
 const TOKEN = /<(?:@[A-Z0-9]|#[A-Z0-9]|!(?:here|channel|everyone|subteam|date)\b)/;
@@ -122,7 +122,7 @@ describe('any message', () => {
     fc.assert(
       fc.property(shape, (value) => {
         expect(typeof read(value as MessageText)).toBe('string');
-        expect(mentionedIn(value as MessageText).users).toBeInstanceOf(Array);
+        expect(findMentions(value as MessageText).users).toBeInstanceOf(Array);
       }),
     );
   });
@@ -169,7 +169,7 @@ describe('any message', () => {
         hiding,
         (value, text) => {
           const markdown = read(hide(value, text) as MessageText);
-          expect(visible(markdown)).toBe(markdown);
+          expect(stripInvisible(markdown)).toBe(markdown);
           expect(markdown).not.toMatch(/(?![\n\t])\p{Cc}/u);
         },
       ),
@@ -241,7 +241,7 @@ describe('any message', () => {
   test('has its code as it was typed', () => {
     fc.assert(
       fc.property(
-        anyText.map(clean).filter((text) => /[^\s]/.test(text) && !/^\n|\n$/.test(text)),
+        anyText.map(cleanText).filter((text) => /[^\s]/.test(text) && !/^\n|\n$/.test(text)),
         (code) => {
           const elements = [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: code }] }];
           const markdown = read({ blocks: [{ type: 'rich_text', elements }] });

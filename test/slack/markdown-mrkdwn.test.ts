@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { messageMarkdown } from '../../src/slack/markdown/message.ts';
+import { messageToMarkdown } from '../../src/slack/markdown/message.ts';
 
 const names = {
   users: new Map([['U0ANA', 'ana']]),
   channels: new Map([['C0DOCS', 'docs']]),
   groups: new Map([['S0ADMIN', 'docs-admins']]),
 };
-const read = (text: string) => messageMarkdown({ text }, names, { withoutMention: 'U0DOCKET' });
+const read = (text: string) => messageToMarkdown({ text }, names, { withoutMention: 'U0DOCKET' });
 
 describe('tokens', () => {
   test.each([
@@ -127,6 +127,6 @@ describe('characters', () => {
     ['x'.repeat(80), `${'x'.repeat(39)}…`],
   ])('the name %s reads %s', (name, shown) => {
     const users = new Map([['U0ANA', name]]);
-    expect(messageMarkdown({ text: '<@U0ANA>' }, { ...names, users })).toBe(`@${shown}`);
+    expect(messageToMarkdown({ text: '<@U0ANA>' }, { ...names, users })).toBe(`@${shown}`);
   });
 });

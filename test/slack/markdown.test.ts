@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type MessageText, mentionedIn, messageMarkdown } from '../../src/slack/markdown/message.ts';
+import { findMentions, type MessageText, messageToMarkdown } from '../../src/slack/markdown/message.ts';
 
 const names = {
   users: new Map([
@@ -13,7 +13,7 @@ const names = {
 
 const sent = (name: string): MessageText =>
   JSON.parse(readFileSync(new URL(`../fixtures/slack-messages/${name}.json`, import.meta.url), 'utf8')).event;
-const markdown = (message: MessageText) => messageMarkdown(message, names, { withoutMention: 'U0DOCKET' });
+const markdown = (message: MessageText) => messageToMarkdown(message, names, { withoutMention: 'U0DOCKET' });
 
 type Element = Record<string, unknown>;
 const section = (...elements: Element[]) => ({ type: 'rich_text_section', elements });
@@ -266,7 +266,7 @@ describe('the mention of the bot', () => {
 
   test('stays for whoever does not ask', () => {
     const message = { blocks: [{ type: 'rich_text', elements: [section(bot, plain(' fix it'))] }] };
-    expect(messageMarkdown(message, names)).toBe('@someone fix it');
+    expect(messageToMarkdown(message, names)).toBe('@someone fix it');
   });
 });
 
@@ -369,7 +369,7 @@ describe('mentionedIn', () => {
     ];
     const inList = list('bullet', 0, [section({ type: 'user', user_id: 'U0BEN' })]);
     expect(
-      mentionedIn({ blocks: [{ type: 'rich_text', elements: [section(...elements), inList] }] }),
+      findMentions({ blocks: [{ type: 'rich_text', elements: [section(...elements), inList] }] }),
     ).toEqual({
       users: ['U0ANA', 'U0BEN'],
       channels: ['C0DOCS'],
@@ -379,7 +379,7 @@ describe('mentionedIn', () => {
   });
 
   test('reads the text where there are no blocks', () => {
-    expect(mentionedIn({ text: '<@U0ANA|ana> <#C0DOCS|docs> <!subteam^S0ADMIN> <!here>' })).toEqual({
+    expect(findMentions({ text: '<@U0ANA|ana> <#C0DOCS|docs> <!subteam^S0ADMIN> <!here>' })).toEqual({
       users: ['U0ANA'],
       channels: ['C0DOCS'],
       groups: ['S0ADMIN'],
@@ -388,7 +388,9 @@ describe('mentionedIn', () => {
   });
 
   test('passes over ids that are none, and over what others wrote', () => {
-    expect(mentionedIn({ text: '<@../admin> @ana &lt;@U0ANA&gt;' }).users).toEqual([]);
-    expect(mentionedIn({ text: 'a', attachments: [{ is_share: true, text: '<@U0ANA>' }] }).users).toEqual([]);
+    expect(findMentions({ text: '<@../admin> @ana &lt;@U0ANA&gt;' }).users).toEqual([]);
+    expect(findMentions({ text: 'a', attachments: [{ is_share: true, text: '<@U0ANA>' }] }).users).toEqual(
+      [],
+    );
   });
 });

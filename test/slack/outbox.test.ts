@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { message } from '../../src/slack/blocks.ts';
-import { createOutbox, type Outbox, type Shown } from '../../src/slack/outbox.ts';
+import { createOutbox, type Outbox, type OutboxMessage } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterAll(() => redis.close());
 
 const place = { channel: 'C0DOCS', threadTs: '1.1' };
-const shown = (changes: Partial<Shown> = {}): Shown => ({
+const shown = (changes: Partial<OutboxMessage> = {}): OutboxMessage => ({
   key: 'm1',
   place,
   kind: 'state',
@@ -30,7 +30,7 @@ const shown = (changes: Partial<Shown> = {}): Shown => ({
 });
 
 test('what should be shown is kept as it was said, and somebody delivers it', async () => {
-  await outbox.show('T0ACME', shown({ otherwise: 'U0ANA', lasting: true }), 1);
+  await outbox.publish('T0ACME', shown({ otherwise: 'U0ANA', lasting: true }), 1);
   expect((await messages.load('m1'))?.wanted).toMatchObject({
     teamId: 'T0ACME',
     place,
@@ -43,10 +43,10 @@ test('what should be shown is kept as it was said, and somebody delivers it', as
 });
 
 test('what is shown again is delivered when it looks different, or belongs elsewhere', async () => {
-  await outbox.show('T0ACME', shown(), 1);
-  await outbox.show('T0ACME', shown({ lasting: true }), 2);
+  await outbox.publish('T0ACME', shown(), 1);
+  await outbox.publish('T0ACME', shown({ lasting: true }), 2);
   expect(woken).toEqual(['m1']);
-  await outbox.show('T0ACME', shown({ message: message([['Working']]) }), 3);
-  await outbox.show('T0ACME', shown({ message: message([['Working']]), place: { channel: 'C0DOCS' } }), 4);
+  await outbox.publish('T0ACME', shown({ message: message([['Working']]) }), 3);
+  await outbox.publish('T0ACME', shown({ message: message([['Working']]), place: { channel: 'C0DOCS' } }), 4);
   expect(woken).toEqual(['m1', 'm1', 'm1']);
 });

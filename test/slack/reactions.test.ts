@@ -13,10 +13,10 @@ test.each([
   ['nobody is told when everything is shown', false, ['kept']],
 ])('%s', async (_, undelivered, order) => {
   const happened: string[] = [];
-  const heard: Parameters<ReactionStore['want']>[] = [];
+  const heard: Parameters<ReactionStore['setWanted']>[] = [];
   const reactions = createReactions({
     store: {
-      async want(...args) {
+      async setWanted(...args) {
         heard.push(args);
         happened.push('kept');
         return undelivered;
@@ -25,7 +25,7 @@ test.each([
     wake: async (runId) => void happened.push(runId),
     now: () => 5000,
   });
-  await reactions.show(subject, wanted, 7);
+  await reactions.publish(subject, wanted, 7);
   expect(heard).toEqual([[subject, wanted, 7, 5000]]);
   expect(happened).toEqual(order);
 });

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { count, cut, cutBytes, duration, escapeText, oneLine, size } from '../../src/slack/text.ts';
+import {
+  cut,
+  cutBytes,
+  escapeText,
+  formatCount,
+  formatDuration,
+  formatSize,
+  oneLine,
+} from '../../src/slack/text.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 /** Text in which the things that must not be split are close together. */
@@ -179,14 +187,14 @@ test.each([
   [21_600_000, '6 h'],
   [90_000_000, '25 h'],
 ])('a duration of %i ms is %s', (ms, expected) => {
-  expect(duration(ms)).toBe(expected);
+  expect(formatDuration(ms)).toBe(expected);
 });
 
 test('no duration has 60 of a smaller unit', () => {
   fc.assert(
     fc.property(fc.nat(400_000_000), (ms) => {
-      expect(duration(ms)).toMatch(/^(?:[1-5]?\d s|[1-5]?\d min|\d+ h(?: [1-5]?\d min)?)$/);
-      expect(duration(ms)).not.toMatch(/(?:^| )0/);
+      expect(formatDuration(ms)).toMatch(/^(?:[1-5]?\d s|[1-5]?\d min|\d+ h(?: [1-5]?\d min)?)$/);
+      expect(formatDuration(ms)).not.toMatch(/(?:^| )0/);
     }),
   );
 });
@@ -203,13 +211,13 @@ test.each([
   [999_950_000_000, '1.0 TB'],
   [1e16, '10000.0 TB'],
 ])('%i bytes are %s', (bytes, expected) => {
-  expect(size(bytes)).toBe(expected);
+  expect(formatSize(bytes)).toBe(expected);
 });
 
 test('no size below a thousand terabytes has four digits before its point', () => {
   fc.assert(
     fc.property(fc.nat(9e14), (bytes) => {
-      expect(size(bytes)).toMatch(/^(?:\d{1,3} bytes?|\d{1,3}\.\d [kMGT]B)$/);
+      expect(formatSize(bytes)).toMatch(/^(?:\d{1,3} bytes?|\d{1,3}\.\d [kMGT]B)$/);
     }),
   );
 });
@@ -223,5 +231,5 @@ test.each([
   [-0.4, '0'],
   [-12.6, '-13'],
 ])('%d is counted as %s', (value, expected) => {
-  expect(count(value)).toBe(expected);
+  expect(formatCount(value)).toBe(expected);
 });

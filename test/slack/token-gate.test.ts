@@ -5,11 +5,11 @@ import { createTokenGate } from '../../src/slack/token-gate.ts';
 
 function setting() {
   const clock = { ms: 1000 };
-  const gate = createTokenGate({ timing: defaultTiming, upMs: () => clock.ms });
+  const gate = createTokenGate({ timing: defaultTiming, monotonicMs: () => clock.ms });
   const calls: string[] = [];
   const pass = (method: string, come: () => unknown) =>
     gate
-      .pass(method, async () => {
+      .run(method, async () => {
         calls.push(method);
         return come();
       })

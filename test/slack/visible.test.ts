@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { visible } from '../../src/slack/visible.ts';
+import { stripInvisible } from '../../src/slack/visible.ts';
 
 const tags = (text: string) =>
   Array.from(text, (char) => String.fromCodePoint(0xe0000 + (char.codePointAt(0) ?? 0))).join('');
@@ -29,7 +29,7 @@ describe('what nobody sees is gone:', () => {
     ['notes between lines, and what is no character', '\uFFF9a\uFFFAb\uFFFB\uFFFE\u{1FFFF}\uFDD0', 'ab'],
     ['ignorables that are not given out yet', 'a\u{E0FFF}\u2065\uFFF0b', 'ab'],
   ])('%s', (_, text, left) => {
-    expect(visible(text)).toBe(left);
+    expect(stripInvisible(text)).toBe(left);
   });
 });
 
@@ -54,7 +54,7 @@ describe('what people write stays:', () => {
     ],
     ...[flag('gbeng'), flag('gbsct'), flag('gbwls')],
   ])('the emoji %s', (emoji) => {
-    expect(visible(`a${emoji}${emoji}b`)).toBe(`a${emoji}${emoji}b`);
+    expect(stripInvisible(`a${emoji}${emoji}b`)).toBe(`a${emoji}${emoji}b`);
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe('what people write stays:', () => {
     ['accents and lines', 'e\u0301 naïve\n\tend'],
     ['a text-style heart', '❤︎'],
   ])('%s', (_, text) => {
-    expect(visible(text)).toBe(text);
+    expect(stripInvisible(text)).toBe(text);
   });
 });
 
@@ -83,8 +83,8 @@ test('whatever a text is, doing it twice changes nothing more, and no two ignora
   });
   fc.assert(
     fc.property(text, (parts) => {
-      const once = visible(parts.join(''));
-      expect(visible(once)).toBe(once);
+      const once = stripInvisible(parts.join(''));
+      expect(stripInvisible(once)).toBe(once);
       // But for flags, and the joiner between an emoji and the next.
       const rest = once.replace(/\u{1F3F4}[\u{E0061}-\u{E007A}]{5}\u{E007F}|\uFE0F\u200D|\uFE0E\u200D/gu, '');
       expect(rest).not.toMatch(/\p{Default_Ignorable_Code_Point}{2}/u);

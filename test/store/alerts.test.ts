@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { type AlertStore, createAlertStore } from '../../src/store/alerts.ts';
 import { keys } from '../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
@@ -22,8 +22,8 @@ test('an alert has begun when it was first given, however often it is given', as
 test('it lasts an hour from its beginning, and giving it again does not prolong it', async () => {
   await alerts.begin('key', 1000);
   const livesMs = await redis.client.pttl(keys.alert('key'));
-  expect(livesMs).toBeLessThanOrEqual(keep.adminAlertMs);
-  expect(livesMs).toBeGreaterThan(keep.adminAlertMs - 30_000);
+  expect(livesMs).toBeLessThanOrEqual(retention.adminAlertMs);
+  expect(livesMs).toBeGreaterThan(retention.adminAlertMs - 30_000);
   await redis.client.pexpire(keys.alert('key'), 60_000);
   await alerts.begin('key', 2000);
   expect(await redis.client.pttl(keys.alert('key'))).toBeLessThanOrEqual(60_000);
@@ -50,7 +50,7 @@ test('it remembers whom it is for, as long as it is told and no longer than it l
   expect(await alerts.people('other')).toBeUndefined();
   expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(60_000);
   await redis.client.pexpire(keys.alert('key'), 30_000);
-  await alerts.setPeople('key', [], keep.adminAlertMs);
+  await alerts.setPeople('key', [], retention.adminAlertMs);
   expect(await alerts.people('key')).toEqual([]);
   expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(30_000);
 });

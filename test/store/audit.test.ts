@@ -24,7 +24,7 @@ const anEntry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   result: 'accepted',
   ...more,
 });
-const done = async (count = 100) => (await audit.last('T1', count)).done;
+const done = async (count = 100) => (await audit.latest('T1', count)).done;
 const subjects = async (count = 100) => (await done(count)).map(({ subject }) => subject);
 
 describe('an entry', () => {
@@ -39,7 +39,7 @@ describe('an entry', () => {
 
   test('belongs to one workspace', async () => {
     await audit.add('T1', anEntry());
-    expect(await audit.last('T2', 10)).toEqual({ done: [], refused: [] });
+    expect(await audit.latest('T2', 10)).toEqual({ done: [], refused: [] });
   });
 
   test('is kept as short lines without secrets', async () => {
@@ -137,7 +137,7 @@ describe('what is kept', () => {
     await small.add('T1', anEntry({ subject: 'done' }));
     for (const subject of ['a', 'b', 'c', 'd'])
       await small.add('T1', anEntry({ subject, result: 'refused: not permitted' }));
-    const { done, refused } = await small.last('T1', 10);
+    const { done, refused } = await small.latest('T1', 10);
     expect(done.map(({ subject }) => subject)).toEqual(['done']);
     expect(refused.map(({ subject }) => subject)).toEqual(['d', 'c']);
     expect(await redis.client.pttl(keys.refusals('T1'))).toBeGreaterThan(89 * DAY_MS);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type BudgetStore, createBudgetStore } from '../../src/store/budget.ts';
+import { createHourlyLimitStore, type HourlyLimitStore } from '../../src/store/budget.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore } from '../../src/store/threads.ts';
@@ -10,12 +10,12 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 let redis: TestRedis;
-let budgets: BudgetStore;
+let budgets: HourlyLimitStore;
 let threads: ThreadStore;
 let rev: number;
 beforeAll(async () => {
   redis = await startTestRedis();
-  budgets = createBudgetStore(redis.client);
+  budgets = createHourlyLimitStore(redis.client);
   threads = createThreadStore(redis.client);
 });
 beforeEach(async () => {
@@ -29,7 +29,7 @@ const three = { name: 'acme', perHour: 3 };
 
 /** 0 for a use, else when to ask again. */
 async function take(of: string, sinceMs = 1, budget = three, from = threads): Promise<number> {
-  const answer = await from.save(aThread({ rev }), 0, { budget, of, sinceMs });
+  const answer = await from.save(aThread({ rev }), 0, { hourlyLimit: budget, id: of, sinceMs });
   if (answer.kind === 'limited') return answer.inMs;
   expect(answer.kind).toBe('saved');
   rev += 1;
@@ -92,16 +92,16 @@ describe('uses', () => {
   test('of the same name count once, as of the last time', async () => {
     expect(await takeAll('a', 'a', 'a', 'a')).toEqual([0, 0, 0, 0]);
     expect(await takeAll('b', 'c', 'a')).toEqual([0, 0, 0]);
-    expect(await budgets.use(three)).toMatchObject({ used: 3, waiting: 0 });
+    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 0 });
     await passes(HOUR);
     expect(await takeAll('a', 'b')).toEqual([0, 0]);
-    expect(await budgets.use(three)).toMatchObject({ used: 2 });
+    expect(await budgets.usage(three)).toMatchObject({ used: 2 });
   });
 
   test('that are given back can be had by others', async () => {
     await takeAll('a', 'b', 'c');
-    await budgets.giveBack(three, 'b');
-    expect(await budgets.use(three)).toMatchObject({ used: 2, nextMs: 0 });
+    await budgets.releaseSlot(three, 'b');
+    expect(await budgets.usage(three)).toMatchObject({ used: 2, nextMs: 0 });
     expect(await take('d')).toBe(0);
   });
 
@@ -135,7 +135,7 @@ describe('those who wait', () => {
     for (let place = 0; place < 7; place += 1) told.push(await take(`w${place}`, place));
     const wanted = [30, 40, 50, 90, 100, 110, 150];
     for (const [index, minutes] of wanted.entries()) expectAbout(told[index] ?? 0, minutes * MINUTE);
-    expect(await budgets.use(three)).toMatchObject({ used: 3, waiting: 7 });
+    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 7 });
   });
 
   test('have their uses in order of the time since when, whoever asks first', async () => {
@@ -153,7 +153,7 @@ describe('those who wait', () => {
     await take('one', 10);
     await take('two', 20);
     await take('one', 30);
-    await budgets.giveBack(three, 'a');
+    await budgets.releaseSlot(three, 'a');
     expect(await take('two', 20)).toBeGreaterThan(0);
     expect(await take('one', 30)).toBe(0);
   });
@@ -161,17 +161,17 @@ describe('those who wait', () => {
   test('and want it no more leave their place to those who come later', async () => {
     await takeAll('a', 'b', 'c');
     await take('first', 10);
-    await budgets.giveBack(three, 'first');
+    await budgets.releaseSlot(three, 'first');
     await passes(5 * MINUTE);
     expectAbout(await take('second', 20), 55 * MINUTE);
-    expect(await budgets.use(three)).toMatchObject({ used: 3, waiting: 1 });
+    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 1 });
   });
 
   test('are waited for when uses are free, by those who come later', async () => {
     await takeAll('a', 'b', 'c');
     await take('first', 10);
     await passes(5 * MINUTE);
-    await budgets.giveBack(three, 'a');
+    await budgets.releaseSlot(three, 'a');
     expectAbout(await take('second', 20), 55 * MINUTE);
     expect(await take('first', 10)).toBe(0);
   });
@@ -183,7 +183,7 @@ describe('those who wait', () => {
     await takeAll('d', 'e');
     expect(await take('alive', 20)).toBeGreaterThan(0);
     await passes(MINUTE / 2);
-    expect(await budgets.use(three)).toMatchObject({ waiting: 1 });
+    expect(await budgets.usage(three)).toMatchObject({ waiting: 1 });
     expect(await take('alive', 20)).toBe(0);
   });
 
@@ -195,24 +195,25 @@ describe('those who wait', () => {
   });
 
   test('are counted, and asking for that takes nothing', async () => {
-    expect(await budgets.use(three)).toEqual({ used: 0, waiting: 0, nextMs: 0 });
+    expect(await budgets.usage(three)).toEqual({ used: 0, waiting: 0, nextMs: 0 });
     await takeAll('a', 'b', 'c', 'd', 'e');
     await passes(10 * MINUTE);
-    const use = await budgets.use(three);
+    const use = await budgets.usage(three);
     expect(use).toMatchObject({ used: 3, waiting: 2 });
     expectAbout(use.nextMs, 50 * MINUTE);
-    expect(await budgets.use(three)).toMatchObject({ used: 3, waiting: 2 });
+    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 2 });
   });
 });
 
 describe('after a refusal by the other side', () => {
-  const answer = (of: string) => threads.save(aThread({ rev }), 0, { budget: three, of, sinceMs: 1 });
+  const answer = (of: string) =>
+    threads.save(aThread({ rev }), 0, { hourlyLimit: three, id: of, sinceMs: 1 });
 
   test('nothing is used before the wait is over, whatever is free', async () => {
     await budgets.hold(three, 10 * MINUTE);
     expect(await answer('a')).toMatchObject({ kind: 'limited', held: true });
     expectAbout(await take('a'), 10 * MINUTE);
-    expectAbout((await budgets.use(three)).nextMs, 10 * MINUTE);
+    expectAbout((await budgets.usage(three)).nextMs, 10 * MINUTE);
     await redis.client.del(keys.budget('acme:hold'));
     expect(await take('a')).toBe(0);
   });
@@ -242,7 +243,7 @@ describe('after a refusal by the other side', () => {
 
   test('a shorter hold does not undo a longer one, and one of the past is none', async () => {
     await budgets.hold(three, 0);
-    expect((await budgets.use(three)).nextMs).toBe(0);
+    expect((await budgets.usage(three)).nextMs).toBe(0);
     await budgets.hold(three, 10 * MINUTE);
     await budgets.hold(three, MINUTE);
     expectAbout(await take('a'), 10 * MINUTE);

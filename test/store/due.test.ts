@@ -28,7 +28,7 @@ async function given() {
 
 test('an entry that waits is due when it says', async () => {
   await given();
-  expect(await due.wait(entry, HOUR_MS, await due.wakes(entry))).toBe(true);
+  expect(await due.postpone(entry, HOUR_MS, await due.wakes(entry))).toBe(true);
   expect(await dueInMs()).toBeGreaterThan(HOUR_MS - 5000);
   expect(await dueInMs()).toBeLessThanOrEqual(HOUR_MS);
 });
@@ -37,14 +37,14 @@ test('an entry that was woken meanwhile is due now', async () => {
   await given();
   const wakes = await due.wakes(entry);
   await createRunStore(redis.client).wake('export', 'r1');
-  expect(await due.wait(entry, HOUR_MS, wakes)).toBe(false);
+  expect(await due.postpone(entry, HOUR_MS, wakes)).toBe(false);
   expect(await dueInMs()).toBeLessThanOrEqual(0);
 });
 
 test('what was settled meanwhile stays so', async () => {
   await given();
   await redis.client.zrem(keys.activeRuns(), 'export r1');
-  await due.wait(entry, HOUR_MS, 0);
+  await due.postpone(entry, HOUR_MS, 0);
   expect(await redis.client.zscore(keys.activeRuns(), 'export r1')).toBeNull();
 });
 

@@ -13,18 +13,18 @@ beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
 test('what one process saw last is what the others read', async () => {
-  expect(await store.told()).toEqual({});
-  await store.tell('docs', { answered: true, atMs: 1000 });
-  await store.tell('slack', { answered: true, atMs: 1500 });
-  await store.tell('docs', { answered: false, atMs: 2000 });
-  expect(await store.told()).toEqual({
+  expect(await store.load()).toEqual({});
+  await store.save('docs', { answered: true, atMs: 1000 });
+  await store.save('slack', { answered: true, atMs: 1500 });
+  await store.save('docs', { answered: false, atMs: 2000 });
+  expect(await store.load()).toEqual({
     docs: { answered: false, atMs: 2000 },
     slack: { answered: true, atMs: 1500 },
   });
 });
 
 test('old news is forgotten', async () => {
-  await store.tell('docs', { answered: true, atMs: 1000 });
+  await store.save('docs', { answered: true, atMs: 1000 });
   const lives = await redis.client.pttl(keys.health('docs'));
   expect(lives).toBeGreaterThan(60_000);
   expect(lives).toBeLessThanOrEqual(3_600_000);
@@ -32,6 +32,6 @@ test('old news is forgotten', async () => {
 
 test.each(['no json', '{}', '{"answered":"yes","atMs":1}'])('%s is read as nothing', async (json) => {
   await redis.client.set(keys.health('docs'), json);
-  await store.tell('slack', { answered: true, atMs: 1 });
-  expect(await store.told()).toEqual({ slack: { answered: true, atMs: 1 } });
+  await store.save('slack', { answered: true, atMs: 1 });
+  expect(await store.load()).toEqual({ slack: { answered: true, atMs: 1 } });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
-import { createBudgetStore } from '../../src/store/budget.ts';
-import { createStepStore } from '../../src/store/calls.ts';
+import { createHourlyLimitStore } from '../../src/store/budget.ts';
+import { createCallOnceStore } from '../../src/store/calls.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
@@ -11,7 +11,7 @@ import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
-import { createPaceStore } from '../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
@@ -47,15 +47,15 @@ test('whatever the stores write ends some day, except for settings and the lists
   const { client } = redis;
   const runs = createRunStore(client);
   const messages = createMessageStore(client);
-  const steps = createStepStore(client);
-  const pace = createPaceStore(client);
+  const steps = createCallOnceStore(client);
+  const pace = createRateLimitStore(client);
   const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
 
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
   const saved = await runs.save(run);
   await runs.resume(saved ?? run, deadlineMs, 60_000);
-  await messages.want('m1', aMessage(), 1, 1000);
+  await messages.setWanted('m1', aMessage(), 1, 1000);
   await messages.update('m1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
   await steps.begin('r1', 'start', 'token', 1000);
   await steps.finish('r1', 'start', { jobId: 'se_1' });
@@ -63,10 +63,13 @@ test('whatever the stores write ends some day, except for settings and the lists
   await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
   // The third has to wait in line.
   for (const of of ['a', 'b', 'c'])
-    await pace.take({ bucket: 'post:C1', perMinute: 60, burst: 2 }, { of, rank: 0, sinceMs: 1000, by: 'U1' });
+    await pace.takeSlot(
+      { bucket: 'post:C1', perMinute: 60, burst: 2 },
+      { id: of, rank: 0, sinceMs: 1000, group: 'U1' },
+    );
   await pace.hold({ bucket: 'edit:T1', perMinute: 60, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
-  await createHealthStore(client).tell('docs', { answered: true, atMs: 1000 });
+  await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
   await createAlertStore(client).begin('key:T1:acme', 1000);
@@ -78,18 +81,18 @@ test('whatever the stores write ends some day, except for settings and the lists
 
   const threads = createThreadStore(client);
   const budget = { name: 'acme', perHour: 1 };
-  const happened = { entry: {}, once: 'ts' };
+  const happened = { event: {}, dedupeKey: 'ts' };
   const elsewhere = { ...place, rootTs: '2.2' };
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
   await threads.follow(aThread(), place);
-  await threads.tell('agent-thread', place, happened, false);
-  await threads.tell('agent-thread', elsewhere, happened, true);
-  await threads.post('agent-thread', 't1', happened, deadlineMs);
-  await createOwnPostStore(client).posted('T1', 'C1', 'm1', '1.1');
-  await createOwnPostStore(client).posting('T1', 'C1', 'm2');
-  await threads.save(aThread(), 0, { budget, of: 'a', sinceMs: 1 });
-  await threads.save(aThread({ rev: 2 }), 0, { budget, of: 'b', sinceMs: 1 });
-  await createBudgetStore(client).hold(budget, 1000);
+  await threads.appendToThread('agent-thread', place, happened, false);
+  await threads.appendToThread('agent-thread', elsewhere, happened, true);
+  await threads.appendToInbox('agent-thread', 't1', happened, deadlineMs);
+  await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
+  await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');
+  await threads.save(aThread(), 0, { hourlyLimit: budget, id: 'a', sinceMs: 1 });
+  await threads.save(aThread({ rev: 2 }), 0, { hourlyLimit: budget, id: 'b', sinceMs: 1 });
+  await createHourlyLimitStore(client).hold(budget, 1000);
   await createDueStore(client).claimSweep(1000);
 
   const found = await everyKey();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
@@ -20,46 +20,46 @@ const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: '
 
 describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {
-    expect(await messages.want('m1', done, 1, 1000)).toBe(true);
+    expect(await messages.setWanted('m1', done, 1, 1000)).toBe(true);
     expect(await messages.load('m1')).toEqual({ wanted: done });
     expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('with a later version replaces it', async () => {
-    await messages.want('m1', running, 1, 1000);
-    expect(await messages.want('m1', done, 2, 2000)).toBe(true);
+    await messages.setWanted('m1', running, 1, 1000);
+    expect(await messages.setWanted('m1', done, 2, 2000)).toBe(true);
     expect((await messages.load('m1'))?.wanted).toEqual(done);
   });
 
   test('with an older version changes nothing', async () => {
-    await messages.want('m1', done, 10, 1000);
-    expect(await messages.want('m1', running, 9, 2000)).toBe(false);
+    await messages.setWanted('m1', done, 10, 1000);
+    expect(await messages.setWanted('m1', running, 9, 2000)).toBe(false);
     expect((await messages.load('m1'))?.wanted).toEqual(done);
   });
 
   test('with the same version again is taken: a job may show twice what it saved once', async () => {
-    await messages.want('m1', running, 3, 1000);
-    expect(await messages.want('m1', done, 3, 2000)).toBe(true);
+    await messages.setWanted('m1', running, 3, 1000);
+    expect(await messages.setWanted('m1', done, 3, 2000)).toBe(true);
   });
 
   test('that looks the same is no change, but makes its version known', async () => {
-    await messages.want('m1', running, 1, 1000);
-    expect(await messages.want('m1', running, 5, 2000)).toBe(false);
-    expect(await messages.want('m1', done, 4, 3000)).toBe(false);
+    await messages.setWanted('m1', running, 1, 1000);
+    expect(await messages.setWanted('m1', running, 5, 2000)).toBe(false);
+    expect(await messages.setWanted('m1', done, 4, 3000)).toBe(false);
     expect((await messages.load('m1'))?.wanted).toEqual(running);
   });
 
   test('that looks the same and was delivered is not listed again', async () => {
-    await messages.want('m1', running, 1, 1000);
-    await messages.settle('m1', 'running');
-    await messages.want('m1', running, 2, 2000);
+    await messages.setWanted('m1', running, 1, 1000);
+    await messages.markDelivered('m1', 'running');
+    await messages.setWanted('m1', running, 2, 2000);
     expect(await listed(redis, 'messages')).toEqual([]);
   });
 
   test('keeps what is known of its delivery', async () => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' });
-    await messages.want('m1', done, 2, 2000);
+    await messages.setWanted('m1', done, 2, 2000);
     expect(await messages.load('m1')).toEqual({
       wanted: done,
       channel: 'C0DOCS',
@@ -69,17 +69,17 @@ describe('wanting a message', () => {
   });
 
   test('lists those that were first wanted long ago first, whatever came after', async () => {
-    await messages.want('late', running, 1, 2000);
-    await messages.want('early', running, 1, 1000);
-    await messages.want('early', done, 2, 3000);
+    await messages.setWanted('late', running, 1, 2000);
+    await messages.setWanted('early', running, 1, 1000);
+    await messages.setWanted('early', done, 2, 3000);
     expect(await listed(redis, 'messages')).toEqual(['early', 'late']);
   });
 
   test('keeps it as long as its run', async () => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     const livesMs = await redis.client.pttl(keys.message('m1'));
-    expect(livesMs).toBeGreaterThan(keep.runMs - 60_000);
-    expect(livesMs).toBeLessThanOrEqual(keep.runMs);
+    expect(livesMs).toBeGreaterThan(retention.runMs - 60_000);
+    expect(livesMs).toBeLessThanOrEqual(retention.runMs);
   });
 });
 
@@ -88,24 +88,24 @@ describe('a message that lasts', () => {
   const livesMs = () => redis.client.pttl(keys.message('m1'));
 
   test('has no end, as long as it is wanted so', async () => {
-    await messages.want('m1', lasting, 1, 1000);
+    await messages.setWanted('m1', lasting, 1, 1000);
     expect(await livesMs()).toBe(-1);
     expect((await messages.load('m1'))?.wanted).toEqual(lasting);
     await messages.update('m1', { ts: '1.1' });
     expect(await livesMs()).toBe(-1);
-    await messages.want('m1', running, 2, 2000);
-    expect(await livesMs()).toBeGreaterThan(keep.runMs - 60_000);
+    await messages.setWanted('m1', running, 2, 2000);
+    expect(await livesMs()).toBeGreaterThan(retention.runMs - 60_000);
   });
 
   test('may become one that had an end, though it looks the same', async () => {
-    await messages.want('m1', running, 1, 1000);
-    expect(await messages.want('m1', lasting, 2, 2000)).toBe(false);
+    await messages.setWanted('m1', running, 1, 1000);
+    expect(await messages.setWanted('m1', lasting, 2, 2000)).toBe(false);
     expect(await livesMs()).toBe(-1);
   });
 
   test('keeps its end against an older version', async () => {
-    await messages.want('m1', running, 2, 1000);
-    await messages.want('m1', lasting, 1, 2000);
+    await messages.setWanted('m1', running, 2, 1000);
+    await messages.setWanted('m1', lasting, 1, 2000);
     expect(await livesMs()).toBeGreaterThan(0);
   });
 });
@@ -116,13 +116,13 @@ test.each([
   { user: 'U0ANA' },
   { under: 'm0' },
 ])('a place comes back as it was: %j', async (place) => {
-  await messages.want('m1', aMessage({ place }), 1, 1000);
+  await messages.setWanted('m1', aMessage({ place }), 1, 1000);
   expect((await messages.load('m1'))?.wanted.place).toEqual(place);
 });
 
 describe('what is known of a delivery', () => {
   test('comes back as it was written, each field in its type', async () => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     const known = {
       deliveredHash: '1',
       channel: 'C0DOCS',
@@ -141,14 +141,14 @@ describe('what is known of a delivery', () => {
   });
 
   test('is forgotten field by field', async () => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', { postedAtMs: 1, checkAtMs: 2, failures: 3 });
     await messages.update('m1', { postedAtMs: undefined, checkAtMs: undefined, ts: '1.1' });
     expect(await messages.load('m1')).toEqual({ wanted: running, failures: 3, ts: '1.1' });
   });
 
   test('an update without a change is none', async () => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', {});
     expect(await messages.load('m1')).toEqual({ wanted: running });
   });
@@ -168,7 +168,7 @@ describe('how far a message has got', () => {
       { kind: 'shown', channel: 'D0ANA', ts: '1.2' },
     ],
   ])('with %j known: %j', async (known, state) => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', known);
     expect(await messages.state('m1')).toEqual(state);
   });
@@ -187,37 +187,37 @@ describe('how far a message has got', () => {
       false,
     ],
   ])('one that is %s', async (_, known, isShown) => {
-    await messages.want('m1', running, 1, 1000);
+    await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', { channel: 'C1', ts: '1.2', ...known });
-    expect(await messages.isShown('m1')).toBe(isShown);
+    expect(await messages.isDelivered('m1')).toBe(isShown);
   });
 });
 
 describe('settling', () => {
   test('takes a message from the undelivered ones', async () => {
-    await messages.want('m1', running, 1, 1000);
-    expect(await messages.settle('m1', 'running')).toBe(true);
+    await messages.setWanted('m1', running, 1, 1000);
+    expect(await messages.markDelivered('m1', 'running')).toBe(true);
     expect(await listed(redis, 'messages')).toEqual([]);
   });
 
   test('when something newer is wanted by now says so, and leaves it listed', async () => {
-    await messages.want('m1', running, 1, 1000);
-    await messages.want('m1', done, 2, 2000);
-    expect(await messages.settle('m1', 'running')).toBe(false);
+    await messages.setWanted('m1', running, 1, 1000);
+    await messages.setWanted('m1', done, 2, 2000);
+    expect(await messages.markDelivered('m1', 'running')).toBe(false);
     expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('of an older state puts a message back whose newer one was settled meanwhile', async () => {
-    await messages.want('m1', running, 1, 1000);
-    await messages.want('m1', done, 2, 2000);
-    expect(await messages.settle('m1', 'done')).toBe(true);
-    expect(await messages.settle('m1', 'running')).toBe(false);
+    await messages.setWanted('m1', running, 1, 1000);
+    await messages.setWanted('m1', done, 2, 2000);
+    expect(await messages.markDelivered('m1', 'done')).toBe(true);
+    expect(await messages.markDelivered('m1', 'running')).toBe(false);
     expect(await listed(redis, 'messages')).toEqual(['m1']);
   });
 
   test('a message without a record is forgotten', async () => {
-    await messages.want('m1', running, 1, 1000);
-    await messages.forget('m1');
+    await messages.setWanted('m1', running, 1, 1000);
+    await messages.unlist('m1');
     expect(await listed(redis, 'messages')).toEqual([]);
   });
 });

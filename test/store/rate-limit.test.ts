@@ -1,20 +1,25 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
-import { createPaceStore, type Pace, type PaceStore, type Turn } from '../../src/store/rate-limit.ts';
+import {
+  createRateLimitStore,
+  type RateLimit,
+  type RateLimitStore,
+  type SlotRequest,
+} from '../../src/store/rate-limit.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
-let pace: PaceStore;
+let pace: RateLimitStore;
 beforeAll(async () => {
   redis = await startTestRedis();
-  pace = createPaceStore(redis.client);
+  pace = createRateLimitStore(redis.client);
 });
 beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
 /** Five at once, one an hour after that: whatever a test takes, no turn comes back meanwhile. */
-const slow: Pace = { bucket: 'b', perMinute: 1 / 60, burst: 5 };
+const slow: RateLimit = { bucket: 'b', perMinute: 1 / 60, burst: 5 };
 const HOUR = 3_600_000;
 
 /** Longer waits are told in parts. */
@@ -37,7 +42,7 @@ async function setBack(bucket: string, ms: number) {
 }
 
 /** When the next turn is free, in milliseconds from now, for somebody who is first in the line. */
-async function freeIn(of: Pace): Promise<number> {
+async function freeIn(of: RateLimit): Promise<number> {
   const kept = [
     await redis.client.get(keys.pace(of.bucket)),
     await redis.client.hget(keys.pace(`${of.bucket}:hold`), 'full'),
@@ -48,18 +53,18 @@ async function freeIn(of: Pace): Promise<number> {
 
 /** Somebody new, unless they are named. */
 let askers = 0;
-const somebody = (more: Partial<Turn> = {}): Turn => ({
-  of: `asker ${askers++}`,
+const somebody = (more: Partial<SlotRequest> = {}): SlotRequest => ({
+  id: `asker ${askers++}`,
   rank: 0,
   sinceMs: 0,
   ...more,
 });
-const take = (of: Pace, more: Partial<Turn> = {}) => pace.take(of, somebody(more));
+const take = (of: RateLimit, more: Partial<SlotRequest> = {}) => pace.takeSlot(of, somebody(more));
 
 /** The same one asks again and again. */
-async function takeMany(of: Pace, times: number) {
+async function takeMany(of: RateLimit, times: number) {
   const waits: number[] = [];
-  for (let time = 0; time < times; time++) waits.push(await take(of, { of: 'the same' }));
+  for (let time = 0; time < times; time++) waits.push(await take(of, { id: 'the same' }));
   return waits;
 }
 
@@ -77,10 +82,10 @@ test('a turn that was not given costs nothing: the wait does not grow', async ()
 test('after the wait there is one turn, and not two', async () => {
   await takeMany(slow, 6);
   await passes('b', (await freeIn(slow)) - 60_000);
-  expect(await take(slow, { of: 'the same' })).toBe(LONGEST);
+  expect(await take(slow, { id: 'the same' })).toBe(LONGEST);
   await passes('b', 60_000);
-  expect(await take(slow, { of: 'the same' })).toBe(0);
-  expect(await take(slow, { of: 'the same' })).toBe(LONGEST);
+  expect(await take(slow, { id: 'the same' })).toBe(0);
+  expect(await take(slow, { id: 'the same' })).toBe(LONGEST);
 });
 
 test('a bucket that was left alone is full, and not more than full', async () => {
@@ -98,7 +103,7 @@ test('never more turns than the burst and what the rate has given back since, ho
   });
   await fc.assert(
     fc.asyncProperty(some, async ({ perMinute, burst, asked }) => {
-      const of: Pace = { bucket: `p${buckets++}`, perMinute, burst };
+      const of: RateLimit = { bucket: `p${buckets++}`, perMinute, burst };
       const from = await time();
       const waits = await Promise.all(Array.from({ length: asked }, () => take(of)));
       const tookMs = (await time()) - from;
@@ -126,41 +131,41 @@ test('an untouched bucket gives a turn at every rate, also where the gap is no w
 
 describe('those who wait', () => {
   /** One turn an hour, and the first is gone. */
-  const hourly: Pace = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+  const hourly: RateLimit = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
   beforeEach(() => take(hourly));
 
   /** Lets so many turns come back. */
   const turns = (count: number) => passes('h', count * HOUR);
 
-  async function served(line: Turn[], of = hourly): Promise<string[]> {
+  async function served(line: SlotRequest[], of = hourly): Promise<string[]> {
     const order: string[] = [];
-    for (const turn of line) if ((await pace.take(of, turn)) === 0) order.push(turn.of);
+    for (const turn of line) if ((await pace.takeSlot(of, turn)) === 0) order.push(turn.id);
     return order;
   }
 
   test('are told to come one after the other', async () => {
-    const quick: Pace = { bucket: 'q', perMinute: 30, burst: 1 };
-    for (const of of ['first', 'a', 'b']) await take(quick, { of, sinceMs: 1 });
+    const quick: RateLimit = { bucket: 'q', perMinute: 30, burst: 1 };
+    for (const of of ['first', 'a', 'b']) await take(quick, { id: of, sinceMs: 1 });
     const [a = 0, b = 0] = (await redis.client.zmscore(keys.pace('q:until'), 'a', 'b')).map(Number);
     expect(Math.abs(b - a - 2000)).toBeLessThanOrEqual(1);
   });
 
   test('have their turns in order of rank, then of the time since when they wait, whoever asks first', async () => {
-    const line: Turn[] = [
-      { of: 'urgent', rank: 0, sinceMs: 9000 },
-      { of: 'early', rank: 1, sinceMs: 1000 },
-      { of: 'late', rank: 1, sinceMs: 2000 },
-      { of: 'patient', rank: 2, sinceMs: 1 },
+    const line: SlotRequest[] = [
+      { id: 'urgent', rank: 0, sinceMs: 9000 },
+      { id: 'early', rank: 1, sinceMs: 1000 },
+      { id: 'late', rank: 1, sinceMs: 2000 },
+      { id: 'patient', rank: 2, sinceMs: 1 },
     ];
     await served(line.toReversed());
-    for (const [index, { of }] of line.entries()) {
+    for (const [index, { id }] of line.entries()) {
       await turns(1);
-      expect(await served(line.slice(index).toReversed())).toEqual([of]);
+      expect(await served(line.slice(index).toReversed())).toEqual([id]);
     }
   });
 
   test('share the turns that are free at once', async () => {
-    const line = ['a', 'b', 'c'].map((of, sinceMs) => somebody({ of, sinceMs }));
+    const line = ['a', 'b', 'c'].map((of, sinceMs) => somebody({ id: of, sinceMs }));
     await served(line);
     await turns(3);
     const wide = { ...hourly, burst: 2 };
@@ -168,23 +173,23 @@ describe('those who wait', () => {
   });
 
   test('keep the place of their first question', async () => {
-    await served([somebody({ of: 'a', sinceMs: 1 }), somebody({ of: 'b', sinceMs: 2 })]);
-    await pace.take(hourly, somebody({ of: 'a', sinceMs: 3 }));
+    await served([somebody({ id: 'a', sinceMs: 1 }), somebody({ id: 'b', sinceMs: 2 })]);
+    await pace.takeSlot(hourly, somebody({ id: 'a', sinceMs: 3 }));
     await turns(1);
-    expect(await served([somebody({ of: 'b', sinceMs: 2 }), somebody({ of: 'a', sinceMs: 4 })])).toEqual([
+    expect(await served([somebody({ id: 'b', sinceMs: 2 }), somebody({ id: 'a', sinceMs: 4 })])).toEqual([
       'a',
     ]);
   });
 
   test('move up when they become more urgent', async () => {
-    const [a, b] = [somebody({ of: 'a', rank: 1 }), somebody({ of: 'b', rank: 1, sinceMs: 1 })];
+    const [a, b] = [somebody({ id: 'a', rank: 1 }), somebody({ id: 'b', rank: 1, sinceMs: 1 })];
     await served([a, b, { ...b, rank: 0 }]);
     await turns(1);
     expect(await served([a, b])).toEqual(['b']);
   });
 
   test('and had a turn stand at the end of the line', async () => {
-    const [a, b] = [somebody({ of: 'a', sinceMs: 1 }), somebody({ of: 'b', sinceMs: 2 })];
+    const [a, b] = [somebody({ id: 'a', sinceMs: 1 }), somebody({ id: 'b', sinceMs: 2 })];
     await served([a, b]);
     await turns(1);
     expect(await served([a])).toEqual(['a']);
@@ -193,7 +198,7 @@ describe('those who wait', () => {
   });
 
   test('and do not come when they were told to are not waited for', async () => {
-    const [dead, alive] = [somebody({ of: 'dead', sinceMs: 1 }), somebody({ of: 'alive', sinceMs: 2 })];
+    const [dead, alive] = [somebody({ id: 'dead', sinceMs: 1 }), somebody({ id: 'alive', sinceMs: 2 })];
     await served([dead, alive]);
     await turns(1);
     expect(await served([alive])).toEqual([]);
@@ -205,24 +210,26 @@ describe('those who wait', () => {
 
   test('go in turn by person, however many one of them has', async () => {
     const mine = Array.from({ length: 150 }, (_, index) =>
-      somebody({ of: `ana ${index}`, sinceMs: index, by: 'U0ANA' }),
+      somebody({ id: `ana ${index}`, sinceMs: index, group: 'U0ANA' }),
     );
     await served(mine);
     const others = ['U0BEN', 'U0CLEO'].flatMap((by, who) =>
-      [0, 1].map((index) => somebody({ of: `${by} ${index}`, sinceMs: 1000 + who + 10 * index, by })),
+      [0, 1].map((index) => somebody({ id: `${by} ${index}`, sinceMs: 1000 + who + 10 * index, group: by })),
     );
     await served(others.toReversed());
     const order: string[] = [];
     for (let turn = 0; turn < 8; turn += 1) {
       await turns(1);
-      const [next = ''] = await served([...others, ...mine].filter(({ of }) => !order.includes(of)));
+      const [next = ''] = await served([...others, ...mine].filter(({ id }) => !order.includes(id)));
       order.push(next);
     }
     expect(order).toEqual(['ana 0', 'U0BEN 0', 'U0CLEO 0', 'ana 1', 'U0BEN 1', 'U0CLEO 1', 'ana 2', 'ana 3']);
   });
 
   test('have each person’s go by the time since when they wait, whichever asked first', async () => {
-    const [early, late] = [1, 2].map((sinceMs) => somebody({ of: `ana ${sinceMs}`, sinceMs, by: 'U0ANA' }));
+    const [early, late] = [1, 2].map((sinceMs) =>
+      somebody({ id: `ana ${sinceMs}`, sinceMs, group: 'U0ANA' }),
+    );
     if (!early || !late) throw new Error('two');
     await served([late, early]);
     await turns(1);
@@ -230,8 +237,8 @@ describe('those who wait', () => {
   });
 
   test('are not held up by somebody who has had many turns just now, nor hold them up for it', async () => {
-    const ana = (index: number) => somebody({ of: `ana ${index}`, sinceMs: index, by: 'U0ANA' });
-    const ben = (index: number) => somebody({ of: `ben ${index}`, sinceMs: 100 + index, by: 'U0BEN' });
+    const ana = (index: number) => somebody({ id: `ana ${index}`, sinceMs: index, group: 'U0ANA' });
+    const ben = (index: number) => somebody({ id: `ben ${index}`, sinceMs: 100 + index, group: 'U0BEN' });
     await served([0, 1, 2, 3, 4, 5, 6, 7].map(ana));
     for (let index = 0; index < 4; index += 1) {
       await turns(1);
@@ -242,7 +249,7 @@ describe('those who wait', () => {
     for (let turn = 0; turn < 6; turn += 1) {
       await turns(1);
       const rest = [...[4, 5, 6, 7].map(ana), ...[0, 1, 2, 3].map(ben)];
-      order.push(...(await served(rest.filter(({ of }) => !order.includes(of)))));
+      order.push(...(await served(rest.filter(({ id }) => !order.includes(id)))));
     }
     expect(order).toEqual(['ben 0', 'ana 4', 'ben 1', 'ana 5', 'ben 2', 'ana 6']);
   });
@@ -268,12 +275,12 @@ describe('those who wait', () => {
 describe('after a refusal by the other side', () => {
   test('no turn is given before the wait is over, and one is given after it', async () => {
     await pace.hold(slow, 10 * HOUR);
-    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
+    expect(await take(slow, { id: 'a' })).toBe(LONGEST);
     expect(await freeIn(slow)).toBeGreaterThan(10 * HOUR - 60_000);
     expect(await freeIn(slow)).toBeLessThanOrEqual(10 * HOUR);
     await passes('b', (await freeIn(slow)) + 1);
-    expect(await take(slow, { of: 'a' })).toBe(0);
-    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
+    expect(await take(slow, { id: 'a' })).toBe(0);
+    expect(await take(slow, { id: 'a' })).toBe(LONGEST);
   });
 
   test('a shorter hold does not undo a longer one', async () => {
@@ -293,12 +300,12 @@ describe('when the clock of Redis is set back', () => {
   test('nobody waits for longer than an empty bucket takes', async () => {
     await takeMany(slow, 5);
     await setBack('b', 100 * HOUR);
-    expect((await pace.use(slow)).nextMs).toBeGreaterThan(HOUR - 60_000);
-    expect((await pace.use(slow)).nextMs).toBeLessThanOrEqual(HOUR);
+    expect((await pace.usage(slow)).nextMs).toBeGreaterThan(HOUR - 60_000);
+    expect((await pace.usage(slow)).nextMs).toBeLessThanOrEqual(HOUR);
   });
 
   test('a full bucket gives its turns a little later, and not as much later as the clock was set back', async () => {
-    const quick: Pace = { bucket: 'q', perMinute: 60, burst: 2 };
+    const quick: RateLimit = { bucket: 'q', perMinute: 60, burst: 2 };
     await take(quick);
     await setBack('q', HOUR);
     expect(await take(quick)).toBeLessThanOrEqual(1000);
@@ -306,25 +313,25 @@ describe('when the clock of Redis is set back', () => {
 
   test('a hold from before ends', async () => {
     await pace.hold(slow, 10 * HOUR);
-    expect(await take(slow, { of: 'a' })).toBe(LONGEST);
+    expect(await take(slow, { id: 'a' })).toBe(LONGEST);
     await setBack('b', 100 * HOUR);
-    expect(await take(slow, { of: 'a' })).toBe(0);
+    expect(await take(slow, { id: 'a' })).toBe(0);
   });
 
   test('those who left the line before are not waited for', async () => {
-    const hourly: Pace = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+    const hourly: RateLimit = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
     await take(hourly);
-    await take(hourly, { of: 'dead', sinceMs: 1 });
+    await take(hourly, { id: 'dead', sinceMs: 1 });
     await setBack('h', 100 * HOUR);
     await passes('h', 101 * HOUR);
-    expect(await take(hourly, { of: 'alive', sinceMs: 2 })).toBe(0);
+    expect(await take(hourly, { id: 'alive', sinceMs: 2 })).toBe(0);
   });
 });
 
 test('a hold outlasts the turns that were taken before it, and is forgotten when it is over', async () => {
   await takeMany(slow, 2);
   await pace.hold(slow, 10 * HOUR);
-  expect((await pace.use(slow)).nextMs).toBeGreaterThan(9 * HOUR);
+  expect((await pace.usage(slow)).nextMs).toBeGreaterThan(9 * HOUR);
   const livesMs = await redis.client.pttl(keys.pace('b:hold'));
   expect(livesMs).toBeGreaterThan(10 * HOUR);
   expect(livesMs).toBeLessThanOrEqual(14 * HOUR);
@@ -344,34 +351,34 @@ test('a bucket is forgotten once it is full again', async () => {
 
 describe('how much is in use', () => {
   test('nothing before the first turn, then the turns that were taken', async () => {
-    expect(await pace.use(slow)).toEqual({ free: 5, waiting: 0, nextMs: 0 });
+    expect(await pace.usage(slow)).toEqual({ free: 5, waiting: 0, nextMs: 0 });
     await takeMany(slow, 2);
-    expect(await pace.use(slow)).toEqual({ free: 3, waiting: 0, nextMs: 0 });
+    expect(await pace.usage(slow)).toEqual({ free: 3, waiting: 0, nextMs: 0 });
     await passes('b', HOUR);
-    expect(await pace.use(slow)).toMatchObject({ free: 4 });
+    expect(await pace.usage(slow)).toMatchObject({ free: 4 });
   });
 
   test('who waits in line, as long as they ask again, and when the next turn is free', async () => {
     await takeMany(slow, 5);
     await take(slow);
     await take(slow);
-    const { free, waiting, nextMs } = await pace.use(slow);
+    const { free, waiting, nextMs } = await pace.usage(slow);
     expect([free, waiting]).toEqual([0, 2]);
     expect(nextMs).toBeGreaterThan(HOUR - 60_000);
     expect(nextMs).toBeLessThanOrEqual(HOUR);
     for (const gone of await redis.client.zrange(keys.pace('b:until'), '0', '0'))
       await redis.client.zadd(keys.pace('b:until'), 1, gone);
-    expect(await pace.use(slow)).toMatchObject({ waiting: 1 });
+    expect(await pace.usage(slow)).toMatchObject({ waiting: 1 });
   });
 
   test('asking for it takes no turn', async () => {
-    for (let time = 0; time < 20; time += 1) await pace.use(slow);
+    for (let time = 0; time < 20; time += 1) await pace.usage(slow);
     expect(await takeMany(slow, 6)).toEqual([0, 0, 0, 0, 0, LONGEST]);
   });
 
   test('none is free while the other side wants to be left alone', async () => {
     await pace.hold(slow, 60_000);
-    const { free, nextMs } = await pace.use(slow);
+    const { free, nextMs } = await pace.usage(slow);
     expect(free).toBe(0);
     expect(nextMs).toBeGreaterThan(30_000);
     expect(nextMs).toBeLessThanOrEqual(60_000);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
@@ -18,20 +18,20 @@ const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const named = (wanted: Record<string, string | undefined>) =>
   new Map(Object.entries(wanted).map(([ts, name]) => [ts, name === undefined ? undefined : { name }]));
 const want = (wanted: Record<string, string | undefined>, nowMs = 1000) =>
-  store.want(subject, named(wanted), 1, nowMs);
+  store.setWanted(subject, named(wanted), 1, nowMs);
 const changes = async () => (await store.load('run-1'))?.changes.map(({ read: _, ...change }) => change);
 
 /** Before a call about a message, as whoever has read its record says it. */
 async function calling(ts: string, name: string) {
   const change = (await store.load('run-1'))?.changes.find((one) => one.ts === ts);
-  return store.calling('run-1', change ?? { ts, read: { wanted: '', shown: '' } }, name);
+  return store.beginCall('run-1', change ?? { ts, read: { wanted: '', shown: '' } }, name);
 }
 
 /** Wants reactions and has them delivered. */
 async function shown(wanted: Record<string, string | undefined>) {
   await want(wanted);
-  for (const [ts, name] of Object.entries(wanted)) await store.shows('run-1', ts, name);
-  await store.settle('run-1');
+  for (const [ts, name] of Object.entries(wanted)) await store.setShown('run-1', ts, name);
+  await store.markDelivered('run-1');
 }
 
 describe('what is wanted', () => {
@@ -46,8 +46,8 @@ describe('what is wanted', () => {
   });
 
   test('of an older state, told late, changes nothing', async () => {
-    await store.want(subject, named({ '1.1': 'eyes' }), 5, 1000);
-    expect(await store.want(subject, named({ '1.1': 'double_vertical_bar' }), 4, 1000)).toBe(true);
+    await store.setWanted(subject, named({ '1.1': 'eyes' }), 5, 1000);
+    expect(await store.setWanted(subject, named({ '1.1': 'double_vertical_bar' }), 4, 1000)).toBe(true);
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes' }]);
   });
 
@@ -83,17 +83,17 @@ describe('what is wanted', () => {
   test('and left out later is forgotten once it is delivered, and not before', async () => {
     await shown({ '1.1': 'eyes' });
     expect(await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' })).toBe(true);
-    await store.shows('run-1', '1.2', 'eyes');
+    await store.setShown('run-1', '1.2', 'eyes');
     expect(await want({})).toBe(true);
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'double_vertical_bar', shown: 'eyes' }]);
-    await store.shows('run-1', '1.1', 'double_vertical_bar');
+    await store.setShown('run-1', '1.1', 'double_vertical_bar');
     expect(await want({})).toBe(false);
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
   test('lists those that were first wanted long ago first, whatever came after', async () => {
     const late = { ...subject, runId: 'late' };
-    await store.want(late, named({ '1.1': 'eyes' }), 1, 2000);
+    await store.setWanted(late, named({ '1.1': 'eyes' }), 1, 2000);
     await want({ '1.1': 'eyes' }, 1000);
     await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
     expect(await listed(redis, 'reactions')).toEqual(['run-1', 'late']);
@@ -104,8 +104,8 @@ describe('what is wanted', () => {
     await redis.client.pexpire(keys.reactions('run-1'), 1000);
     await want({ '1.1': 'eyes' });
     const livesMs = await redis.client.pttl(keys.reactions('run-1'));
-    expect(livesMs).toBeGreaterThan(keep.runMs - 60_000);
-    expect(livesMs).toBeLessThanOrEqual(keep.runMs);
+    expect(livesMs).toBeGreaterThan(retention.runMs - 60_000);
+    expect(livesMs).toBeLessThanOrEqual(retention.runMs);
   });
 });
 
@@ -132,47 +132,47 @@ describe('of two that deliver at once', () => {
     await want({ '1.1': 'eyes' });
     const [read] = (await store.load('run-1'))?.changes ?? [];
     if (read === undefined) throw new Error('nothing to deliver');
-    expect(await store.calling('run-1', read, 'eyes')).toBe(true);
-    expect(await store.calling('run-1', read, 'eyes')).toBe(false);
+    expect(await store.beginCall('run-1', read, 'eyes')).toBe(true);
+    expect(await store.beginCall('run-1', read, 'eyes')).toBe(false);
     await want({ '1.1': 'double_vertical_bar' });
     expect(await calling('1.1', 'eyes')).toBe(true);
-    expect(await store.calling('run-1', read, 'eyes')).toBe(false);
+    expect(await store.beginCall('run-1', read, 'eyes')).toBe(false);
   });
 
   test('nobody knows what is shown where both called', async () => {
     await want({ '1.1': 'eyes' });
     await calling('1.1', 'eyes');
-    await store.shows('run-1', '1.1', undefined, 'double_vertical_bar');
-    await store.shows('run-1', '1.1', 'eyes', 'eyes');
+    await store.setShown('run-1', '1.1', undefined, 'double_vertical_bar');
+    await store.setShown('run-1', '1.1', 'eyes', 'eyes');
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
   });
 });
 
 describe('a reaction that may wait', () => {
   const may = (unlessShown: string) =>
-    store.want(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
+    store.setWanted(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
 
   test('tells what may show the same, and how long it has waited since it was first wanted', async () => {
     await may('');
     await redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -5000);
     await may('run-1.round.2');
     const [change] = (await changes()) ?? [];
-    expect(change).toMatchObject({ ts: '1.1', wanted: 'eyes', may: { unlessShown: 'run-1.round.2' } });
-    expect(change?.may?.waitedMs).toBeGreaterThanOrEqual(5000);
-    expect(change?.may?.waitedMs).toBeLessThan(15_000);
+    expect(change).toMatchObject({ ts: '1.1', wanted: 'eyes', deferral: { unlessShown: 'run-1.round.2' } });
+    expect(change?.deferral?.waitedMs).toBeGreaterThanOrEqual(5000);
+    expect(change?.deferral?.waitedMs).toBeLessThan(15_000);
   });
 
   test('may wait no more when it is wanted at once, or something else is', async () => {
     await may('');
     await want({ '1.1': 'double_vertical_bar' });
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'double_vertical_bar' }]);
-    await store.shows('run-1', '1.1', 'double_vertical_bar');
+    await store.setShown('run-1', '1.1', 'double_vertical_bar');
     await may('');
-    await store.shows('run-1', '1.1', undefined, 'double_vertical_bar');
-    expect((await changes())?.[0]?.may).toBeDefined();
-    await store.shows('run-1', '1.1', 'eyes');
-    expect(await store.settle('run-1')).toBe(true);
-    expect(await store.want(subject, new Map(), 1, 1000)).toBe(false);
+    await store.setShown('run-1', '1.1', undefined, 'double_vertical_bar');
+    expect((await changes())?.[0]?.deferral).toBeDefined();
+    await store.setShown('run-1', '1.1', 'eyes');
+    expect(await store.markDelivered('run-1')).toBe(true);
+    expect(await store.setWanted(subject, new Map(), 1, 1000)).toBe(false);
     expect(await redis.client.keys('*')).toEqual([]);
   });
 });
@@ -180,18 +180,18 @@ describe('a reaction that may wait', () => {
 describe('settling', () => {
   test('takes a run from the undelivered ones when everything is shown', async () => {
     await want({ '1.1': 'eyes', '1.2': 'eyes' });
-    await store.shows('run-1', '1.1', 'eyes');
-    expect(await store.settle('run-1')).toBe(false);
+    await store.setShown('run-1', '1.1', 'eyes');
+    expect(await store.markDelivered('run-1')).toBe(false);
     expect(await listed(redis, 'reactions')).toEqual(['run-1']);
-    await store.shows('run-1', '1.2', 'eyes');
-    expect(await store.settle('run-1')).toBe(true);
+    await store.setShown('run-1', '1.2', 'eyes');
+    expect(await store.markDelivered('run-1')).toBe(true);
     expect(await listed(redis, 'reactions')).toEqual([]);
   });
 
   test('puts a run back that somebody else had settled', async () => {
     await want({ '1.1': 'eyes' });
     await redis.client.del(keys.reactionsUndelivered());
-    expect(await store.settle('run-1')).toBe(false);
+    expect(await store.markDelivered('run-1')).toBe(false);
     expect(await listed(redis, 'reactions')).toEqual(['run-1']);
   });
 
@@ -199,23 +199,23 @@ describe('settling', () => {
     await want({ '1.1': 'eyes' });
     await redis.client.del(keys.reactions('run-1'));
     expect(await store.load('run-1')).toBeUndefined();
-    expect(await store.settle('run-1')).toBe(true);
+    expect(await store.markDelivered('run-1')).toBe(true);
     expect(await listed(redis, 'reactions')).toEqual([]);
   });
 });
 
 test('failures are counted until something works', async () => {
   await want({ '1.1': 'eyes' });
-  expect([await store.failed('run-1'), await store.failed('run-1')]).toEqual([1, 2]);
+  expect([await store.countFailure('run-1'), await store.countFailure('run-1')]).toEqual([1, 2]);
   await calling('1.1', 'eyes');
-  expect(await store.failed('run-1')).toBe(3);
-  await store.shows('run-1', '1.1', 'eyes');
-  expect(await store.failed('run-1')).toBe(1);
+  expect(await store.countFailure('run-1')).toBe(3);
+  await store.setShown('run-1', '1.1', 'eyes');
+  expect(await store.countFailure('run-1')).toBe(1);
 });
 
 test('a record that is gone is not brought back without an end', async () => {
   await calling('1.1', 'eyes');
-  await store.shows('run-1', '1.1', 'eyes');
-  expect(await store.failed('run-1')).toBe(1);
+  await store.setShown('run-1', '1.1', 'eyes');
+  expect(await store.countFailure('run-1')).toBe(1);
   expect(await redis.client.keys('*')).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHeard } from '../../src/commands/agent/events.ts';
+import { createMessageEventHandler } from '../../src/commands/agent/events.ts';
 import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests } from '../../src/store/redis/connections.ts';
@@ -96,22 +96,22 @@ const writes: Record<string, () => Promise<unknown>> = {
     ),
   'the next state of a thread': () => createThreadStore(connection).save(thread, 0),
   'an instruction from a dialog': () =>
-    createThreadStore(connection).post(
+    createThreadStore(connection).appendToInbox(
       'agent-thread',
       thread.id,
-      { entry: { kind: 'instruct', text: TEXT }, once: 'x' },
+      { event: { kind: 'instruct', text: TEXT }, dedupeKey: 'x' },
       Number.MAX_SAFE_INTEGER,
     ),
 };
 
 const hear = (event: object) =>
-  createHeard({
+  createMessageEventHandler({
     threads: createThreadStore(connection),
     runs: createRunStore(connection),
     wake: async () => {},
     identity: () => identity,
     projects: [aProject({ projectId: 'prj_1' })],
-    replies: 'all',
+    replyMode: 'all',
     now: () => NOW_MS,
     log,
   })(event, { team_id: 'T0ACME' });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createResponseUrlStore, type ResponseUrlStore } from '../../src/store/response-urls.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
@@ -24,8 +24,8 @@ test('the address of a request is found by it, and by no other', async () => {
 test('it is kept for as long as Slack honours it, and no longer', async () => {
   await responseUrls.put('1.2.a', ADDRESS);
   const livesMs = await redis.client.pttl(keys.responseUrl('1.2.a'));
-  expect(livesMs).toBeLessThanOrEqual(keep.responseUrlMs);
-  expect(livesMs).toBeGreaterThan(keep.responseUrlMs - 30_000);
+  expect(livesMs).toBeLessThanOrEqual(retention.responseUrlMs);
+  expect(livesMs).toBeGreaterThan(retention.responseUrlMs - 30_000);
   await redis.client.pexpire(keys.responseUrl('1.2.a'), 0);
   expect(await responseUrls.find('1.2.a')).toBeUndefined();
 });

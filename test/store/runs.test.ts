@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, runBase, UnreadableRun } from '../../src/store/runs.ts';
 import { version } from '../../src/store/version.ts';
@@ -53,9 +53,9 @@ describe('accepting', () => {
   test('keeps the run for as long as its buttons are read, and the secret address for as long as Slack takes it', async () => {
     await accept(aNote());
     const lives = async (key: string) => redis.client.pttl(key);
-    expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(keep.runMs);
-    expect(await lives(keys.run('r1'))).toBeGreaterThan(keep.runMs - 30_000);
-    expect(await lives(keys.responseUrl('r1'))).toBeLessThanOrEqual(keep.responseUrlMs);
+    expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(retention.runMs);
+    expect(await lives(keys.run('r1'))).toBeGreaterThan(retention.runMs - 30_000);
+    expect(await lives(keys.responseUrl('r1'))).toBeLessThanOrEqual(retention.responseUrlMs);
     expect(await lives(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
   });
 
@@ -145,7 +145,7 @@ describe('going on by a click', () => {
     await accept(aNote());
     const saved = await runs.save(aNote({ note: 'ended' }), true);
     if (saved === undefined) throw new Error('not saved');
-    await runs.settle(saved, true);
+    await runs.markIdle(saved, true);
     return saved;
   }
 
@@ -245,7 +245,7 @@ describe('settling', () => {
     [false, 'r1'],
   ])('takes the run from the open ones and keeps its record; release %s', async (release, claimedBy) => {
     await accept(aNote());
-    await runs.settle(aNote(), release);
+    await runs.markIdle(aNote(), release);
     expect(await runs.active()).toEqual([]);
     expect(await load()).toEqual(aNote());
     expect(await holder()).toBe(claimedBy);
@@ -254,7 +254,7 @@ describe('settling', () => {
   test('a state that is not the latest changes nothing', async () => {
     await accept(aNote());
     await runs.save(aNote());
-    expect(await runs.settle(aNote(), true)).toBe(false);
+    expect(await runs.markIdle(aNote(), true)).toBe(false);
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
   });
@@ -275,8 +275,8 @@ describe('a run that lasts', () => {
     await accept(aNote({ lasting: true }));
     await runs.save(aNote());
     for (const leftMs of await lives()) {
-      expect(leftMs).toBeGreaterThan(keep.runMs - 30_000);
-      expect(leftMs).toBeLessThanOrEqual(keep.runMs);
+      expect(leftMs).toBeGreaterThan(retention.runMs - 30_000);
+      expect(leftMs).toBeLessThanOrEqual(retention.runMs);
     }
   });
 
@@ -299,7 +299,7 @@ describe('a run that lasts', () => {
     await accept(aNote({ lasting: true }));
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.del(keys.run('r1'));
-    await runs.forget('export', 'r1');
+    await runs.unlist('export', 'r1');
     expect(await redis.client.pttl(keys.inbox('r1'))).toBeGreaterThan(0);
     expect(await runs.active()).toEqual([]);
   });
@@ -314,11 +314,11 @@ test('a save does not lengthen the life of a run, nor of its claim', async () =>
 });
 
 describe('waking', () => {
-  const open = () => runs.open('r1', note);
+  const open = () => runs.loadWithWakes('r1', note);
 
   test('has a settled run looked at, and is counted', async () => {
     await accept(aNote());
-    await runs.settle(aNote(), false);
+    await runs.markIdle(aNote(), false);
     expect(await open()).toEqual({ run: aNote(), wakes: 0 });
     await runs.wake('export', 'r1');
     await runs.wake('export', 'r1');
@@ -329,22 +329,22 @@ describe('waking', () => {
   test('keeps a run from being settled by who has not seen it', async () => {
     await accept(aNote());
     await runs.wake('export', 'r1');
-    expect(await runs.settle(aNote(), true, 0)).toBe(false);
+    expect(await runs.markIdle(aNote(), true, 0)).toBe(false);
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
-    expect(await runs.settle(aNote(), true, 1)).toBe(true);
+    expect(await runs.markIdle(aNote(), true, 1)).toBe(true);
     expect(await runs.active()).toEqual([]);
   });
 
   test('is not needed for settling', async () => {
     await accept(aNote());
-    expect(await runs.settle(aNote(), false, (await open())?.wakes)).toBe(true);
+    expect(await runs.markIdle(aNote(), false, (await open())?.wakes)).toBe(true);
   });
 
   test('is in nobody’s way who does not count', async () => {
     await accept(aNote());
     await runs.wake('export', 'r1');
-    expect(await runs.settle(aNote(), true)).toBe(true);
+    expect(await runs.markIdle(aNote(), true)).toBe(true);
   });
 
   test('makes a run due that waits for its time', async () => {
@@ -429,11 +429,11 @@ describe('the runs of a person', () => {
   test('are forgotten as late as the last of them', async () => {
     await accept(aNote({ people: ['U0ANA'] }));
     const lives = () => redis.client.pttl(keys.runsOf('T0ACME', 'U0ANA'));
-    expect(await lives()).toBeLessThanOrEqual(keep.runMs);
-    expect(await lives()).toBeGreaterThan(keep.runMs - 30_000);
+    expect(await lives()).toBeLessThanOrEqual(retention.runMs);
+    expect(await lives()).toBeGreaterThan(retention.runMs - 30_000);
     await redis.client.pexpire(keys.runsOf('T0ACME', 'U0ANA'), 1000);
     await accept(aNote({ id: 'r2', claim: 'r2', people: ['U0ANA'] }));
-    expect(await lives()).toBeGreaterThan(keep.runMs - 30_000);
+    expect(await lives()).toBeGreaterThan(retention.runMs - 30_000);
   });
 
   test('gain one that somebody joined with a click, and one that goes on comes first', async () => {
@@ -458,8 +458,8 @@ describe('a further name of a run', () => {
     expect(await runs.byAlias('export T0ACME acme se_1')).toBe('r1');
     expect(await runs.byAlias('export T0ACME acme se_2')).toBeUndefined();
     const livesMs = await redis.client.pttl(keys.alias('export T0ACME acme se_1'));
-    expect(livesMs).toBeLessThanOrEqual(keep.runMs);
-    expect(livesMs).toBeGreaterThan(keep.runMs - 30_000);
+    expect(livesMs).toBeLessThanOrEqual(retention.runMs);
+    expect(livesMs).toBeGreaterThan(retention.runMs - 30_000);
   });
 
   test('is the latest one’s that got it', async () => {
@@ -539,7 +539,7 @@ describe('a record that cannot be read', () => {
 
   test('is not forgotten', async () => {
     await stored('{}');
-    await runs.forget('export', 'r1');
+    await runs.unlist('export', 'r1');
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { keep } from '../../src/runtime/timing.ts';
+import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore, threadClaim } from '../../src/store/threads.ts';
@@ -23,13 +23,14 @@ beforeEach(async () => {
 afterAll(() => redis.close());
 
 const claim = threadClaim(place);
-const said = (text: string) => ({ entry: { text }, once: text });
-const tell = (text: string, underOurs = false) => threads.tell('agent-thread', place, said(text), underOurs);
+const said = (text: string) => ({ event: { text }, dedupeKey: text });
+const tell = (text: string, underOurs = false) =>
+  threads.appendToThread('agent-thread', place, said(text), underOurs);
 const post = (text: string, deadlineMs = inTime) =>
-  threads.post('agent-thread', 't1', said(text), deadlineMs);
+  threads.appendToInbox('agent-thread', 't1', said(text), deadlineMs);
 const accept = (run = aThread()) => runs.accept(run, inTime, 60_000, undefined);
-const open = (id = 't1') => threads.open(id, thread);
-const heard = async (id = 't1') => (await open(id))?.heard;
+const open = (id = 't1') => threads.loadWithInbox(id, thread);
+const heard = async (id = 't1') => (await open(id))?.inbox;
 const texts = (...all: string[]) => all.map((text) => ({ text }));
 const lives = (key: string) => redis.client.pttl(key);
 
@@ -42,7 +43,7 @@ async function following(run = aThread()) {
 /** Somebody had a look at the run, and settled it. */
 async function settled() {
   await following();
-  expect(await runs.settle(aThread(), false)).toBe(true);
+  expect(await runs.markIdle(aThread(), false)).toBe(true);
 }
 
 describe('what happens in a thread', () => {
@@ -68,9 +69,9 @@ describe('what happens in a thread', () => {
     await following();
     const opened = await open();
     await tell('one');
-    expect(await runs.settle(aThread(), false, opened?.wakes)).toBe(false);
+    expect(await runs.markIdle(aThread(), false, opened?.wakes)).toBe(false);
     expect(await runs.active()).toHaveLength(1);
-    expect(await runs.settle(aThread(), false, (await open())?.wakes)).toBe(true);
+    expect(await runs.markIdle(aThread(), false, (await open())?.wakes)).toBe(true);
     expect(await runs.active()).toEqual([]);
   });
 
@@ -88,14 +89,16 @@ describe('what happens in a thread', () => {
     await tell('one');
     const other = { ...place, rootTs: '2.2' };
     await accept(aThread({ id: 't2', claim: threadClaim(other) }));
-    expect(await threads.tell('agent-thread', other, said('one'), false)).toMatchObject({ runId: 't2' });
+    expect(await threads.appendToThread('agent-thread', other, said('one'), false)).toMatchObject({
+      runId: 't2',
+    });
   });
 
   test('is known by its name for seven days', async () => {
     await following();
     await tell('one');
-    expect(await lives(keys.told(claim))).toBeGreaterThan(keep.toldMs - 30_000);
-    expect(await lives(keys.told(claim))).toBeLessThanOrEqual(keep.toldMs);
+    expect(await lives(keys.told(claim))).toBeGreaterThan(retention.toldMs - 30_000);
+    expect(await lives(keys.told(claim))).toBeLessThanOrEqual(retention.toldMs);
     const day = 24 * 3_600_000;
     await redis.client.zincrby(keys.told(claim), -6.9 * day, 'one');
     expect(await tell('one')).toEqual({ kind: 'repeated' });
@@ -125,7 +128,7 @@ describe('what comes under a message of ours before its run knows', () => {
     expect(await tell('one', true)).toEqual({ kind: 'repeated' });
     expect(await redis.client.llen(keys.early(claim))).toBe(1);
     expect(await lives(keys.early(claim))).toBeGreaterThan(29 * 24 * 3_600_000);
-    await threads.seeEarly();
+    await threads.startEarlyExpiry();
     expect(await lives(keys.early(claim))).toBeLessThanOrEqual(10 * 60_000);
     expect(await lives(keys.early(claim))).toBeGreaterThan(9.5 * 60_000);
   });
@@ -140,12 +143,12 @@ describe('what comes under a message of ours before its run knows', () => {
     expect(await heard()).toEqual(texts('one', 'two', 'three', 'posted', 'four'));
     expect(await redis.client.exists(keys.early(claim))).toBe(0);
     expect(await lives(keys.inbox('t1'))).toBe(-1);
-    expect(await runs.settle(aThread(), false, wakes)).toBe(false);
+    expect(await runs.markIdle(aThread(), false, wakes)).toBe(false);
   });
 
   test('wakes a run that is settled', async () => {
     await accept();
-    await runs.settle(aThread(), false);
+    await runs.markIdle(aThread(), false);
     await tell('one', true);
     await threads.follow(aThread(), place);
     expect(await runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
@@ -157,14 +160,14 @@ describe('what is posted to a run', () => {
     await settled();
     expect(await post('one')).toBe('kept');
     expect(await post('one')).toBe('repeated');
-    expect(await open()).toEqual({ run: aThread(), heard: texts('one'), wakes: 1 });
+    expect(await open()).toEqual({ run: aThread(), inbox: texts('one'), wakes: 1 });
     expect(await runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
   });
 
   test('after its deadline is refused, and nothing is written', async () => {
     await settled();
     expect(await post('one', (await runs.timeMs()) - 0.5)).toBe('late');
-    expect(await open()).toEqual({ run: aThread(), heard: [], wakes: 0 });
+    expect(await open()).toEqual({ run: aThread(), inbox: [], wakes: 0 });
     expect(await runs.active()).toEqual([]);
     expect(await post('one')).toBe('kept');
   });
@@ -210,7 +213,7 @@ describe('saving', () => {
     for (const text of ['one', 'two', 'three']) await tell(text);
     const next = aThread({ rev: 2, note: 'second' });
     expect(await threads.save(aThread({ note: 'second' }), 2)).toEqual({ kind: 'saved', run: next });
-    expect(await open()).toMatchObject({ run: next, heard: texts('three') });
+    expect(await open()).toMatchObject({ run: next, inbox: texts('three') });
   });
 
   test('with nothing taken forgets nothing', async () => {
@@ -225,7 +228,7 @@ describe('saving', () => {
     await tell('one');
     await threads.save(aThread({ note: 'second' }), 0);
     expect(await threads.save(aThread({ note: 'other' }), 1)).toEqual({ kind: 'stale' });
-    expect(await open()).toMatchObject({ run: { note: 'second' }, heard: texts('one') });
+    expect(await open()).toMatchObject({ run: { note: 'second' }, inbox: texts('one') });
   });
 
   test('of a run that is gone brings nothing back', async () => {
@@ -237,7 +240,7 @@ describe('saving', () => {
     await following();
     await tell('one');
     const own = [keys.run('t1'), keys.inbox('t1'), keys.claim(claim)];
-    const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > keep.runMs - 30_000));
+    const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > retention.runMs - 30_000));
     expect(await ends()).toEqual([false, false, false]);
     await threads.save(aThread({ claim, lasting: false }), 0);
     expect(await ends()).toEqual([true, true, true]);
@@ -248,7 +251,7 @@ describe('saving', () => {
 
 describe('saving with a use of a budget', () => {
   const budget = { name: 'acme', perHour: 1 };
-  const spend = (of: string) => ({ budget, of, sinceMs: 1 });
+  const spend = (id: string) => ({ hourlyLimit: budget, id, sinceMs: 1 });
 
   test('counts the use, once for each name', async () => {
     await following();
@@ -263,7 +266,7 @@ describe('saving with a use of a budget', () => {
     await threads.save(aThread(), 0, spend('a'));
     const answer = await threads.save(aThread({ rev: 2, note: 'sent' }), 1, spend('b'));
     expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), held: false });
-    expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), heard: texts('one') });
+    expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
   });
 
   test('of a state that is not the latest uses nothing, and stands in no line', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mentionRun } from '../../src/jobs/agent/mention/record.ts';
-import { heard } from '../../src/jobs/agent/thread/event.ts';
+import { threadEvent } from '../../src/jobs/agent/thread/event.ts';
 import { listedThread, threadRun } from '../../src/jobs/agent/thread/record.ts';
 import { watchRun } from '../../src/jobs/agent/watch/record.ts';
 import { exportRun } from '../../src/jobs/export/record.ts';
@@ -20,7 +20,7 @@ export const versioned = {
 
 /** What is written once and never saved again, or field by field: it may get new kinds and new optional fields. */
 export const growing = {
-  'inbox entry': heard,
+  'inbox entry': threadEvent,
   // Wanted anew as a whole each time, by whoever shows it.
   message: wantedMessage,
   'delivery of a message': deliveryFields,

@@ -1,16 +1,16 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { tooLongWords } from '../../jobs/agent/thread/phrases.ts';
+import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { messageMarkdown } from '../../slack/markdown/message.ts';
+import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from '../command.ts';
-import { refusal } from '../export/target.ts';
+import { refusalText } from '../export/target.ts';
 import { helpMessage } from '../gate.ts';
-import { readAgentWords } from './args.ts';
+import { readAgentArgs } from './args.ts';
 import { listThreads } from './list.ts';
-import { agentProject, askedThread } from './new-thread.ts';
+import { resolveAgentProject, threadFromCommand } from './new-thread.ts';
 import { stopFollowing } from './stop.ts';
 
 export const agentCommand: SlashCommand = {
@@ -26,23 +26,23 @@ export const agentCommand: SlashCommand = {
   may: 'agent',
 
   async run(text, caller, tools) {
-    const words = readAgentWords(text);
-    switch (words.kind) {
+    const args = readAgentArgs(text);
+    switch (args.kind) {
       case 'help':
         return helpMessage(agentCommand);
       case 'unclear':
-        return message([words.message]);
+        return message([args.message]);
       case 'follow':
-        return follow(words, `/docs-agent follow ${words.jobId}`, caller, tools);
+        return follow(args, `/docs-agent follow ${args.jobId}`, caller, tools);
       case 'new':
-        return follow({ ...words, jobId: undefined }, '/docs-agent new …', caller, tools);
+        return follow({ ...args, jobId: undefined }, '/docs-agent new …', caller, tools);
       case 'list':
       case 'stop': {
-        const project = projectNamed(words.project, tools);
+        const project = findProject(args.project, tools);
         if (project.kind === 'unknown') return project.message;
-        return words.kind === 'list'
+        return args.kind === 'list'
           ? listThreads(project.name, caller, tools)
-          : stopFollowing({ jobId: words.jobId, project: project.name }, caller, tools);
+          : stopFollowing({ jobId: args.jobId, project: project.name }, caller, tools);
       }
     }
   },
@@ -50,21 +50,21 @@ export const agentCommand: SlashCommand = {
 
 /** Keeps a thread whose card is posted here. Without `jobId` its instruction makes the job. */
 async function follow(
-  what: { jobId: string | undefined; instruction: string; project: string | undefined },
+  args: { jobId: string | undefined; instruction: string; project: string | undefined },
   command: string,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const { jobId, project: named } = what;
-  const project = agentProject(tools.projects, { named, channel: caller.channel.id });
+  const { jobId, project: named } = args;
+  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id });
   if (project.kind === 'unclear')
     return projectMessage(project.problem, command, jobId === undefined ? 'new' : 'existing');
   // The manifest has Slack leave mentions as they were typed.
-  const text = messageMarkdown({ text: what.instruction }, noNames).trim();
-  const { instructionCharacters: most } = tools.limits;
-  if (lengthOf(text) > most) return message([[`${tooLongWords(lengthOf(text), most)} Nothing was sent.`]]);
-  const thread: ThreadRun = askedThread(
-    { project: project.name, agentJobId: jobId, mode: tools.replies, text },
+  const text = messageToMarkdown({ text: args.instruction }, noNames).trim();
+  const { instructionCharacters: max } = tools.limits;
+  if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
+  const thread: ThreadRun = threadFromCommand(
+    { project: project.name, agentJobId: jobId, mode: tools.replyMode, text },
     caller,
     tools.now(),
   );
@@ -73,7 +73,7 @@ async function follow(
 }
 
 /** The name in the settings of a project that somebody typed. */
-function projectNamed(
+function findProject(
   named: string | undefined,
   { projects }: Pick<CommandTools, 'projects'>,
 ): { kind: 'known'; name: string | undefined } | { kind: 'unknown'; message: Message } {
@@ -81,5 +81,5 @@ function projectNamed(
   const found = projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
   if (found !== undefined) return { kind: 'known', name: found.name };
   const known = projects.map(({ name }) => name);
-  return { kind: 'unknown', message: message([[refusal({ kind: 'unknownProject', named, known })]]) };
+  return { kind: 'unknown', message: message([[refusalText({ kind: 'unknownProject', named, known })]]) };
 }

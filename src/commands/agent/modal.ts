@@ -1,48 +1,51 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { Heard } from '../../jobs/agent/thread/event.ts';
-import { stateWord } from '../../jobs/agent/thread/list-view.ts';
-import { jobName, tooLongWords, tooManyWords, waitingIn } from '../../jobs/agent/thread/phrases.ts';
+import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
+import { stateLabel } from '../../jobs/agent/thread/list-view.ts';
+import { jobName, tooLongText, tooManyText, waitingInstructions } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
-import { maySee } from '../../jobs/may-see.ts';
-import { person } from '../../jobs/wording-view.ts';
+import { canSee } from '../../jobs/may-see.ts';
+import { personName } from '../../jobs/wording-view.ts';
 import { message, type Part } from '../../slack/blocks.ts';
-import { clean } from '../../slack/markdown/spans.ts';
+import { cleanText } from '../../slack/markdown/spans.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
-import type { Caller, CommandTools, Submitted } from '../command.ts';
-import { defineDialog } from '../command.ts';
-import { addressOf } from './threads.ts';
+import type { Caller, CommandTools, SubmitResult } from '../command.ts';
+import { defineModal } from '../command.ts';
+import { threadPermalink } from './threads.ts';
 
-const CALLBACK = 'agent.send_message.text';
+const CALLBACK_ID = 'agent.send_message.text';
 
 /** Slack's limit for what a select lists. */
-export const OPTIONS = 100;
+export const MAX_OPTIONS = 100;
 
 /** Limits of Slack's: a label in a select, and what stands in a text field when the dialog opens. */
-const OPTION = 75;
-const INITIAL = 3000;
+const MAX_OPTION_LENGTH = 75;
+const MAX_INITIAL_LENGTH = 3000;
 
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
 
 /** Whether the job of a thread still takes instructions, as far as it is known. */
-export const takesMore = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+export const acceptsInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
 
 /** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
-export function sendDialogView(
+export function sendModalView(
   { threads, here, text }: { threads: readonly ThreadRun[]; here: ThreadRun | undefined; text: string },
   { channel, requestId }: Pick<Caller, 'channel' | 'requestId'>,
 ): ModalView {
-  const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(0, OPTIONS);
+  const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(
+    0,
+    MAX_OPTIONS,
+  );
   const labels = listed.map(labelOf);
   const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
-  const fits = text.length <= INITIAL;
-  const shown = asSent(fits ? text : cutUnits(text));
+  const fits = text.length <= MAX_INITIAL_LENGTH;
+  const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
   return formView({
     title: 'Send to the docs agent',
     submit: 'Send',
-    callback: CALLBACK,
+    callback: CALLBACK_ID,
     meta: { channel, request: requestId } satisfies z.infer<typeof origin>,
     fields: [
       choiceField({
@@ -69,50 +72,55 @@ export function sendDialogView(
 }
 
 /** What goes out, here and when it is submitted: nothing that whoever submits it cannot see. */
-const asSent = (text: string) => clean(text).trim();
+const cleanInstruction = (text: string) => cleanText(text).trim();
 
-const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateWord(thread)}`, OPTION);
+const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateLabel(thread)}`, MAX_OPTION_LENGTH);
 
 /** Threads that look the same are told apart by whose they are. */
 function withOwner(label: string, { owner }: ThreadRun): string {
-  const whose = cut(` · @${person(owner.name)}`, 25);
-  return `${cut(label, OPTION - whose.length)}${whose}`;
+  const whose = cut(` · @${personName(owner.name)}`, 25);
+  return `${cut(label, MAX_OPTION_LENGTH - whose.length)}${whose}`;
 }
 
 /** Cut by what Slack counts, and not in the middle of a character. */
-const cutUnits = (text: string) => `${text.slice(0, INITIAL - 1).replace(/\p{Cs}$/u, '')}…`;
+const cutCodeUnits = (text: string) => `${text.slice(0, MAX_INITIAL_LENGTH - 1).replace(/\p{Cs}$/u, '')}…`;
 
-export const sendDialog = defineDialog({
-  callback: CALLBACK,
+export const sendModal = defineModal({
+  callbackId: CALLBACK_ID,
   may: 'agent',
   meta: origin,
 
-  async submit(entered, _origin, caller, tools): Promise<Submitted> {
-    const text = asSent(entered.text ?? '');
+  async submit(values, _origin, caller, tools): Promise<SubmitResult> {
+    const text = cleanInstruction(values.text ?? '');
     if (text === '') return { kind: 'problems', problems: { text: 'Write what the agent should do.' } };
-    const chosen = entered.thread;
-    if (chosen === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
-    const thread = await tools.intake.load(chosen, threadRun, caller);
+    const threadId = values.thread;
+    if (threadId === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+    const thread = await tools.intake.load(threadId, threadRun, caller);
     if (thread === undefined || thread.state === 'ended') return notFollowed;
-    if (!(await maySee(thread, caller, tools.isPublic))) return notFollowed;
-    const problem = whyNot(thread, text, tools.limits);
+    if (!(await canSee(thread, caller, tools.isPublic))) return notFollowed;
+    const problem = textProblem(thread, text, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;
-    const entry: Heard = {
+    const entry: ThreadEvent = {
       kind: 'instruct',
       id: idOf('instruct', teamId, requestId),
       by: { id: user.id, name: user.name },
       text,
       atMs: tools.now(),
     };
-    const once = `instruct ${requestId}`;
-    const told = await tools.intake.tell('agent-thread', thread.id, { entry, once }, caller);
-    if (told === 'gone') return notFollowed;
+    const dedupeKey = `instruct ${requestId}`;
+    const outcome = await tools.intake.appendToInbox(
+      'agent-thread',
+      thread.id,
+      { event: entry, dedupeKey },
+      caller,
+    );
+    if (outcome === 'gone') return notFollowed;
     const { agentJobId: job } = thread;
-    await tools.note({ subject: job ?? 'new job', job, result: 'accepted' });
-    const address = addressOf(thread, tools);
+    await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
+    const permalink = threadPermalink(thread, tools);
     const where: Part[] =
-      address === undefined ? [' in its thread.'] : [' in ', { link: address, label: 'its thread' }, '.'];
+      permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
     return {
       kind: 'told',
       message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
@@ -121,16 +129,18 @@ export const sendDialog = defineDialog({
 });
 
 /** Said while the text can still be changed, or sent later; the thread's own look decides. */
-function whyNot(
+function textProblem(
   thread: ThreadRun,
   text: string,
   { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
 ): string | undefined {
-  if (lengthOf(text) > instructionCharacters) return tooLongWords(lengthOf(text), instructionCharacters);
-  return waitingIn(thread).length < instructionsWaiting ? undefined : tooManyWords(instructionsWaiting);
+  if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
+  return waitingInstructions(thread).length < instructionsWaiting
+    ? undefined
+    : tooManyText(instructionsWaiting);
 }
 
-const notFollowed: Submitted = {
+const notFollowed: SubmitResult = {
   kind: 'told',
   message: message([['That job is followed no more, so nothing was sent.']]),
 };

@@ -1,33 +1,33 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import type { Instruction, Person, ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { excerptOf } from '../../jobs/agent/thread-text.ts';
-import { type Project, projectMeant } from '../../projects.ts';
+import { type Project, resolveProject } from '../../projects.ts';
 import { idOf } from '../../store/ids.ts';
 import { threadClaim } from '../../store/threads.ts';
 import type { Caller } from '../command.ts';
-import { whereAsked } from '../export/new-run.ts';
+import { conversationOf } from '../export/new-run.ts';
 
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
 type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
 
 /** The project of a job that somebody follows or starts from this channel. Only one with an id has an agent. */
-export function agentProject(
+export function resolveAgentProject(
   projects: readonly Project[],
-  asked: { named?: string | undefined; channel: string },
+  request: { named?: string | undefined; channel: string },
 ): AgentProject {
-  const meant = projectMeant(projects, asked);
-  switch (meant.kind) {
+  const resolved = resolveProject(projects, request);
+  switch (resolved.kind) {
     case 'project': {
-      const { name, projectId } = meant.project;
+      const { name, projectId } = resolved.project;
       if (projectId !== undefined) return { kind: 'project', name };
       return { kind: 'unclear', problem: { kind: 'noId', name } };
     }
     case 'ask':
-      return { kind: 'unclear', problem: { kind: 'ask', names: meant.among.map(({ name }) => name) } };
+      return { kind: 'unclear', problem: { kind: 'ask', names: resolved.among.map(({ name }) => name) } };
     case 'unknownProject':
       return {
         kind: 'unclear',
-        problem: { kind: 'unknown', named: asked.named ?? '', names: meant.known },
+        problem: { kind: 'unknown', named: request.named ?? '', names: resolved.known },
       };
     case 'domainRefused':
       throw new Error('no domain was asked for');
@@ -85,12 +85,12 @@ export function newThread(thread: NewThread, nowMs: number): ThreadRun {
 }
 
 /** The same for somebody who typed a command: the card becomes the thread. */
-export function askedThread(
-  what: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
+export function threadFromCommand(
+  args: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
   { teamId, user, channel, requestId }: Caller,
   nowMs: number,
 ): ThreadRun {
-  const { text, agentJobId, ...rest } = what;
+  const { text, agentJobId, ...rest } = args;
   const owner = { id: user.id, name: user.name };
   const id = idOf(teamId, requestId);
   const instruction =
@@ -103,7 +103,7 @@ export function askedThread(
           text,
           creates: agentJobId === undefined,
         });
-  const asked = whereAsked(channel);
+  const asked = conversationOf(channel);
   return newThread({ ...rest, id, teamId, agentJobId, owner, checked: true, asked, instruction }, nowMs);
 }
 

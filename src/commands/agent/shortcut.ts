@@ -1,18 +1,18 @@
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
-import { mentionedIn, messageMarkdown } from '../../slack/markdown/message.ts';
+import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import type { CommandTools, MessageShortcut, ShortcutMessage } from '../command.ts';
-import { OPTIONS, sendDialogView, takesMore } from './modal.ts';
-import { threadsFor } from './threads.ts';
+import { acceptsInstructions, MAX_OPTIONS, sendModalView } from './modal.ts';
+import { findThreads } from './threads.ts';
 
 /** The longest that names may hold up a dialog, whose trigger ends soon; without them it says "@someone". */
-const NAMES_MS = 300;
+const NAMES_TIMEOUT_MS = 300;
 
 /** "Send to the docs agent" in the menu of any message. */
 export const sendShortcut: MessageShortcut = {
-  callback: 'agent.send_message',
+  callbackId: 'agent.send_message',
   may: 'agent',
 
   async run(chosen, caller, tools) {
@@ -20,13 +20,13 @@ export const sendShortcut: MessageShortcut = {
     const isHere = ({ place }: Pick<ThreadRun, 'place'>) =>
       place?.channel === caller.channel.id && place.rootTs === rootTs;
     const [{ threads: known }, text] = await Promise.all([
-      threadsFor(caller, tools, OPTIONS, undefined, isHere),
+      findThreads(caller, tools, MAX_OPTIONS, undefined, isHere),
       textOf(chosen, tools),
     ]);
-    const threads = known.filter(takesMore);
+    const threads = known.filter(acceptsInstructions);
     if (threads.length === 0) return noneFollowed;
     const here = threads.find(isHere);
-    await tools.openDialog(caller, sendDialogView({ threads, here, text }, caller));
+    await tools.openModal(caller, sendModalView({ threads, here, text }, caller));
     return undefined;
   },
 };
@@ -35,8 +35,8 @@ async function textOf(
   { content }: ShortcutMessage,
   { names, botUserId }: Pick<CommandTools, 'names' | 'botUserId'>,
 ): Promise<string> {
-  const known = await within(NAMES_MS, names(mentionedIn(content))).catch(() => noNames);
-  return messageMarkdown(content, known, { withoutMention: botUserId }).trim();
+  const known = await within(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);
+  return messageToMarkdown(content, known, { withoutMention: botUserId }).trim();
 }
 
 const noneFollowed = message([

@@ -2,14 +2,14 @@ import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import { threadLine } from '../../jobs/agent/thread/list-view.ts';
 import { jobName, threadButtonOf } from '../../jobs/agent/thread/phrases.ts';
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
-import { isIn } from '../../jobs/may-see.ts';
+import { isInChannel } from '../../jobs/may-see.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { count } from '../../slack/text.ts';
+import { formatCount } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { addressOf, threadsFor } from './threads.ts';
+import { findThreads, threadPermalink } from './threads.ts';
 
 /** Lines with a button of their own: a message has 50 blocks at most. */
-const LINES = 15;
+const MAX_LINES = 15;
 
 /** Stops following: the one thread in this channel, or the one that follows this job wherever it is. */
 export async function stopFollowing(
@@ -17,17 +17,17 @@ export async function stopFollowing(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const { threads, rest } = await threadsFor(
+  const { threads, rest } = await findThreads(
     caller,
     tools,
-    LINES,
+    MAX_LINES,
     (thread) =>
       (project === undefined || thread.project === project) &&
-      (jobId === undefined ? isIn(thread, caller.channel.id) : thread.agentJobId === jobId),
+      (jobId === undefined ? isInChannel(thread, caller.channel.id) : thread.agentJobId === jobId),
   );
   const [thread, ...others] = threads;
-  if (thread === undefined) return noneFollowed(jobId);
-  if (others.length > 0) return whichOne(threads, rest, tools);
+  if (thread === undefined) return noneFollowedMessage(jobId);
+  if (others.length > 0) return chooseThreadMessage(threads, rest, tools);
   const { id, name } = caller.user;
   const entry = {
     kind: 'clicked' as const,
@@ -36,19 +36,19 @@ export async function stopFollowing(
     about: [],
     attempt: 1,
   };
-  const told = await tools.intake.tell(
+  const outcome = await tools.intake.appendToInbox(
     'agent-thread',
     thread.id,
-    { entry, once: `click stop ${caller.requestId}` },
+    { event: entry, dedupeKey: `click stop ${caller.requestId}` },
     caller,
   );
-  if (told === 'gone') return noneFollowed(jobId);
+  if (outcome === 'gone') return noneFollowedMessage(jobId);
   const { agentJobId } = thread;
-  await tools.note({ subject: agentJobId ?? 'new job', job: agentJobId, result: 'stopped' });
+  await tools.audit({ subject: agentJobId ?? 'new job', job: agentJobId, result: 'stopped' });
   return message([[`I follow ${jobName(thread)} no more.`]]);
 }
 
-function noneFollowed(jobId: string | undefined): Message {
+function noneFollowedMessage(jobId: string | undefined): Message {
   const where =
     jobId === undefined
       ? 'No agent job that you can see is followed in this channel.'
@@ -56,17 +56,17 @@ function noneFollowed(jobId: string | undefined): Message {
   return message([[where, ' ', { code: '/docs-agent list' }, ' shows what is followed.']]);
 }
 
-function whichOne(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
+function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
   const parts = [
     message([['Which one?']]),
     ...threads.map((thread) =>
       message(
-        [threadLine(thread, addressOf(thread, tools))],
+        [threadLine(thread, threadPermalink(thread, tools))],
         [threadButtonOf(thread, 'Stop following', agentActions.stop)],
       ),
     ),
   ];
-  if (rest > 0) parts.push(message([[`and ${count(rest)} more; name the job to find it.`]]));
+  if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; name the job to find it.`]]));
   return {
     text: parts.map(({ text }) => text).join('\n'),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -8,7 +8,7 @@ import { readPaths, readVersion } from './options.ts';
  * What a person asks for with `/docs-export`. `domain` and `project` are as typed; whoever goes on reads them.
  * `message` says what is wrong and the fix, in one line.
  */
-export type ExportWords =
+export type ExportArgs =
   | {
       kind: 'start';
       domain: string | undefined;
@@ -31,29 +31,29 @@ const flags = {
 } satisfies Record<string, Flag>;
 
 /** Reads what was typed after `/docs-export`. Never throws. */
-export function readExportWords(text: string): ExportWords {
+export function readExportArgs(text: string): ExportArgs {
   const read = readSlashText(text, flags);
   if (read.kind === 'unclear') return read;
-  const { words, values } = read;
-  const [verb, ...rest] = words;
-  if (verb?.toLowerCase() === 'watch') return readWatch(rest, values);
-  if (verb?.toLowerCase() === 'status') return readStatus(rest, values);
-  return readStart(words, values);
+  const { args, values } = read;
+  const [subcommand, ...rest] = args;
+  if (subcommand?.toLowerCase() === 'watch') return readWatch(rest, values);
+  if (subcommand?.toLowerCase() === 'status') return readStatus(rest, values);
+  return readStart(args, values);
 }
 
-type Values = ReadonlyMap<string, string>;
+type FlagValues = ReadonlyMap<string, string>;
 
-const unclear = (...message: Part[]): ExportWords => ({ kind: 'unclear', message });
+const unclear = (...message: Part[]): ExportArgs => ({ kind: 'unclear', message });
 
-function readStart(words: string[], values: Values): ExportWords {
-  if (words.length > 1) return tooManyWords(values);
+function readStart(args: string[], values: FlagValues): ExportArgs {
+  if (args.length > 1) return tooManyArgs(values);
   const version = readIf(values.get('version'), readVersion);
   if (version?.kind === 'unclear') return unclear({ code: '--version' }, ': ', version.problem);
   const paths = readIf(values.get('paths'), readPaths);
   if (paths?.kind === 'unclear') return unclear({ code: '--paths' }, ': ', paths.problem);
   return {
     kind: 'start',
-    domain: words[0],
+    domain: args[0],
     project: values.get('project')?.trim(),
     version: version?.version,
     paths: paths?.paths,
@@ -64,7 +64,7 @@ function readStart(words: string[], values: Values): ExportWords {
 const readIf = <Result>(text: string | undefined, read: (text: string) => Result) =>
   text === undefined ? undefined : read(text);
 
-function tooManyWords(values: Values): ExportWords {
+function tooManyArgs(values: FlagValues): ExportArgs {
   if (values.has('version'))
     return unclear('Type one domain, and quotes around a label of several words: ', {
       code: `--version ${flags.version.example}`,
@@ -75,9 +75,9 @@ function tooManyWords(values: Values): ExportWords {
 
 const watchExample = { code: '/docs-export watch se_3f9a77bd04c24a06' };
 
-function readWatch(ids: string[], values: Values): ExportWords {
+function readWatch(ids: string[], values: FlagValues): ExportArgs {
   const stray = [...values.keys()].find((name) => name !== 'project');
-  if (stray !== undefined) return doesNotGoWith(stray, 'watch', watchExample);
+  if (stray !== undefined) return flagNotAllowed(stray, 'watch', watchExample);
   // The usage shows the id in pointed brackets, and some people type them.
   const jobId = ids[0]?.trim().replace(/^<([^<>|]*)>$/u, '$1') ?? '';
   if (jobId === '') return unclear('Which export? Type its job id, such as ', watchExample, '.');
@@ -87,19 +87,19 @@ function readWatch(ids: string[], values: Values): ExportWords {
   return { kind: 'watch', jobId, project: values.get('project')?.trim() };
 }
 
-function notAnId(typed: string, instead: string, example: Part): ExportWords {
+function notAnId(typed: string, instead: string, example: Part): ExportArgs {
   const shown = { code: cut(oneLine(typed.toWellFormed()), 60) };
   return unclear(shown, ` isn't a job id${instead}. Copy the whole id, such as `, example, '.');
 }
 
-function readStatus(more: string[], values: Values): ExportWords {
+function readStatus(more: string[], values: FlagValues): ExportArgs {
   const example = { code: '/docs-export status' };
   const [stray] = values.keys();
-  if (stray !== undefined) return doesNotGoWith(stray, 'status', example);
+  if (stray !== undefined) return flagNotAllowed(stray, 'status', example);
   if (more.length > 0) return unclear('Type ', example, ' and nothing else.');
   return { kind: 'status' };
 }
 
-function doesNotGoWith(flag: string, verb: string, example: Part): ExportWords {
-  return unclear({ code: `--${flag}` }, ` doesn't go with ${verb}. Leave it out: `, example);
+function flagNotAllowed(flag: string, subcommand: string, example: Part): ExportArgs {
+  return unclear({ code: `--${flag}` }, ` doesn't go with ${subcommand}. Leave it out: `, example);
 }

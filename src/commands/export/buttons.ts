@@ -1,27 +1,27 @@
 import type { z } from 'zod';
-import { LINK_END } from '../../jobs/bundle-link-view.ts';
+import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import {
   type ExportRun,
   exportActions,
   exportRun,
   isMentioned,
+  MAX_WATCHERS,
   runButton,
   startAnother,
   type TransitionName,
   transitions,
-  WATCHERS,
 } from '../../jobs/export/record.ts';
 import { type LinkRun, linkRun } from '../../jobs/link/record.ts';
-import { maySee } from '../../jobs/may-see.ts';
-import { person } from '../../jobs/wording-view.ts';
+import { canSee } from '../../jobs/may-see.ts';
+import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { defineButton } from '../command.ts';
-import { resumeWithin, startWithin } from './limits.ts';
+import { resumeWithinQuotas, startWithinQuotas } from './limits.ts';
 import { joinedRun, newRun } from './new-run.ts';
-import { running } from './start.ts';
+import { alreadyRunningReply } from './start.ts';
 
 type RunButton = z.infer<typeof runButton>;
 
@@ -32,12 +32,12 @@ export const startAnotherButton = defineButton({
   value: startAnother,
   async run({ like, domain, request }, caller, tools) {
     const other = await tools.intake.load(like, exportRun, caller);
-    if (other === undefined) return forgotten(domain);
+    if (other === undefined) return notFoundMessage(domain);
     const { project, version, paths, privately } = other;
-    const what = { domain: other.domain, project, version, paths, privately };
-    const run = newRun(what, { ...caller, requestId: `${request} another` }, tools);
+    const target = { domain: other.domain, project, version, paths, privately };
+    const run = newRun(target, { ...caller, requestId: `${request} another` }, tools);
     // The other export keeps the claim: it is what later requests are told of.
-    await startWithin({ ...run, claim: undefined }, caller, tools);
+    await startWithinQuotas({ ...run, claim: undefined }, caller, tools);
     return undefined;
   },
 });
@@ -50,7 +50,7 @@ export const runButtons = (
     action: exportActions[name],
     may: 'export',
     value: runButton,
-    run: (button, caller, tools) => moveOn(name, button, caller, tools),
+    run: (button, caller, tools) => applyTransition(name, button, caller, tools),
   }),
 );
 
@@ -61,17 +61,17 @@ export const ownLinkButton = defineButton({
   value: runButton,
   async run(button, caller, tools) {
     const run = await tools.intake.load(button.run, exportRun, caller);
-    if (run === undefined) return revive({ ...button, privately: true }, caller, tools);
-    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
+    if (run === undefined) return rejoin({ ...button, privately: true }, caller, tools);
+    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     if (run.state === 'bundling') return linkBeingMade;
-    if (run.ending?.kind !== 'done') return answeredBefore(run, button.attempt, caller);
+    if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
     const { linkEndsAtMs, over, privately, refusal } = run.ending;
     const sent = privately && !over && refusal === undefined;
-    if (run.requester.id === caller.user.id && sent) return haveOne(linkEndsAtMs);
-    const taken = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
-    if (taken.kind !== 'claimed') return linkOnItsWay;
-    const own = await tools.intake.load(taken.by, linkRun, caller);
-    return own?.state === 'sent' ? haveOne(own.linkEndsAtMs) : linkOnItsWay;
+    if (run.requester.id === caller.user.id && sent) return linkSentMessage(linkEndsAtMs);
+    const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
+    if (acceptance.kind !== 'claimed') return linkOnItsWay;
+    const own = await tools.intake.load(acceptance.by, linkRun, caller);
+    return own?.state === 'sent' ? linkSentMessage(own.linkEndsAtMs) : linkOnItsWay;
   },
 });
 
@@ -98,61 +98,63 @@ function newLinkRun(run: ExportRun, { teamId, user, requestId }: Caller, nowMs: 
 }
 
 /** How often a click is tried anew on a run that changes under it, as one does that is being watched. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
-async function moveOn(
+async function applyTransition(
   name: TransitionName,
   button: RunButton,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
     const run = await tools.intake.load(button.run, exportRun, caller);
     if (run === undefined)
-      return revivable.includes(name) ? revive(button, caller, tools) : forgotten(button.domain);
-    const shownFor = button.attempt === run.attempt && button.resumed === run.resumed;
-    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
-    const next = shownFor ? transitions[name](run, caller.user, tools.now()) : undefined;
-    if (next === undefined) return notMoved(name, run, button.attempt, caller);
+      return rejoinable.includes(name) ? rejoin(button, caller, tools) : notFoundMessage(button.domain);
+    const isCurrent = button.attempt === run.attempt && button.resumed === run.resumed;
+    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
+    const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
+    if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same, and is one more.
-    const taken = await (next.state === 'carding'
-      ? resumeWithin(next, caller, tools)
+    const acceptance = await (next.state === 'carding'
+      ? resumeWithinQuotas(next, caller, tools)
       : tools.intake.resume(next, caller, false));
-    if (taken.kind === 'claimed') return running(taken.by, site(run), caller, tools);
-    if (taken.kind === 'stale') continue;
-    await tools.note({ subject: site(run), job: run.jobId, result: 'accepted' });
+    if (acceptance.kind === 'claimed') return alreadyRunningReply(acceptance.by, site(run), caller, tools);
+    if (acceptance.kind === 'stale') continue;
+    await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
     return name === 'notify' ? willMention : undefined;
   }
   return message([['This export changes too fast just now. Click again.']]);
 }
 
 /** What can be had of an export job whose run nobody remembers. */
-const revivable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
+const rejoinable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
 
 /** The record is gone, but the button knows the export job: it is watched anew, from where the button was clicked. */
-async function revive(
+async function rejoin(
   { job, project, domain, special, privately = false }: RunButton,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const known = tools.projects.find(({ name }) => name === (project ?? 'default'));
-  if (job === undefined || known === undefined) return forgotten(domain);
+  if (job === undefined || known === undefined) return notFoundMessage(domain);
   const joined = joinedRun(
     { project: known.name, domain: special ? '' : domain, version: undefined, jobId: job, privately },
     caller,
     tools,
   );
-  const taken = await startWithin(joined, caller, tools);
-  if (taken.kind !== 'claimed') return undefined;
-  const other = await tools.intake.load(taken.by, exportRun, caller);
+  const acceptance = await startWithinQuotas(joined, caller, tools);
+  if (acceptance.kind !== 'claimed') return undefined;
+  const other = await tools.intake.load(acceptance.by, exportRun, caller);
   // A double click: whoever clicked sees the card.
-  return other?.requester.id === caller.user.id ? undefined : running(taken.by, domain, caller, tools);
+  return other?.requester.id === caller.user.id
+    ? undefined
+    : alreadyRunningReply(acceptance.by, domain, caller, tools);
 }
 
 const willMention = message([["I'll mention you when it ends."]]);
 
-const enoughMentions = message([
-  [`${WATCHERS} more people are mentioned when it ends already; look into this thread then.`],
+const mentionsFull = message([
+  [`${MAX_WATCHERS} more people are mentioned when it ends already; look into this thread then.`],
 ]);
 
 const linkComing = message([['A new link is on its way; it comes into that message.']]);
@@ -160,29 +162,29 @@ const linkComing = message([['A new link is on its way; it comes into that messa
 const linkBeingMade = message([['A link is being made just now. Click again in a moment.']]);
 
 /** To somebody whose click cannot come from a message that they can read. */
-export const notHere = message([
+export const notVisible = message([
   ['This export is somebody else’s, in a conversation that you are not in. Ask them.'],
 ]);
 
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
-function haveOne(endsAtMs: number | undefined): Message {
+function linkSentMessage(endsAtMs: number | undefined): Message {
   if (endsAtMs === undefined)
     return message([['I sent you a link already: look in your direct messages with me.']]);
-  const until = { time: endsAtMs, format: LINK_END };
+  const until = { time: endsAtMs, format: LINK_END_FORMAT };
   return message([
     ['I sent you a link already, and it works until ', until, ': look in your direct messages with me.'],
   ]);
 }
 
-function forgotten(domain: string): Message {
+function notFoundMessage(domain: string): Message {
   if (domain === '') return message([['I no longer remember this export.']]);
-  const again = { code: `/docs-export ${domain}` };
-  return message([['I no longer remember this export. To start a new one, type ', again, '.']]);
+  const command = { code: `/docs-export ${domain}` };
+  return message([['I no longer remember this export. To start a new one, type ', command, '.']]);
 }
 
 /** Why a click changed nothing; silence where what was wanted is so anyway. */
-function notMoved(
+function unchangedMessage(
   name: TransitionName,
   run: ExportRun,
   attempt: number,
@@ -190,18 +192,18 @@ function notMoved(
 ): Message | undefined {
   if (name === 'refresh' && run.state !== 'ended') return undefined;
   if (name === 'notify' && run.state !== 'ended') {
-    return isMentioned(run, caller.user.id) ? willMention : enoughMentions;
+    return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
   }
   if (name === 'newLink' && run.state === 'bundling') return linkComing;
-  return answeredBefore(run, attempt, caller);
+  return handledByMessage(run, attempt, caller);
 }
 
 /** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
-function answeredBefore(run: ExportRun, attempt: number, caller: Caller): Message | undefined {
+function handledByMessage(run: ExportRun, attempt: number, caller: Caller): Message | undefined {
   const answer = run.answer?.attempt === attempt ? run.answer : undefined;
   if (answer?.byId === caller.user.id) return undefined;
   if (answer === undefined || answer.action === 'late')
     return message([['That was settled already; look at the newest message in the thread.']]);
   const what = answer.action === 'leave' ? 'left it at that' : 'started it again';
-  return message([[`@${person(answer.by)} ${what} already.`]]);
+  return message([[`@${personName(answer.by)} ${what} already.`]]);
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { exportActions } from '../../jobs/export/record.ts';
-import { BUTTON_VALUE } from '../../jobs/wording-view.ts';
+import { MAX_BUTTON_VALUE } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from '../command.ts';
 import { defineButton } from '../command.ts';
-import { readExportWords } from './args.ts';
-import { exportDialogView, fitsDialog } from './modal.ts';
+import { readExportArgs } from './args.ts';
+import { exportModalView, fitsModal } from './modal.ts';
 import { startExport } from './start.ts';
 import { exportStatus } from './status.ts';
-import { type Resolved, refusal, resolve, type WantedExport } from './target.ts';
+import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 import { watchExport } from './watch.ts';
 
 export const exportCommand: SlashCommand = {
@@ -25,16 +25,16 @@ export const exportCommand: SlashCommand = {
   may: 'export',
 
   async run(text, caller, tools) {
-    const words = readExportWords(text);
-    switch (words.kind) {
+    const args = readExportArgs(text);
+    switch (args.kind) {
       case 'unclear':
-        return message([words.message]);
+        return message([args.message]);
       case 'status':
         return exportStatus(caller, tools);
       case 'watch':
-        return watchExport(words, caller, tools);
+        return watchExport(args, caller, tools);
       case 'start':
-        return start(words, caller, tools);
+        return start(args, caller, tools);
     }
   },
 };
@@ -60,26 +60,26 @@ export const useDomainButton = defineButton({
 });
 
 async function start(
-  wanted: WantedExport,
+  request: ExportRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const found = resolve(wanted, caller.channel.id, tools);
-  switch (found.kind) {
+  const target = resolveTarget(request, caller.channel.id, tools);
+  switch (target.kind) {
     case 'ok':
-      return startExport({ ...wanted, domain: found.domain, project: found.project.name }, caller, tools);
+      return startExport({ ...request, domain: target.domain, project: target.project.name }, caller, tools);
     case 'noDomain':
     case 'ask': {
-      if (!fitsDialog(wanted)) return tooManyPaths;
-      const domain = found.kind === 'ask' ? found.domain : undefined;
-      await tools.openDialog(caller, exportDialogView({ ...wanted, domain }, caller, tools));
+      if (!fitsModal(request)) return tooManyPaths;
+      const domain = target.kind === 'ask' ? target.domain : undefined;
+      await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
       return undefined;
     }
     case 'badDomain':
-      return badDomain(found, wanted, caller);
+      return badDomain(target, request, caller);
     case 'unknownProject':
     case 'domainRefused':
-      return message([[refusal(found)]]);
+      return message([[refusalText(target)]]);
   }
 }
 
@@ -91,20 +91,20 @@ const tooManyPaths = message([
 ]);
 
 function badDomain(
-  { typed, suggested }: Extract<Resolved, { kind: 'badDomain' }>,
-  wanted: WantedExport,
+  { typed, suggested }: Extract<ResolvedTarget, { kind: 'badDomain' }>,
+  request: ExportRequest,
   { requestId }: Caller,
 ): Message {
   const shown = { code: cut(oneLine(typed), 100) };
   if (suggested === undefined)
     return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
-  const { project, version, paths, privately } = wanted;
+  const { project, version, paths, privately } = request;
   const meant = { v: 1 as const, domain: suggested, project, version, paths, privately, request: requestId };
   const value = JSON.stringify(meant satisfies z.input<typeof useDomainValue>);
-  const useIt = { label: 'Use it', action: exportActions.useDomain, value };
+  const button = { label: 'Use it', action: exportActions.useDomain, value };
   return message(
     [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
     // Without the button the person types it.
-    value.length <= BUTTON_VALUE ? [useIt] : [],
+    value.length <= MAX_BUTTON_VALUE ? [button] : [],
   );
 }

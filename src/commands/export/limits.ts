@@ -1,37 +1,47 @@
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportActions, exportRun } from '../../jobs/export/record.ts';
-import { person } from '../../jobs/wording-view.ts';
+import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { count } from '../../slack/text.ts';
+import { formatCount } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { TellUser } from '../user-facing-error.ts';
-import { threadOf } from './thread.ts';
+import { UserFacingError } from '../user-facing-error.ts';
+import { cardPermalink } from './thread.ts';
 
-type Taken = Exclude<Acceptance, { kind: 'full' }>;
+type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;
 
 /** Keeps an export that starts or is joined. Rejects with `TellUser` when as many as may run at once run already. */
-export const startWithin = (run: ExportRun, caller: Caller, tools: CommandTools): Promise<Taken> =>
-  unlessFull(run, caller, tools, (quotas) => tools.intake.start(run, caller, quotas));
-
-/** The same for one that starts once more. */
-export const resumeWithin = (run: ExportRun, caller: Caller, tools: CommandTools): Promise<Taken> =>
-  unlessFull(run, caller, tools, (quotas) => tools.intake.resume(run, caller, true, quotas));
-
-async function unlessFull(
+export const startWithinQuotas = (
   run: ExportRun,
   caller: Caller,
   tools: CommandTools,
-  take: (quotas: Quota[]) => Promise<Acceptance>,
-): Promise<Taken> {
+): Promise<WithinQuotas> =>
+  withQuotas(run, caller, tools, (quotas) => tools.intake.start(run, caller, quotas));
+
+/** The same for one that starts once more. */
+export const resumeWithinQuotas = (
+  run: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<WithinQuotas> =>
+  withQuotas(run, caller, tools, (quotas) => tools.intake.resume(run, caller, true, quotas));
+
+async function withQuotas(
+  run: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+  accept: (quotas: Quota[]) => Promise<Acceptance>,
+): Promise<WithinQuotas> {
   const quotas = quotasOf(run, tools);
-  const taken = await take(quotas);
-  if (taken.kind !== 'full') return taken;
-  await tools.note({ subject: site(run), result: 'refused: too many at once' });
-  const other = await tools.intake.load(taken.by, exportRun, caller);
-  const thread = other && (await threadOf(other, caller, tools));
-  const max = quotas[taken.quota]?.max ?? 0;
-  throw new TellUser(tooMany(run, taken.quota === 0 ? 'person' : 'channel', max, caller, thread));
+  const acceptance = await accept(quotas);
+  if (acceptance.kind !== 'full') return acceptance;
+  await tools.audit({ subject: site(run), result: 'refused: too many at once' });
+  const other = await tools.intake.load(acceptance.by, exportRun, caller);
+  const thread = other && (await cardPermalink(other, caller, tools));
+  const max = quotas[acceptance.quota]?.max ?? 0;
+  throw new UserFacingError(
+    quotaMessage(run, acceptance.quota === 0 ? 'person' : 'channel', max, caller, thread),
+  );
 }
 
 /** What an export counts toward while it runs: whoever asked for it first, then where. */
@@ -43,19 +53,21 @@ const quotasOf = (
   { name: ['exports', teamId, asked.channel].join(':'), max: limits.exportsPerChannel },
 ];
 
-function tooMany(
+function quotaMessage(
   { requester, asked }: ExportRun,
-  of: 'person' | 'channel',
+  scope: 'person' | 'channel',
   max: number,
   { user, channel }: Caller,
   thread: string | undefined,
 ): Message {
-  const exports = `${count(max)} ${max === 1 ? 'export' : 'exports'}`;
-  const who = requester.id === user.id ? 'You have' : `@${person(requester.name)} has`;
+  const exports = `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
+  const who = requester.id === user.id ? 'You have' : `@${personName(requester.name)} has`;
   const where: Part = asked.channel === channel.id ? 'this channel' : { channel: asked.channel };
   const full: Part[] =
-    of === 'person' ? [`${who} ${exports} running`] : [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
-  const open =
+    scope === 'person'
+      ? [`${who} ${exports} running`]
+      : [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
+  const buttons =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
-  return message([[...full, '; start more when one has ended.']], open);
+  return message([[...full, '; start more when one has ended.']], buttons);
 }

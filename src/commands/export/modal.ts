@@ -2,45 +2,45 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import type { Caller, CommandTools, Submitted } from '../command.ts';
-import { defineDialog } from '../command.ts';
+import type { Caller, CommandTools, SubmitResult } from '../command.ts';
+import { defineModal } from '../command.ts';
 import { readPaths, readVersion } from './options.ts';
 import { startExport } from './start.ts';
-import { type Resolved, refusal, resolve, type WantedExport } from './target.ts';
+import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 
-const CALLBACK = 'export.start';
+const CALLBACK_ID = 'export.start';
 
 /** Limits of Slack's for a select; a longer list becomes a text field. */
-const OPTIONS = 100;
-const OPTION = 75;
+const MAX_OPTIONS = 100;
+const MAX_OPTION_LENGTH = 75;
 
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
 
 /** Slack's limit for what stands in a text field when the dialog opens. */
-const INITIAL = 3000;
+const MAX_INITIAL_LENGTH = 3000;
 
-const typedPaths = (paths: string[]) => paths.join(', ');
+const formatPaths = (paths: string[]) => paths.join(', ');
 
 /** Whether everything that was asked for can be shown in the dialog: what is left out would be forgotten. */
-export const fitsDialog = ({ paths = [] }: Pick<WantedExport, 'paths'>) =>
-  typedPaths(paths).length <= INITIAL;
+export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
+  formatPaths(paths).length <= MAX_INITIAL_LENGTH;
 
 /** Asks for what a command without a domain, or without a clear project, left open. */
-export function exportDialogView(
-  wanted: Partial<WantedExport>,
+export function exportModalView(
+  request: Partial<ExportRequest>,
   { channel, requestId, user }: Pick<Caller, 'channel' | 'requestId' | 'user'>,
   tools: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
 ): ModalView {
-  const { version, paths, privately = false } = wanted;
+  const { version, paths, privately = false } = request;
   const mayShare = tools.links === 'thread' && user.fullMember;
   return formView({
     title: 'Export a docs site',
     submit: 'Export',
-    callback: CALLBACK,
+    callback: CALLBACK_ID,
     meta: { channel, request: requestId } satisfies z.infer<typeof origin>,
     fields: [
-      domainField(wanted.domain, tools),
-      ...projectField(wanted.project, tools),
+      domainField(request.domain, tools),
+      ...projectField(request.project, tools),
       textField({
         block: 'version',
         label: 'Version',
@@ -55,7 +55,7 @@ export function exportDialogView(
         placeholder: '/guides, /api',
         optional: true,
         multiline: true,
-        ...(paths !== undefined && { initial: typedPaths(paths) }),
+        ...(paths !== undefined && { initial: formatPaths(paths) }),
       }),
       choiceField({
         block: 'link',
@@ -76,7 +76,10 @@ function domainField(
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ): InputBlock {
   const known = [...new Set(projects.flatMap(({ domains }) => domains ?? []))];
-  const fits = known.length > 0 && known.length <= OPTIONS && known.every(({ length }) => length <= OPTION);
+  const fits =
+    known.length > 0 &&
+    known.length <= MAX_OPTIONS &&
+    known.every(({ length }) => length <= MAX_OPTION_LENGTH);
   if (fits && projects.every(({ domains }) => domains !== undefined)) {
     const choices = known.map((domain) => ({ label: domain, value: domain }));
     const initial = known.find((domain) => domain === (typed ?? docsDomain));
@@ -95,10 +98,10 @@ function domainField(
 /** Only where a domain alone does not tell the project. */
 function projectField(named: string | undefined, { projects }: Pick<CommandTools, 'projects'>): InputBlock[] {
   const domains = projects.flatMap((project) => project.domains ?? []);
-  const clear =
+  const isUnambiguous =
     new Set(domains).size === domains.length && projects.every((project) => project.domains !== undefined);
-  if (projects.length < 2 || clear) return [];
-  const choices = projects.slice(0, OPTIONS).map(({ name }) => ({ label: name, value: name }));
+  if (projects.length < 2 || isUnambiguous) return [];
+  const choices = projects.slice(0, MAX_OPTIONS).map(({ name }) => ({ label: name, value: name }));
   const initial = projects.find(({ name }) => name.toLowerCase() === named?.toLowerCase());
   return [
     choiceField({
@@ -112,55 +115,61 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
   ];
 }
 
-export const exportDialog = defineDialog({
-  callback: CALLBACK,
+export const exportModal = defineModal({
+  callbackId: CALLBACK_ID,
   may: 'export',
   meta: origin,
 
-  async submit(entered, _origin, caller, tools): Promise<Submitted> {
-    const version = entered.version === undefined ? undefined : readVersion(entered.version);
-    const paths = entered.paths === undefined ? undefined : readPaths(entered.paths);
-    const found = resolve({ domain: entered.domain, project: entered.project }, caller.channel.id, tools);
+  async submit(values, _origin, caller, tools): Promise<SubmitResult> {
+    const version = values.version === undefined ? undefined : readVersion(values.version);
+    const paths = values.paths === undefined ? undefined : readPaths(values.paths);
+    const target = resolveTarget(
+      { domain: values.domain, project: values.project },
+      caller.channel.id,
+      tools,
+    );
     const problems = {
-      ...(found.kind !== 'ok' && problemOf(found)),
+      ...(target.kind !== 'ok' && fieldProblem(target)),
       ...(version?.kind === 'unclear' && { version: version.problem }),
       ...(paths?.kind === 'unclear' && { paths: paths.problem }),
     };
-    if (found.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const told = await startExport(
+    if (target.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
+    const reply = await startExport(
       {
-        domain: found.domain,
-        project: found.project.name,
+        domain: target.domain,
+        project: target.project.name,
         version: version?.kind === 'ok' ? version.version : undefined,
         paths: paths?.kind === 'ok' ? paths.paths : undefined,
-        privately: entered.link === 'requester',
+        privately: values.link === 'requester',
       },
       caller,
       tools,
     );
-    return told === undefined ? { kind: 'closed' } : { kind: 'told', message: told };
+    return reply === undefined ? { kind: 'closed' } : { kind: 'told', message: reply };
   },
 });
 
 /** Slack shows at most 150 characters at a field. */
-const PROBLEM = 150;
+const MAX_PROBLEM_LENGTH = 150;
 
-function problemOf(found: Exclude<Resolved, { kind: 'ok' }>): Record<string, string> {
-  switch (found.kind) {
+function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<string, string> {
+  switch (target.kind) {
     case 'noDomain':
       return { domain: 'Type the domain of the docs site, such as docs.acme.com.' };
     case 'badDomain': {
       const fix =
-        found.suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${found.suggested}?`;
-      return { domain: cut(`${cut(oneLine(found.typed), 40)} isn't a host name. ${fix}`, PROBLEM) };
+        target.suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${target.suggested}?`;
+      return {
+        domain: cut(`${cut(oneLine(target.typed), 40)} isn't a host name. ${fix}`, MAX_PROBLEM_LENGTH),
+      };
     }
     case 'domainRefused':
-      return { domain: cut(refusal(found), PROBLEM) };
+      return { domain: cut(refusalText(target), MAX_PROBLEM_LENGTH) };
     case 'unknownProject':
-      return { project: cut(refusal(found), PROBLEM) };
+      return { project: cut(refusalText(target), MAX_PROBLEM_LENGTH) };
     case 'ask': {
-      const names = found.among.map(({ name }) => name).join(' and ');
-      return { project: cut(`${names} have this domain: choose one.`, PROBLEM) };
+      const names = target.among.map(({ name }) => name).join(' and ');
+      return { project: cut(`${names} have this domain: choose one.`, MAX_PROBLEM_LENGTH) };
     }
   }
 }

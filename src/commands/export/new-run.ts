@@ -1,20 +1,20 @@
 import { type ExportRun, exportClaim } from '../../jobs/export/record.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import type { WantedExport } from './target.ts';
+import type { ExportRequest } from './target.ts';
 
 /** An export of which everything is known: `project` is a name in the settings, `domain` a host name. */
-export type ExportTarget = Omit<WantedExport, 'domain' | 'project'> & { domain: string; project: string };
+export type ExportTarget = Omit<ExportRequest, 'domain' | 'project'> & { domain: string; project: string };
 
 /** A run that starts an export. Who may have its link is decided here, but for channels that are shared. */
 export function newRun(
-  what: ExportTarget,
+  target: ExportTarget,
   caller: Caller,
   { links, now }: Pick<CommandTools, 'links' | 'now'>,
 ): ExportRun {
-  const { domain, project, version, paths, privately } = what;
+  const { domain, project, version, paths, privately } = target;
   return {
-    ...emptyRun(caller, now()),
+    ...baseRun(caller, now()),
     claim: exportClaim({ teamId: caller.teamId, project, domain, version, paths }),
     project,
     domain,
@@ -27,20 +27,20 @@ export function newRun(
 
 /** A run that watches an export job which exists. `domain` is empty when nobody here started it. */
 export function joinedRun(
-  what: Pick<ExportRun, 'project' | 'domain' | 'version' | 'paths' | 'privately'> & { jobId: string },
+  target: Pick<ExportRun, 'project' | 'domain' | 'version' | 'paths' | 'privately'> & { jobId: string },
   caller: Caller,
   { links, now }: Pick<CommandTools, 'links' | 'now'>,
 ): ExportRun {
   return {
-    ...emptyRun(caller, now()),
-    ...what,
-    claim: idOf('watch', caller.teamId, what.project, what.jobId),
-    privately: what.privately || links === 'requester' || !caller.user.fullMember,
+    ...baseRun(caller, now()),
+    ...target,
+    claim: idOf('watch', caller.teamId, target.project, target.jobId),
+    privately: target.privately || links === 'requester' || !caller.user.fullMember,
     joined: true,
   };
 }
 
-function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
+function baseRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
   return {
     v: 2 as const,
     id: idOf(teamId, requestId),
@@ -50,7 +50,7 @@ function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
     people: [user.id],
     requester: { id: user.id, name: user.name },
     watchers: [],
-    asked: { ...whereAsked(channel), atMs: nowMs },
+    asked: { ...conversationOf(channel), atMs: nowMs },
     inDirectMessage: false,
     attempt: 1,
     resumed: 0,
@@ -67,7 +67,7 @@ function emptyRun({ teamId, user, channel, requestId }: Caller, nowMs: number) {
  * Where somebody asked for something. `joinable`: the app can be invited there. Slack names public channels alone; one
  * without a name counts as private.
  */
-export function whereAsked({ id, name }: Caller['channel']) {
+export function conversationOf({ id, name }: Caller['channel']) {
   const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D');
   const isNamed = name !== '' && name !== 'privategroup';
   return { channel: id, joinable: !isDirect, isPublic: !isDirect && isNamed };

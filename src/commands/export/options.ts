@@ -1,6 +1,6 @@
 import { readDomain } from '../../domain.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { visible } from '../../slack/visible.ts';
+import { stripInvisible } from '../../slack/visible.ts';
 import { unquoted } from '../slash-text.ts';
 
 /** Limits of our own; the platform states none. */
@@ -12,7 +12,7 @@ export type ReadPaths = { kind: 'ok'; paths: string[] } | { kind: 'unclear'; pro
 
 /** Reads the label of an export: one line of 1 to 100 code points, trimmed. */
 export function readVersion(text: string): ReadVersion {
-  const version = visible(text)
+  const version = stripInvisible(text)
     .replace(/[\u00A0\u2007\u202F]/gu, ' ')
     .trim();
   if (version.replace(/\p{Cf}|\s/gu, '') === '')
@@ -36,7 +36,7 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
  * slash before it. A page's address, or Slack's link to it, becomes its path; query and fragment are dropped.
  */
 export function readPaths(text: string): ReadPaths {
-  const pieces = visible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
+  const pieces = stripInvisible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
   const paths = new Set<string>();
   for (const piece of pieces.map(trimmed).filter(Boolean)) {
     const path = pagePath(piece);
@@ -69,11 +69,12 @@ function pagePath(piece: string): string | undefined {
 const looksLikeHost = (path: string) => readDomain(path.split('/')[0] ?? '').kind === 'domain';
 
 function pathProblem(path: string, piece: string): string | undefined {
-  if (/\s/u.test(path)) return `“${shown(piece)}” has a space in it. Put commas between paths: /guides,/api.`;
+  if (/\s/u.test(path))
+    return `“${displayText(piece)}” has a space in it. Put commas between paths: /guides,/api.`;
   if (unprintable.test(path) || /[<>\\]/u.test(path) || hasDotSegment(path)) return notAPath(piece);
   const { length } = Array.from(path);
   if (length <= limits.pathLength) return undefined;
-  return `A path has at most ${limits.pathLength} characters; “${shown(piece)}” has ${length}.`;
+  return `A path has at most ${limits.pathLength} characters; “${displayText(piece)}” has ${length}.`;
 }
 
 function hasDotSegment(path: string): boolean {
@@ -81,6 +82,6 @@ function hasDotSegment(path: string): boolean {
 }
 
 const notAPath = (piece: string) =>
-  `“${shown(piece)}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`;
+  `“${displayText(piece)}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`;
 
-const shown = (piece: string) => cut(oneLine(piece.toWellFormed()), 50);
+const displayText = (piece: string) => cut(oneLine(piece.toWellFormed()), 50);

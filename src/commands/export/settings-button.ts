@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
-import { LINK_END } from '../../jobs/bundle-link-view.ts';
+import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import {
   type DoneEnding,
@@ -9,12 +9,12 @@ import {
   exportRun,
   runButton,
 } from '../../jobs/export/record.ts';
-import { maySee } from '../../jobs/may-see.ts';
+import { canSee } from '../../jobs/may-see.ts';
 import { message } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';
 import { defineButton } from '../command.ts';
-import { TellUser } from '../user-facing-error.ts';
-import { notHere } from './buttons.ts';
+import { UserFacingError } from '../user-facing-error.ts';
+import { notVisible } from './buttons.ts';
 
 const noLink = message([
   [
@@ -26,7 +26,7 @@ const linkOnItsWay = message([
   ['The new link is still being made. When it is there, open the settings again.'],
 ]);
 
-const storeAway = message([["My store doesn't answer just now. Try again in a minute."]]);
+const storeUnavailable = message([["My store doesn't answer just now. Try again in a minute."]]);
 
 /** What a deployment of one's own needs to serve the bundle. The dialog has the link: only those open it who have it. */
 export const settingsButton = defineButton({
@@ -37,15 +37,15 @@ export const settingsButton = defineButton({
     const run = await tools.intake.load(runId, exportRun, caller);
     const done = run && linkOf(run);
     if (run === undefined || done === undefined) return noLink;
-    if (!(await maySee(run, caller, tools.isPublic))) return notHere;
+    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
-    const url = await tools.link(done.link).catch(() => {
-      throw new TellUser(storeAway);
+    const url = await tools.loadLink(done.link).catch(() => {
+      throw new UserFacingError(storeUnavailable);
     });
     if (url === undefined) return run.state === 'bundling' ? linkOnItsWay : noLink;
-    await tools.openDialog(caller, settingsView(run, url, done.linkEndsAtMs));
-    await tools.note({ subject: site(run), job: run.jobId, result: 'shown' });
+    await tools.openModal(caller, settingsView(run, url, done.linkEndsAtMs));
+    await tools.audit({ subject: site(run), job: run.jobId, result: 'shown' });
     return undefined;
   },
 });
@@ -68,7 +68,7 @@ export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number
       ? ['The deployment loads the bundle when it starts.']
       : [
           'The deployment loads the bundle when it starts; the link works until ',
-          { time: endsAtMs, format: LINK_END },
+          { time: endsAtMs, format: LINK_END_FORMAT },
           '.',
         ];
   const blocks: KnownBlock[] = [

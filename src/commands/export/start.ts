@@ -1,26 +1,26 @@
 import { exportRun } from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/view.ts';
-import { maySee } from '../../jobs/may-see.ts';
+import { canSee } from '../../jobs/may-see.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { startWithin } from './limits.ts';
+import { startWithinQuotas } from './limits.ts';
 import { type ExportTarget, newRun } from './new-run.ts';
-import { threadOf } from './thread.ts';
+import { cardPermalink } from './thread.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(
-  what: ExportTarget,
+  target: ExportTarget,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const taken = await startWithin(newRun(what, caller, tools), caller, tools);
-  if (taken.kind !== 'claimed') return undefined;
-  await tools.note({ subject: what.domain, result: 'running already' });
-  return running(taken.by, what.domain, caller, tools);
+  const acceptance = await startWithinQuotas(newRun(target, caller, tools), caller, tools);
+  if (acceptance.kind !== 'claimed') return undefined;
+  await tools.audit({ subject: target.domain, result: 'running already' });
+  return alreadyRunningReply(acceptance.by, target.domain, caller, tools);
 }
 
 /** What to say when somebody asks for an export that another run is busy with. */
-export async function running(
+export async function alreadyRunningReply(
   runId: string,
   domain: string,
   caller: Caller,
@@ -31,11 +31,11 @@ export async function running(
     return message([
       [`${domain === '' ? 'This export' : `An export of ${domain}`} is just ending. Try again in a moment.`],
     ]);
-  const thread = await threadOf(other, caller, tools);
+  const thread = await cardPermalink(other, caller, tools);
   return runningMessage(
     other,
     tools.now(),
-    { thread, mayFollow: await maySee(other, caller, tools.isPublic) },
+    { thread, mayFollow: await canSee(other, caller, tools.isPublic) },
     caller.requestId,
   );
 }

@@ -1,16 +1,16 @@
 import { type ExportRun, exportRun } from '../../jobs/export/record.ts';
 import { exportLine } from '../../jobs/export/view.ts';
-import { visibleTo } from '../../jobs/may-see.ts';
+import { filterVisible } from '../../jobs/may-see.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { threadOf } from './thread.ts';
+import { cardPermalink } from './thread.ts';
 
 /** More lines than this help nobody; the rest is counted. */
-const LINES = 15;
+const MAX_LINES = 15;
 
 /** What runs: the person's own exports, and those whose threads this person can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
-  const { lines, rest } = await runningExports(caller, tools, LINES);
+  const { lines, rest } = await runningExports(caller, tools, MAX_LINES);
   if (lines.length === 0)
     return message([
       ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],
@@ -22,15 +22,17 @@ export async function exportStatus(caller: Caller, tools: CommandTools): Promise
 export async function runningExports(
   caller: Caller,
   tools: CommandTools,
-  most: number,
+  max: number,
 ): Promise<{ lines: Part[][]; rest: number }> {
-  const active = await tools.intake.active(exportRun, 'export', caller);
+  const active = await tools.intake.listActive(exportRun, 'export', caller);
   const open = active
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
-  const seen = await visibleTo(open, caller, tools.isPublic);
+  const visible = await filterVisible(open, caller, tools.isPublic);
   const lines = await Promise.all(
-    seen.slice(0, most).map(async (run: ExportRun) => exportLine(run, await threadOf(run, caller, tools))),
+    visible
+      .slice(0, max)
+      .map(async (run: ExportRun) => exportLine(run, await cardPermalink(run, caller, tools))),
   );
-  return { lines, rest: seen.length - lines.length };
+  return { lines, rest: visible.length - lines.length };
 }

@@ -1,10 +1,10 @@
 import { readDomain } from '../../domain.ts';
-import { defaultDomain, type Project, projectMeant } from '../../projects.ts';
+import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { CommandTools } from '../command.ts';
 
 /** An export as somebody asks for it; `domain` and `project` are as typed. */
-export interface WantedExport {
+export interface ExportRequest {
   domain: string | undefined;
   project: string | undefined;
   version: string | undefined;
@@ -13,7 +13,7 @@ export interface WantedExport {
 }
 
 /** What to export, in which project; or what is still missing or wrong. */
-export type Resolved =
+export type ResolvedTarget =
   | { kind: 'ok'; domain: string; project: Project }
   | { kind: 'noDomain' }
   | { kind: 'badDomain'; typed: string; suggested: string | undefined }
@@ -23,46 +23,48 @@ export type Resolved =
   | { kind: 'ask'; domain: string; among: Project[] };
 
 /** Finds out what is meant, before anything outside is asked. */
-export function resolve(
-  { domain: typed, project: named }: Pick<WantedExport, 'domain' | 'project'>,
+export function resolveTarget(
+  { domain: typed, project: named }: Pick<ExportRequest, 'domain' | 'project'>,
   channel: string,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
-): Resolved {
-  const word = typed ?? defaultDomain(projects, { named, channel }, docsDomain);
-  if (word === undefined) {
-    const meant = projectMeant(projects, { named, channel });
-    return meant.kind === 'unknownProject' ? { ...meant, named: named ?? '' } : { kind: 'noDomain' };
+): ResolvedTarget {
+  const domainText = typed ?? defaultDomain(projects, { named, channel }, docsDomain);
+  if (domainText === undefined) {
+    const resolved = resolveProject(projects, { named, channel });
+    return resolved.kind === 'unknownProject' ? { ...resolved, named: named ?? '' } : { kind: 'noDomain' };
   }
-  const read = readDomain(word);
-  if (read.kind === 'unclear')
-    return read.typed.trim() === ''
+  const parsed = readDomain(domainText);
+  if (parsed.kind === 'unclear')
+    return parsed.typed.trim() === ''
       ? { kind: 'noDomain' }
-      : { kind: 'badDomain', typed: read.typed, suggested: read.suggested };
-  const { domain } = read;
-  const meant = projectMeant(projects, { named, channel, domain });
-  switch (meant.kind) {
+      : { kind: 'badDomain', typed: parsed.typed, suggested: parsed.suggested };
+  const { domain } = parsed;
+  const resolved = resolveProject(projects, { named, channel, domain });
+  switch (resolved.kind) {
     case 'project':
-      return { kind: 'ok', domain, project: meant.project };
+      return { kind: 'ok', domain, project: resolved.project };
     case 'unknownProject':
-      return { ...meant, named: named ?? '' };
+      return { ...resolved, named: named ?? '' };
     case 'domainRefused':
-      return { ...meant, domain, named };
+      return { ...resolved, domain, named };
     case 'ask':
-      return { ...meant, domain };
+      return { ...resolved, domain };
   }
 }
 
 /** More names than this do not help. */
-const LISTED = 10;
+const MAX_LISTED = 10;
 
 /** What is wrong with a project or a domain, with what can be had instead. */
-export function refusal(found: Extract<Resolved, { kind: 'unknownProject' | 'domainRefused' }>): string {
-  const more = found.known.length - LISTED;
-  const known = found.known.slice(0, LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
-  const named = cut(oneLine(found.named ?? ''), 60);
-  if (found.kind === 'unknownProject') return `There is no project ${named} here. There is: ${known}.`;
-  if (found.known.length === 0) return `${found.domain} isn't set up for exports, and no other domain is.`;
+export function refusalText(
+  target: Extract<ResolvedTarget, { kind: 'unknownProject' | 'domainRefused' }>,
+): string {
+  const more = target.known.length - MAX_LISTED;
+  const known = target.known.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const named = cut(oneLine(target.named ?? ''), 60);
+  if (target.kind === 'unknownProject') return `There is no project ${named} here. There is: ${known}.`;
+  if (target.known.length === 0) return `${target.domain} isn't set up for exports, and no other domain is.`;
   return named === ''
-    ? `${found.domain} isn't set up for exports. Set up here: ${known}.`
-    : `${found.domain} isn't in project ${named}. Its domains: ${known}.`;
+    ? `${target.domain} isn't set up for exports. Set up here: ${known}.`
+    : `${target.domain} isn't in project ${named}. Its domains: ${known}.`;
 }

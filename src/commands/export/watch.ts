@@ -1,11 +1,11 @@
 import { exportRun, jobAlias } from '../../jobs/export/record.ts';
-import { projectMeant } from '../../projects.ts';
+import { resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { startWithin } from './limits.ts';
+import { startWithinQuotas } from './limits.ts';
 import { joinedRun } from './new-run.ts';
-import { running } from './start.ts';
-import { refusal } from './target.ts';
+import { alreadyRunningReply } from './start.ts';
+import { refusalText } from './target.ts';
 
 /** Joins an export job that exists, wherever it was started. */
 export async function watchExport(
@@ -13,28 +13,31 @@ export async function watchExport(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const meant = projectMeant(tools.projects, { named, channel: caller.channel.id });
-  if (meant.kind === 'unknownProject') return message([[refusal({ ...meant, named: named ?? '' })]]);
-  if (meant.kind !== 'project') return whichProject(tools, jobId);
-  const project = meant.project.name;
+  const resolved = resolveProject(tools.projects, { named, channel: caller.channel.id });
+  if (resolved.kind === 'unknownProject')
+    return message([[refusalText({ ...resolved, named: named ?? '' })]]);
+  if (resolved.kind !== 'project') return chooseProjectMessage(tools, jobId);
+  const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
   const other = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
   if (other?.jobId === jobId && other.state !== 'ended')
-    return running(other.id, other.domain, caller, tools);
+    return alreadyRunningReply(other.id, other.domain, caller, tools);
 
-  const what = {
+  const target = {
     project,
     domain: other?.domain ?? '',
     version: other?.version,
     paths: other?.paths,
     jobId,
   };
-  const joined = joinedRun({ ...what, privately: other?.privately ?? false }, caller, tools);
-  const taken = await startWithin(joined, caller, tools);
-  return taken.kind === 'claimed' ? running(taken.by, what.domain, caller, tools) : undefined;
+  const joined = joinedRun({ ...target, privately: other?.privately ?? false }, caller, tools);
+  const acceptance = await startWithinQuotas(joined, caller, tools);
+  return acceptance.kind === 'claimed'
+    ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
+    : undefined;
 }
 
-function whichProject({ projects }: CommandTools, jobId: string): Message {
+function chooseProjectMessage({ projects }: CommandTools, jobId: string): Message {
   const [first = ''] = projects.map(({ name }) => name);
   const names = projects.slice(0, 10).map(({ name }) => name);
   return message([

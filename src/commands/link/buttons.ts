@@ -1,37 +1,41 @@
-import { anotherLink, linkActions, linkButton, linkRun } from '../../jobs/link/record.ts';
+import { linkActions, linkButton, linkRun, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
 import { defineButton } from '../command.ts';
 
 const notYours = message([['This link is not yours. Ask for one of your own in the thread of the export.']]);
 
-const gone = message([['I no longer remember this link. Ask for a new one in the thread of the export.']]);
+const notFound = message([
+  ['I no longer remember this link. Ask for a new one in the thread of the export.'],
+]);
 
-const newer = message([['You have a newer link to this export: look for it here.']]);
+const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
 
-const tryAgain = message([['This link changes too fast just now. Click again.']]);
+const changesTooFast = message([['This link changes too fast just now. Click again.']]);
 
-const settled = message([['That was asked for again already: look at the newest message about it here.']]);
+const alreadyHandled = message([
+  ['That was asked for again already: look at the newest message about it here.'],
+]);
 
 /** How often a click is tried anew on a link that changes under it. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
 /** [New link] and [Try again] in the direct message with one's own link. A second click finds it being made. */
-export const linkAgainButton = defineButton({
+export const newLinkButton = defineButton({
   action: linkActions.again,
   may: 'export',
   value: linkButton,
   async run({ run: runId, made }, caller, tools) {
-    for (let tries = 0; tries < TRIES; tries += 1) {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
       const run = await tools.intake.load(runId, linkRun, caller);
-      if (run === undefined) return gone;
+      if (run === undefined) return notFound;
       if (run.to.id !== caller.user.id) return notYours;
-      const next = anotherLink(run, tools.now());
+      const next = renewLink(run, tools.now());
       if (next === undefined) return undefined;
-      if (run.made !== made) return run.state === 'sent' ? newer : settled;
-      const taken = await tools.intake.resume(next, caller, true);
-      if (taken.kind === 'claimed') return newer;
-      if (taken.kind !== 'stale') return undefined;
+      if (run.made !== made) return run.state === 'sent' ? newerLinkExists : alreadyHandled;
+      const acceptance = await tools.intake.resume(next, caller, true);
+      if (acceptance.kind === 'claimed') return newerLinkExists;
+      if (acceptance.kind !== 'stale') return undefined;
     }
-    return tryAgain;
+    return changesTooFast;
   },
 });

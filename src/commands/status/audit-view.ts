@@ -1,38 +1,38 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { count, cut, escapeText, oneLine } from '../../slack/text.ts';
+import { cut, escapeText, formatCount, oneLine } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 
 /**
  * Characters of all lines together. Slack refuses messages above about 13,200, undocumented, with `& < >` counted
  * as they are escaped. Refusals get a quarter of it at most.
  */
-const ROOM = 11_800;
+const MAX_CHARACTERS = 11_800;
 
 /** What a time counts for, which is shown in each reader's own words, and the line break. */
-const TIME_AND_BREAK = 30;
+const TIME_LENGTH = 30;
 
 /** Lines of the audit log, newest first: what was done, then what was refused. Those that do not fit are counted. */
 export function auditMessage({ done, refused }: AuditLines): Message {
   if (done.length + refused.length === 0) return message([['Nothing is in the audit log yet.']]);
-  const refusals = fitting(refused, ROOM / 4);
-  const whatWasDone = fitting(done, ROOM - refusals.length);
-  if (refused.length === 0) return message(whatWasDone.lines);
-  return message([...whatWasDone.lines, [{ bold: 'Refused' }], ...refusals.lines]);
+  const fittedRefused = fitLines(refused, MAX_CHARACTERS / 4);
+  const fittedDone = fitLines(done, MAX_CHARACTERS - fittedRefused.length);
+  if (refused.length === 0) return message(fittedDone.lines);
+  return message([...fittedDone.lines, [{ bold: 'Refused' }], ...fittedRefused.lines]);
 }
 
 /** As many lines as there is room for, with what they take of it. */
-function fitting(entries: readonly AuditEntry[], room: number): { lines: Part[][]; length: number } {
+function fitLines(entries: readonly AuditEntry[], maxLength: number): { lines: Part[][]; length: number } {
   const lines: Part[][] = [];
   let length = 0;
   for (const entry of entries) {
     const line = auditLine(entry);
     length += lengthOf(line);
-    if (length > room) break;
+    if (length > maxLength) break;
     lines.push(line);
   }
   const rest = entries.length - lines.length;
-  if (rest > 0) lines.push([`${count(rest)} older ones don't fit into one message.`]);
-  return { lines, length: Math.min(length, room) };
+  if (rest > 0) lines.push([`${formatCount(rest)} older ones don't fit into one message.`]);
+  return { lines, length: Math.min(length, maxLength) };
 }
 
 /**
@@ -57,11 +57,11 @@ function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEnt
   return [...parts, ` · ${rest.join(' · ')}`];
 }
 
-const plain = (text: string, most: number) => cut(oneLine(text.toWellFormed()), most);
+const plain = (text: string, max: number) => cut(oneLine(text.toWellFormed()), max);
 
-const quoted = (text: string, most: number) => `"${plain(text, most).replaceAll('"', "'")}"`;
+const quoted = (text: string, max: number) => `"${plain(text, max).replaceAll('"', "'")}"`;
 
 function lengthOf(line: Part[]): number {
-  const texts = line.map((part) => (typeof part === 'string' ? escapeText(part).length : TIME_AND_BREAK));
+  const texts = line.map((part) => (typeof part === 'string' ? escapeText(part).length : TIME_LENGTH));
   return texts.reduce((sum, length) => sum + length, 0);
 }

@@ -4,15 +4,15 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from '../command.ts';
 import { runningExports } from '../export/status.ts';
-import { slashWords } from '../slash-text.ts';
-import { TellUser } from '../user-facing-error.ts';
+import { slashTokens } from '../slash-text.ts';
+import { UserFacingError } from '../user-facing-error.ts';
 import { auditMessage } from './audit-view.ts';
 
 /** The longest that Redis may hold up an answer; two permission look-ups may come before it, within Slack's 3 s. */
-const REDIS_MS = 900;
+const REDIS_TIMEOUT_MS = 900;
 
 /** More running exports than this are counted only. */
-const EXPORTS = 5;
+const MAX_EXPORTS = 5;
 
 const AUDIT_LINES = { usual: 15, most: 50 };
 
@@ -24,36 +24,37 @@ export const statusCommand: SlashCommand = {
   may: 'status',
 
   async run(text, caller, tools) {
-    const [verb, lines, ...more] = slashWords(text).map((word) =>
-      word.kind === 'plain' ? word.text : `--${word.name}`,
+    const [subcommand, lines, ...more] = slashTokens(text).map((token) =>
+      token.kind === 'plain' ? token.text : `--${token.name}`,
     );
-    if (verb === undefined) return status(caller, tools);
-    if (verb.toLowerCase() !== 'audit' || more.length > 0) return unclear(text);
-    const wanted = lines === undefined ? AUDIT_LINES.usual : Number(lines);
-    if (!Number.isInteger(wanted) || wanted < 1 || wanted > AUDIT_LINES.most) return unclearCount();
-    return audit(wanted, caller, tools);
+    if (subcommand === undefined) return readStatus(caller, tools);
+    if (subcommand.toLowerCase() !== 'audit' || more.length > 0) return unclearMessage(text);
+    const lineCount = lines === undefined ? AUDIT_LINES.usual : Number(lines);
+    if (!Number.isInteger(lineCount) || lineCount < 1 || lineCount > AUDIT_LINES.most)
+      return unclearCountMessage();
+    return readAudit(lineCount, caller, tools);
   },
 };
 
-async function status(caller: Caller, tools: CommandTools): Promise<Message> {
+async function readStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const [state, exports] = await Promise.all([
-    tools.system(caller.teamId, REDIS_MS),
-    within(REDIS_MS, runningExports(caller, tools, EXPORTS)).catch(() => undefined),
+    tools.systemSnapshot(caller.teamId, REDIS_TIMEOUT_MS),
+    within(REDIS_TIMEOUT_MS, runningExports(caller, tools, MAX_EXPORTS)).catch(() => undefined),
   ]);
   return statusMessage(state, exports);
 }
 
-async function audit(lines: number, caller: Caller, tools: CommandTools): Promise<Message> {
-  await tools.may('admin', 'audit');
-  const entries = await within(REDIS_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
-    throw new TellUser(
+async function readAudit(lines: number, caller: Caller, tools: CommandTools): Promise<Message> {
+  await tools.requirePermission('admin', 'audit');
+  const entries = await within(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
+    throw new UserFacingError(
       message([["My store doesn't answer, so I can't read the audit log. Try again in a minute."]]),
     );
   });
   return auditMessage(entries);
 }
 
-function unclear(text: string): Message {
+function unclearMessage(text: string): Message {
   const typed = { code: cut(oneLine(text.toWellFormed()), 60) };
   return message([
     [
@@ -68,7 +69,7 @@ function unclear(text: string): Message {
   ]);
 }
 
-function unclearCount(): Message {
+function unclearCountMessage(): Message {
   const range = `How many lines? Type a number from 1 to ${AUDIT_LINES.most}, such as `;
   return message([[range, { code: '/docs-status audit 30' }, '.']]);
 }

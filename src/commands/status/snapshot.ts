@@ -1,20 +1,20 @@
 import type { QueueCounts } from '../../jobs/queue.ts';
-import { followUpUses } from '../../jobs/status/follow-up-use.ts';
+import { loadFollowUpUsage } from '../../jobs/status/follow-up-use.ts';
 import type { LimitState, SystemState } from '../../jobs/status/view.ts';
 import type { Project } from '../../projects.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
-import { editPace } from '../../slack/rate-limits.ts';
-import type { BudgetStore } from '../../store/budget.ts';
-import type { HealthStore, Outside, Seen } from '../../store/health.ts';
-import type { PaceStore } from '../../store/rate-limit.ts';
+import { editRateLimit } from '../../slack/rate-limits.ts';
+import type { HourlyLimitStore } from '../../store/budget.ts';
+import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
+import type { RateLimitStore } from '../../store/rate-limit.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
 import type { ThreadStore } from '../../store/threads.ts';
 import type { CommandTools } from '../command.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */
-  seen: () => Partial<Record<Outside, Seen>>;
+  snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
   store: HealthStore;
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
@@ -22,40 +22,41 @@ export interface SystemParts {
   counts: () => Promise<QueueCounts[]>;
   limits: Pick<LimitState, 'exportStatusPerSecond'> & { followUpsPerHour: number };
   projects: readonly Project[];
-  budgets: Pick<BudgetStore, 'use'>;
+  budgets: Pick<HourlyLimitStore, 'usage'>;
   threads: Pick<ThreadStore, 'followed'>;
-  pace: PaceStore;
+  rateLimits: RateLimitStore;
   timing: Pick<Timing, 'editsPerMinute'>;
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
 }
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
-export function createSystemLook(parts: SystemParts): CommandTools['system'] {
-  const { seen, store, connected, ping, redisProblems, counts, limits, projects, budgets, threads } = parts;
-  const { pace, timing, about, monotonicMs } = parts;
+export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSnapshot'] {
+  const { snapshots, store, connected, ping, redisProblems, counts, limits, projects, budgets, threads } =
+    parts;
+  const { rateLimits, timing, about, monotonicMs } = parts;
 
-  async function pinged(): Promise<number> {
+  async function measurePing(): Promise<number> {
     const sentMs = monotonicMs();
     await ping();
     return monotonicMs() - sentMs;
   }
 
-  return async (teamId, limitMs) => {
-    const edits = editPace(teamId, timing);
-    const known = <T>(answer: Promise<T>) => within(limitMs, answer).catch(() => undefined);
-    const [redisMs, queues, told, use, followed, followUps] = await Promise.all([
-      known(pinged()),
-      known(counts()),
-      known(store.told()),
-      known(pace.use(edits)),
-      known(threads.followed(teamId)),
-      followUpUses(projects, limits.followUpsPerHour, (budget) => known(budgets.use(budget))),
+  return async (teamId, timeoutMs) => {
+    const edits = editRateLimit(teamId, timing);
+    const orUndefined = <T>(answer: Promise<T>) => within(timeoutMs, answer).catch(() => undefined);
+    const [redisMs, queues, shared, use, followed, followUps] = await Promise.all([
+      orUndefined(measurePing()),
+      orUndefined(counts()),
+      orUndefined(store.load()),
+      orUndefined(rateLimits.usage(edits)),
+      orUndefined(threads.followed(teamId)),
+      loadFollowUpUsage(projects, limits.followUpsPerHour, (budget) => orUndefined(budgets.usage(budget))),
     ]);
-    const own = seen();
+    const own = snapshots();
     return {
-      docs: later(own.docs, told?.docs),
-      slack: later(own.slack, told?.slack),
+      docs: latest(own.docs, shared?.docs),
+      slack: latest(own.slack, shared?.slack),
       connected: connected(),
       redisMs,
       // That it is away is said already.
@@ -73,7 +74,10 @@ export function createSystemLook(parts: SystemParts): CommandTools['system'] {
   };
 }
 
-function later(one: Seen | undefined, other: Seen | undefined): Seen | undefined {
+function latest(
+  one: HealthSnapshot | undefined,
+  other: HealthSnapshot | undefined,
+): HealthSnapshot | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one.atMs >= other.atMs ? one : other;
 }

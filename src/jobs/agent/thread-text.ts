@@ -2,7 +2,7 @@ import { isSafeId } from '../../docs-api/paths.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 
 /** What a reply is by its words alone. Commands and both kinds of `follow` count only where Docket is mentioned. */
-export type ThreadWords =
+export type ThreadText =
   /** Talk among people. */
   | { kind: 'aside' }
   /** No text at all. */
@@ -22,57 +22,59 @@ const COMMANDS = new Map<string, ThreadCommand>([
   ['help', 'help'],
 ]);
 
-const LONGEST_JOB_ID = 200;
+const MAX_JOB_ID_LENGTH = 200;
 
 /** A reply that is longer is no command, and is not looked at any further. */
-const LONGEST_COMMAND = 1000;
+const MAX_COMMAND_LENGTH = 1000;
 
 /** What an excerpt is made of; links in it may be long. */
-const EXCERPT_FROM = 5000;
+const MAX_EXCERPT_SOURCE = 5000;
 
 /** Among them the blanks and joiners that keyboards and pasting bring. */
-const unseen = /\p{Default_Ignorable_Code_Point}|(?!\s)\p{Cc}/gu;
+const invisible = /\p{Default_Ignorable_Code_Point}|(?!\s)\p{Cc}/gu;
 /** What is left of a mention, and marks of Markdown. */
-const beforeWords = /^[\s,:;\p{Pd}*_~]+/u;
-const aside = /^aside(?![\p{L}\p{N}\p{M}])/iu;
+const leadingMarks = /^[\s,:;\p{Pd}*_~]+/u;
+const asidePrefix = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 /** A command may be copied out of the help with its quotes or code ticks. */
-const aroundCommand = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
-const follow = /^follow(?:\s+(\S+))?$/iu;
-const projectLast = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
+const commandDelimiters = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
+const followPattern = /^follow(?:\s+(\S+))?$/iu;
+const trailingProject = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
-const aroundId = /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
+const idDelimiters =
+  /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 
 /**
  * Reads a reply in a followed thread: its Markdown, with the mention of Docket taken out. A command is the whole
  * text; with anything more it is an instruction ("stop using tabs").
  */
-export function readThreadWords(text: string): ThreadWords {
-  const words = text.replace(unseen, '').replace(beforeWords, '').trim();
-  if (words === '') return { kind: 'empty' };
-  if (aside.test(words.slice(0, 20).normalize('NFKC'))) return { kind: 'aside' };
-  if (words.length > LONGEST_COMMAND) return { kind: 'instruction' };
+export function parseThreadText(text: string): ThreadText {
+  const cleaned = text.replace(invisible, '').replace(leadingMarks, '').trim();
+  if (cleaned === '') return { kind: 'empty' };
+  if (asidePrefix.test(cleaned.slice(0, 20).normalize('NFKC'))) return { kind: 'aside' };
+  if (cleaned.length > MAX_COMMAND_LENGTH) return { kind: 'instruction' };
   const command = COMMANDS.get(
-    words.normalize('NFKC').replace(aroundCommand, '').replace(/\s+/gu, ' ').toLowerCase(),
+    cleaned.normalize('NFKC').replace(commandDelimiters, '').replace(/\s+/gu, ' ').toLowerCase(),
   );
   if (command !== undefined) return { kind: 'command', command };
-  return readFollow(words) ?? { kind: 'instruction' };
+  return parseFollow(cleaned) ?? { kind: 'instruction' };
 }
 
-function readFollow(words: string): ThreadWords | undefined {
+function parseFollow(text: string): ThreadText | undefined {
   // Quotes and ticks may stand around the id, or around all words.
-  const bare = words.replace(aroundId, '');
-  const project = projectLast.exec(bare)?.[1]?.replace(aroundId, '');
-  const found = follow.exec(bare.replace(projectLast, '').trim());
+  const bare = text.replace(idDelimiters, '');
+  const project = trailingProject.exec(bare)?.[1]?.replace(idDelimiters, '');
+  const found = followPattern.exec(bare.replace(trailingProject, '').trim());
   if (found === null) return undefined;
   const id = found[1] ?? '';
-  const jobId = id.replace(aroundId, '');
-  if (jobId === '' || /…|\.{3}/u.test(id) || /(?:…|\.{3})$/u.test(words)) return { kind: 'badFollow' };
-  if (jobId.length > LONGEST_JOB_ID || !isSafeId(jobId)) return undefined;
+  const jobId = id.replace(idDelimiters, '');
+  if (jobId === '' || /…|\.{3}/u.test(id) || /(?:…|\.{3})$/u.test(text)) return { kind: 'badFollow' };
+  if (jobId.length > MAX_JOB_ID_LENGTH || !isSafeId(jobId)) return undefined;
   return { kind: 'follow', jobId, ...(project !== undefined && project !== '' && { project }) };
 }
 
 /** A link of Markdown; what it is called is enough in a few words. */
-const link = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
+const markdownLink = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
 /** The text in a few words, for messages: one line of at most 60 code points. */
-export const excerptOf = (text: string) => cut(oneLine(text.slice(0, EXCERPT_FROM).replace(link, '$1')), 60);
+export const excerptOf = (text: string) =>
+  cut(oneLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1')), 60);

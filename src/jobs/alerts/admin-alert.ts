@@ -1,4 +1,4 @@
-import { keep } from '../../runtime/timing.ts';
+import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AlertStore } from '../../store/alerts.ts';
@@ -21,16 +21,16 @@ export interface AdminAlert {
   /** Its name among the alerts of all workspaces. */
   name: string;
   /** How the keys of its messages begin. */
-  messageKey: string;
+  messageKeyPrefix: string;
   message: Message;
 }
 
 /** More admins than this are not told: a direct message to everybody would be noise. */
-const TOLD_AT_MOST = 10;
+const MAX_RECIPIENTS = 10;
 
 /** How long it is believed who the admins are, and how long where Slack did not tell all of them. */
-const KNOWN_MS = keep.adminAlertMs;
-const PARTLY_KNOWN_MS = 60_000;
+const ADMINS_TTL_MS = retention.adminAlertMs;
+const PARTIAL_ADMINS_TTL_MS = 60_000;
 
 /**
  * Returns a function that sends an alert to the admins by direct message, once an hour at most for all processes
@@ -38,30 +38,30 @@ const PARTLY_KNOWN_MS = 60_000;
  */
 export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
   /** Look-ups on their way, by alert: many runs find out at once. */
-  const lookUps = new Map<string, Promise<readonly string[]>>();
+  const pendingLookUps = new Map<string, Promise<readonly string[]>>();
 
   async function lookUp(alert: string): Promise<readonly string[]> {
     const { ids, complete } = await admins();
-    const told = ids.slice(0, TOLD_AT_MOST);
-    await alerts.setPeople(alert, told, complete ? KNOWN_MS : PARTLY_KNOWN_MS);
-    return told;
+    const recipients = ids.slice(0, MAX_RECIPIENTS);
+    await alerts.setPeople(alert, recipients, complete ? ADMINS_TTL_MS : PARTIAL_ADMINS_TTL_MS);
+    return recipients;
   }
 
-  function lookUpOnce(alert: string): Promise<readonly string[]> {
-    const known = lookUps.get(alert);
-    if (known !== undefined) return known;
-    const looking = lookUp(alert).finally(() => lookUps.delete(alert));
-    lookUps.set(alert, looking);
-    return looking;
+  function lookUpShared(alert: string): Promise<readonly string[]> {
+    const pending = pendingLookUps.get(alert);
+    if (pending !== undefined) return pending;
+    const started = lookUp(alert).finally(() => pendingLookUps.delete(alert));
+    pendingLookUps.set(alert, started);
+    return started;
   }
 
-  return async (teamId: string, { name, messageKey, message }: AdminAlert): Promise<boolean> => {
-    const since = await alerts.begin(name, now());
-    const told = (await alerts.people(name)) ?? (await lookUpOnce(name));
-    for (const user of told) {
-      const key = `${messageKey}.${since}.${user}`;
-      await outbox.show(teamId, { key, place: { user }, kind: 'ending', message }, 1);
+  return async (teamId: string, { name, messageKeyPrefix, message }: AdminAlert): Promise<boolean> => {
+    const sinceMs = await alerts.begin(name, now());
+    const recipients = (await alerts.people(name)) ?? (await lookUpShared(name));
+    for (const user of recipients) {
+      const key = `${messageKeyPrefix}.${sinceMs}.${user}`;
+      await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
     }
-    return told.length > 0;
+    return recipients.length > 0;
   };
 }

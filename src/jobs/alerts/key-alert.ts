@@ -11,7 +11,7 @@ export function createKeyAlert(parts: AdminAlertParts) {
   return (teamId: string, project: string): Promise<boolean> =>
     alertAdmins(teamId, {
       name: `key:${teamId}:${project}`,
-      messageKey: `key-rejected.${project}`,
+      messageKeyPrefix: `key-rejected.${project}`,
       message: message([
         [`🔑 The docs platform rejects the API key of project ${cut(oneLine(project), 60)}.`],
         ['Set a new one and restart me; what runs goes on by itself then. I tell you once an hour at most.'],

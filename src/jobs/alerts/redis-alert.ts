@@ -8,7 +8,7 @@ export interface RedisAlertParts extends AdminAlertParts {
 }
 
 /** With these, Docket goes on, and nobody notices until work is gone. */
-const silent: RedisProblem['kind'][] = ['eviction', 'volatile'];
+const alertedKinds: RedisProblem['kind'][] = ['eviction', 'volatile'];
 
 /**
  * Returns a function that takes what is wrong with Redis now, and sends the admins a direct message of what loses work
@@ -23,12 +23,12 @@ export function createRedisAlert({ teamId, ...parts }: RedisAlertParts) {
     const team = teamId();
     if (team === undefined) return;
     for (const { kind, text } of problems) {
-      if (!silent.includes(kind) || sent.has(kind)) continue;
+      if (!alertedKinds.includes(kind) || sent.has(kind)) continue;
       sent.add(kind);
       try {
         await alertAdmins(team, {
           name: `redis:${team}:${kind}`,
-          messageKey: `redis-${kind}`,
+          messageKeyPrefix: `redis-${kind}`,
           message: message([[`⚠️ ${text}`], ['Until then I go on. I tell you once while it lasts.']]),
         });
       } catch (error) {

@@ -1,13 +1,13 @@
 import type { DocsApiError } from '../../docs-api/errors.ts';
 import { backoffMs } from '../../runtime/timing.ts';
-import { done, lookAgainIn, type Outcome } from '../job.ts';
+import { done, type Outcome, runAgainIn } from '../job.ts';
 import type { ExportContext } from './context.ts';
 import { site } from './phrases.ts';
 import type { ExportRun, Trouble } from './record.ts';
 import { exportMessages } from './view.ts';
 
 /** How often a job is looked at while an operator has to act: the key is refused, or the project is gone. */
-export const OPERATOR_MS = 60_000;
+export const OPERATOR_RETRY_MS = 60_000;
 
 /** Saves the next state and goes on with it at once, or after `inMs`. */
 export async function advance(
@@ -29,13 +29,13 @@ export async function advance(
   }
   if (saved.state !== run.state)
     context.log.info({ run: run.id, state: saved.state, ending: saved.ending?.kind }, 'export');
-  if (inMs > 0) await show(saved, context);
-  return lookAgainIn(inMs);
+  if (inMs > 0) await publishMessages(saved, context);
+  return runAgainIn(inMs);
 }
 
-export async function show(run: ExportRun, { outbox }: ExportContext) {
-  for (const shown of exportMessages(run))
-    await outbox.show(run.teamId, { by: run.requester.id, ...shown }, run.rev);
+export async function publishMessages(run: ExportRun, { outbox }: ExportContext) {
+  for (const message of exportMessages(run))
+    await outbox.publish(run.teamId, { by: run.requester.id, ...message }, run.rev);
 }
 
 /** The trouble of a run after one more failed call. It ends when the platform says, or after ever longer pauses. */
@@ -44,19 +44,19 @@ export function troubleAfter(
   error: DocsApiError,
   { now, random, timing }: ExportContext,
 ): Trouble {
-  const kind = troubleOf(error);
+  const kind = troubleKindOf(error);
   const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
-  const forOperators = kind === 'key' || kind === 'forbidden';
-  const pauseMs = forOperators ? OPERATOR_MS : backoffMs(timing, inARow, random());
+  const needsOperator = kind === 'key' || kind === 'forbidden';
+  const pauseMs = needsOperator ? OPERATOR_RETRY_MS : backoffMs(timing, inARow, random());
   return { kind, inARow, nextMs: now() + Math.max(error.retryAfterMs ?? 0, pauseMs) };
 }
 
 /** Tells of the trouble and tries the same step again when its time has come. */
-export function waitOut(run: ExportRun, trouble: Trouble, context: ExportContext): Promise<Outcome> {
+export function retryLater(run: ExportRun, trouble: Trouble, context: ExportContext): Promise<Outcome> {
   return advance(run, { trouble, nextLookAtMs: trouble.nextMs }, context, trouble.nextMs - context.now());
 }
 
-function troubleOf(error: DocsApiError): Trouble['kind'] {
+function troubleKindOf(error: DocsApiError): Trouble['kind'] {
   if (error.kind === 'key_rejected') return 'key';
   if (error.kind === 'forbidden') return 'forbidden';
   if (error.kind === 'rate_limited') return 'limit';
@@ -64,7 +64,7 @@ function troubleOf(error: DocsApiError): Trouble['kind'] {
 }
 
 /** Before the step that it tells of is saved: after a crash it may stand twice in the audit log, but is never missing. */
-export async function note(run: ExportRun, result: string, { audit, now }: ExportContext) {
+export async function addAudit(run: ExportRun, result: string, { audit, now }: ExportContext) {
   const { requester: user, asked, jobId } = run;
   const line = { atMs: now(), user, channel: asked.channel, what: 'export', subject: site(run), result };
   await audit.add(run.teamId, { ...line, ...(jobId !== undefined && { job: jobId }) });

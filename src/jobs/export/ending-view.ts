@@ -1,23 +1,23 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
-import { cut, duration, oneLine, size } from '../../slack/text.ts';
-import { downloadButton, linkEnded, linkWorks } from '../bundle-link-view.ts';
-import { keyRemedy, person, platformSaid } from '../wording-view.ts';
-import { pages, percent, runButtonOf, site, tookMs } from './phrases.ts';
+import { cut, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
+import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
+import { keyRemedyText, personName, platformReasonText } from '../wording-view.ts';
+import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './record.ts';
 
 /** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
-const everybody = (run: ExportRun): Part[] =>
+const mentionParts = (run: ExportRun): Part[] =>
   [run.requester, ...run.watchers].flatMap(({ id }, index) => [
     ...(index === 0 ? [] : [' ']),
     { mention: id },
   ]);
 
 /** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
-export type ToldEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
+export type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
 
 /** The one message that ends a run, or that ends its watch. */
-export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
-  const to = everybody(run);
+export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
+  const mentions = mentionParts(run);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
   switch (ending.kind) {
     case 'done':
@@ -25,12 +25,12 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
     case 'failed': {
       const fraction = fractionOf(run);
       const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
-      const took = tookMs(run);
-      const after = took === undefined ? '' : ` after ${duration(took)}`;
+      const took = exportDurationMs(run);
+      const after = took === undefined ? '' : ` after ${formatDuration(took)}`;
       return message(
         [
-          ['❌ ', ...to, ` The export of ${site(run)} failed${at}${after}.`],
-          [platformSaid(ending.reason)],
+          ['❌ ', ...mentions, ` The export of ${site(run)} failed${at}${after}.`],
+          [platformReasonText(ending.reason)],
           [`Your live site is not affected. ref ${refOf(run.id)}`],
         ],
         run.domain === '' ? [] : [tryAgain],
@@ -40,8 +40,8 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
       return message(
         [
-          ['❌ ', ...to, ` ${notStarted(run, ending)}`],
-          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformSaid(ending.reason)]]),
+          ['❌ ', ...mentions, ` ${notStartedText(run, ending)}`],
+          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformReasonText(ending.reason)]]),
         ],
         ['plan', 'domain', 'project'].includes(ending.why) ? [] : [tryAgain],
       );
@@ -50,7 +50,7 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '❌ ',
-            ...to,
+            ...mentions,
             ` The platform ${run.joined ? 'does not know' : 'no longer knows'} the export of ${site(run)} (404).`,
           ],
         ],
@@ -61,8 +61,8 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '⌛ ',
-            ...to,
-            ` I stopped watching the export of ${site(run)} after ${duration(ending.afterMs)}. It may still finish.`,
+            ...mentions,
+            ` I stopped watching the export of ${site(run)} after ${formatDuration(ending.afterMs)}. It may still finish.`,
           ],
         ],
         [runButtonOf(run, 'Check now', exportActions.checkNow)],
@@ -72,8 +72,8 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '⚠️ ',
-            ...to,
-            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet${whyNoLink(run, ending)}.`,
+            ...mentions,
+            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet${noLinkReason(run, ending)}.`,
           ],
         ],
         [runButtonOf(run, 'Try again', exportActions.checkNow)],
@@ -87,7 +87,7 @@ export function endingMessage(run: ExportRun, ending: ToldEnding): Message {
         [
           [
             '❌ ',
-            ...to,
+            ...mentions,
             ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
           ],
         ],
@@ -109,48 +109,51 @@ function notPermittedMessage(run: ExportRun, { reason }: Extract<Ending, { kind:
 }
 
 function doneMessage(run: ExportRun, done: DoneEnding): Message {
-  const took = tookMs(run);
+  const took = exportDurationMs(run);
   const facts = [
-    run.pageCount === undefined ? '' : ` · ${pages(run.pageCount)}`,
-    done.sizeBytes === undefined ? '' : ` · ${size(done.sizeBytes)}`,
-    took === undefined ? '' : ` · took ${duration(took)}`,
+    run.pageCount === undefined ? '' : ` · ${pageCountText(run.pageCount)}`,
+    done.sizeBytes === undefined ? '' : ` · ${formatSize(done.sizeBytes)}`,
+    took === undefined ? '' : ` · took ${formatDuration(took)}`,
   ].join('');
-  const ready: Part[] = ['✅ ', ...everybody(run), ` The export of ${site(run)} is ready${facts}`];
+  const ready: Part[] = ['✅ ', ...mentionParts(run), ` The export of ${site(run)} is ready${facts}`];
   if (done.privately) {
-    const whom = run.watchers.length === 0 ? 'you' : `@${person(run.requester.name)}`;
+    const whom = run.watchers.length === 0 ? 'you' : `@${personName(run.requester.name)}`;
     const sent =
       done.refusal === undefined
         ? `I sent ${whom} the link privately.`
         : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
     return message([ready, [sent]], [runButtonOf(run, 'Get my own link', exportActions.ownLink)]);
   }
-  const { lines, buttons } = linkPart(run, done);
+  const { lines, buttons } = linkContent(run, done);
   return message([ready, ...lines], buttons);
 }
 
 /** To whoever asked, by direct message, where the thread must not have the link. */
 export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
-  const { lines, buttons } = linkPart(run, done);
+  const { lines, buttons } = linkContent(run, done);
   return message([[`📦 The export of ${site(run)} is ready`], ...lines], buttons);
 }
 
 /** The link as long as it works, then the word that it has ended. */
-function linkPart(run: ExportRun, done: DoneEnding): { lines: Part[][]; buttons: ButtonParts[] } {
+function linkContent(run: ExportRun, done: DoneEnding): { lines: Part[][]; buttons: ButtonParts[] } {
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
   if (done.over && done.linkEndsAtMs !== undefined)
-    return { lines: [linkEnded(done.linkEndsAtMs)], buttons: [newLink] };
+    return { lines: [linkExpiredParts(done.linkEndsAtMs)], buttons: [newLink] };
   const download = downloadButton(exportActions.download, done.link);
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
-  return { lines: [linkWorks(done.linkEndsAtMs)], buttons: [download, newLink, settings] };
+  return { lines: [linkValidityParts(done.linkEndsAtMs)], buttons: [download, newLink, settings] };
 }
 
 /** What keeps the link, where somebody has to act on it before [Try again] can help. */
-function whyNoLink(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
-  if (why === 'key') return `: my platform key was rejected, and ${keyRemedy(adminsTold)}`;
+function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
+  if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
   return why === 'project' ? `: my settings no longer have the project ${cut(oneLine(run.project), 60)}` : '';
 }
 
-function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'notStarted' }>): string {
+function notStartedText(
+  run: ExportRun,
+  { why, adminsTold }: Extract<Ending, { kind: 'notStarted' }>,
+): string {
   switch (why) {
     case 'domain':
       return (run.version ?? run.paths) === undefined
@@ -159,7 +162,7 @@ function notStarted(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind:
     case 'plan':
       return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
     case 'key':
-      return `My platform key was rejected, so nothing was started; ${keyRemedy(adminsTold)}.`;
+      return `My platform key was rejected, so nothing was started; ${keyRemedyText(adminsTold)}.`;
     case 'limit':
       return "The platform's limit is reached, so nothing was started. Try again later.";
     case 'down':

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
-import { lookAtRun } from '../step-run.ts';
-import { advance, note, show } from './advance.ts';
-import { bundle } from './bundle-step.ts';
+import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
+import { stepRun } from '../step-run.ts';
+import { addAudit, advance, publishMessages } from './advance.ts';
+import { createDownloadLink } from './bundle-step.ts';
 import type { ExportContext } from './context.ts';
-import { watch } from './poll-step.ts';
-import { type DoneEnding, type ExportRun, ended, exportRun, jobAlias } from './record.ts';
-import { ask, start } from './start-step.ts';
+import { pollExportJob } from './poll-step.ts';
+import { type DoneEnding, type ExportRun, endRun, exportRun, jobAlias } from './record.ts';
+import { awaitAnswer, startExport } from './start-step.ts';
 import { cardKey, noPlaceMessage, privateKey } from './view.ts';
 
 /**
@@ -21,19 +21,19 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
   data: z.object({ runId: z.string() }),
 
   run: ({ runId }, context) =>
-    lookAtRun(
+    stepRun(
       'export',
       runId,
       () => context.runs.load(runId, exportRun),
       context,
       async (run) => {
-        await show(run, context);
+        await publishMessages(run, context);
         return step(run, context);
       },
     ),
 
   async giveUp({ runId }, context, ref) {
-    await lookAtRun(
+    await stepRun(
       'export',
       runId,
       () => context.runs.load(runId, exportRun),
@@ -46,104 +46,104 @@ export const exportJob = defineJob<{ runId: string }, ExportContext>({
 async function step(run: ExportRun, context: ExportContext): Promise<Outcome> {
   switch (run.state) {
     case 'accepted':
-      await note(run, 'accepted', context);
+      await addAudit(run, 'accepted', context);
       if (run.jobId !== undefined)
         await context.runs.alias(jobAlias(run.teamId, run.project, run.jobId), run.id);
       return advance(run, { state: 'carding' }, context);
     case 'carding':
-      return card(run, context);
+      return postCard(run, context);
     case 'starting':
-      return start(run, context);
+      return startExport(run, context);
     case 'watching':
-      return watch(run, context);
+      return pollExportJob(run, context);
     case 'bundling':
-      return bundle(run, context);
+      return createDownloadLink(run, context);
     case 'unknown':
-      return ask(run, context);
+      return awaitAnswer(run, context);
     case 'ended':
-      return end(run, context);
+      return handleEnded(run, context);
   }
 }
 
 async function giveUp(run: ExportRun, context: ExportContext, ref: string): Promise<Outcome> {
   // What breaks after the ending has nobody to tell: the person knows how it ended.
   if (run.state === 'ended') {
-    await context.runs.settle(run, true);
+    await context.runs.markIdle(run, true);
     return done;
   }
-  const saved = await context.runs.save(ended(run, { kind: 'broken', ref }, context.now()), true);
+  const saved = await context.runs.save(endRun(run, { kind: 'broken', ref }, context.now()), true);
   if (saved === undefined) return done;
-  await show(saved, context);
-  await note(saved, 'ended: broken', context);
-  await context.runs.settle(saved, true);
+  await publishMessages(saved, context);
+  await addAudit(saved, 'ended: broken', context);
+  await context.runs.markIdle(saved, true);
   return done;
 }
 
 /** The card comes first: where it cannot be posted, nothing starts. */
-async function card(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  const delivery = await context.outbox.state(cardKey(run));
+async function postCard(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const delivery = await context.outbox.deliveryState(cardKey(run));
   if (delivery.kind === 'shown') {
     const state = run.joined ? ('watching' as const) : ('starting' as const);
     return advance(run, { state, nextLookAtMs: context.now() }, context);
   }
-  if (delivery.kind === 'waiting') return lookAgainIn(deliveryPauseMs(run, context));
+  if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
   if (!run.asked.joinable && !run.inDirectMessage) return advance(run, { inDirectMessage: true }, context);
-  return advance(run, ended(run, { kind: 'noPlace', code: delivery.code }, context.now()), context);
+  return advance(run, endRun(run, { kind: 'noPlace', code: delivery.code }, context.now()), context);
 }
 
 /** How soon to look again at a message that is on its way. */
-const deliveryPauseMs = ({ sinceMs }: ExportRun, { now }: ExportContext) =>
+const deliveryCheckMs = ({ sinceMs }: ExportRun, { now }: ExportContext) =>
   Math.min(Math.max((now() - sinceMs) / 2, 50), 2000);
 
-async function end(run: ExportRun, context: ExportContext): Promise<Outcome> {
+async function handleEnded(run: ExportRun, context: ExportContext): Promise<Outcome> {
   const { ending } = run;
   if (ending !== undefined && !run.audited) {
-    await note(run, `ended: ${ending.kind}`, context);
+    await addAudit(run, `ended: ${ending.kind}`, context);
     return advance(run, { audited: true }, context);
   }
-  if (ending?.kind === 'noPlace') await tellNoPlace(run, ending.code, context);
+  if (ending?.kind === 'noPlace') await reportNoPlace(run, ending.code, context);
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
   const waits = endings.flatMap((one) =>
     one && !one.over ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
   );
   if (ending?.kind === 'done' && ending.privately && !ending.over && ending.refusal === undefined) {
-    const delivery = await context.outbox.state(privateKey(run, run.resumed));
+    const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
     if (delivery.kind === 'refused')
       return advance(run, { ending: { ...ending, refusal: delivery.code } }, context);
     // The thread says that it was sent, and has to hear of it soon when it cannot be.
-    if (delivery.kind === 'waiting') waits.push(deliveryPauseMs(run, context));
+    if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
   }
   const leftMs = Math.min(...waits);
-  if (leftMs <= 0) return advance(run, linksOver(run, context.now()), context);
-  if (leftMs < Infinity) return lookAgainIn(leftMs);
-  await context.runs.settle(run, true);
+  if (leftMs <= 0) return advance(run, markExpiredLinks(run, context.now()), context);
+  if (leftMs < Infinity) return runAgainIn(leftMs);
+  await context.runs.markIdle(run, true);
   return done;
 }
 
 /** The links that have ended, marked as such. */
-function linksOver({ ending, earlier }: ExportRun, nowMs: number): Partial<ExportRun> {
-  const marked = (one: DoneEnding) => ({
+function markExpiredLinks({ ending, earlier }: ExportRun, nowMs: number): Partial<ExportRun> {
+  const markExpired = (one: DoneEnding) => ({
     ...one,
     ...((one.linkEndsAtMs ?? Infinity) <= nowMs && { over: true }),
   });
   return {
-    ...(ending?.kind === 'done' && { ending: marked(ending) }),
-    ...(earlier && { earlier: { ...earlier, ending: marked(earlier.ending) } }),
+    ...(ending?.kind === 'done' && { ending: markExpired(ending) }),
+    ...(earlier && { earlier: { ...earlier, ending: markExpired(earlier.ending) } }),
   };
 }
 
 /** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
-async function tellNoPlace(run: ExportRun, code: string, context: ExportContext) {
+async function reportNoPlace(run: ExportRun, code: string, context: ExportContext) {
   const message = noPlaceMessage(run, code);
   const responseUrl = await context.runs.responseUrl(run.id);
   if (responseUrl !== undefined) {
-    const told = await context.once(run.id, `no-place.${run.attempt}`, () =>
-      context.answerPrivately(responseUrl, message, context.timing.slackCallMs),
+    const posted = await context.callOnce(run.id, `no-place.${run.attempt}`, () =>
+      context.postEphemeral(responseUrl, message, context.timing.slackCallMs),
     );
-    if (told.kind === 'done' && told.value) return;
+    if (posted.kind === 'done' && posted.value) return;
   }
   const key = `${run.id}.no-place.${run.attempt}`;
-  await context.outbox.show(
+  await context.outbox.publish(
     run.teamId,
     { key, place: { user: run.requester.id }, kind: 'ending', message },
     run.rev,

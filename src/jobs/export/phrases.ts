@@ -1,27 +1,27 @@
 import type { ButtonParts } from '../../slack/blocks.ts';
-import { count, cut, oneLine } from '../../slack/text.ts';
-import { BUTTON_VALUE, shortId } from '../wording-view.ts';
+import { cut, formatCount, oneLine } from '../../slack/text.ts';
+import { MAX_BUTTON_VALUE, shortId } from '../wording-view.ts';
 import type { ExportRun, RunButton } from './record.ts';
 
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
-  const needed: RunButton = {
+  const required: RunButton = {
     v: 1,
     run: run.id,
     attempt: run.attempt,
     resumed: run.resumed,
     domain: bareDomain(run),
   };
-  const whole: RunButton = {
-    ...needed,
+  const full: RunButton = {
+    ...required,
     project: run.project,
     ...(run.jobId !== undefined && { job: run.jobId }),
     ...((run.version ?? run.paths) !== undefined && { special: true }),
     ...(isPrivate(run) && { privately: true }),
   };
-  const value = JSON.stringify(whole);
+  const value = JSON.stringify(full);
   // The rest is for when the record is gone: where it does not fit, the button works for as long as the record does.
-  return { label, action, value: value.length <= BUTTON_VALUE ? value : JSON.stringify(needed) };
+  return { label, action, value: value.length <= MAX_BUTTON_VALUE ? value : JSON.stringify(required) };
 }
 
 const isPrivate = ({ privately, ending }: ExportRun) =>
@@ -31,7 +31,7 @@ const isPrivate = ({ privately, ending }: ExportRun) =>
 export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
 
 /** How long the export itself took, in milliseconds, when both ends of it were seen. */
-export function tookMs(run: ExportRun): number | undefined {
+export function exportDurationMs(run: ExportRun): number | undefined {
   if (run.startedAtMs === undefined || run.completedAtMs === undefined) return undefined;
   return run.completedAtMs - run.startedAtMs;
 }
@@ -47,4 +47,5 @@ export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'ver
 }
 
 /** "1 page", "412 pages". */
-export const pages = (pageCount: number) => `${count(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
+export const pageCountText = (pageCount: number) =>
+  `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;

@@ -1,4 +1,4 @@
-import type { Pace, PaceStore } from '../../store/rate-limit.ts';
+import type { RateLimit, RateLimitStore } from '../../store/rate-limit.ts';
 import { isNearEnd } from './polling.ts';
 import type { ExportRun } from './record.ts';
 
@@ -6,12 +6,12 @@ import type { ExportRun } from './record.ts';
 const BURST = 2;
 
 /** The looks of one API key, which `key` names without giving it away. All processes share `perSecond` of them. */
-export interface LookShare {
+export interface PollShare {
   key: string;
   perSecond: number;
 }
 
-const lookPace = ({ key, perSecond }: LookShare): Pace => ({
+const pollRateLimit = ({ key, perSecond }: PollShare): RateLimit => ({
   bucket: `export-status:${key}`,
   perMinute: perSecond * 60,
   burst: BURST,
@@ -22,17 +22,22 @@ const lookPace = ({ key, perSecond }: LookShare): Pace => ({
  * near their end and looks that a person waits for go first; among equals people go in turn, then whoever is due since
  * the longest time.
  */
-export function takeLook(
+export function takePollSlot(
   { id, requester, looks, lookWanted, nextLookAtMs }: ExportRun,
-  share: LookShare,
-  pace: PaceStore,
+  share: PollShare,
+  rateLimiter: RateLimitStore,
   nowMs: number,
 ): Promise<number> {
   const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
-  return pace.take(lookPace(share), { of: id, rank, sinceMs: nextLookAtMs, by: requester.id });
+  return rateLimiter.takeSlot(pollRateLimit(share), {
+    id: id,
+    rank,
+    sinceMs: nextLookAtMs,
+    group: requester.id,
+  });
 }
 
 /** The platform's limit is reached: no run looks with this key before `waitMs` have passed. */
-export function holdLooks(share: LookShare, waitMs: number, pace: PaceStore): Promise<void> {
-  return pace.hold(lookPace(share), waitMs);
+export function holdPolls(share: PollShare, waitMs: number, rateLimiter: RateLimitStore): Promise<void> {
+  return rateLimiter.hold(pollRateLimit(share), waitMs);
 }

@@ -1,17 +1,17 @@
-import type { Look } from './record.ts';
+import type { Snapshot } from './record.ts';
 
 /** How many looks a plan is made from; more only make the record larger. */
-export const LOOKS_KEPT = 8;
+export const MAX_SNAPSHOTS = 8;
 
 /** From this fraction on, a job is looked at no less often than this. */
-const NEAR_END = 0.97;
+const NEAR_END_FRACTION = 0.97;
 const NEAR_END_MAX_MS = 5_000;
 
 /** The end is near from so long before it is expected until so long after. */
-const ABOUT_NOW_MS = 10_000;
+const END_WINDOW_MS = 10_000;
 
 /** The shortest and the longest pause between two looks. */
-export interface LookBounds {
+export interface PollBounds {
   minMs: number;
   maxMs: number;
 }
@@ -23,36 +23,38 @@ export interface LookBounds {
  * get denser toward the end: few of them, and the end is seen soon. A job that is overdue is looked at ever less
  * often, and so is one without any progress to go by. `jitter` is 0 to 1 and spreads runs that began together.
  */
-export function nextLookMs(
-  looks: readonly Look[],
+export function nextPollMs(
+  snapshots: readonly Snapshot[],
   startedAtMs: number,
   nowMs: number,
-  bounds: LookBounds,
+  bounds: PollBounds,
   jitter: number,
 ): number {
-  const endMs = expectedEndMs(looks);
-  const pause = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
+  const endMs = expectedEndMs(snapshots);
+  const pauseMs = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
   // Shown in whole percents, the last steps of a long job say little of its end.
-  const nearEnd = (looks.at(-1)?.fraction ?? 0) >= NEAR_END;
+  const nearEnd = (snapshots.at(-1)?.fraction ?? 0) >= NEAR_END_FRACTION;
   const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, bounds.maxMs) : bounds.maxMs;
   const spread = 0.9 + jitter * 0.2;
-  return Math.round(Math.max(Math.min(pause * spread, maxMs), bounds.minMs));
+  return Math.round(Math.max(Math.min(pauseMs * spread, maxMs), bounds.minMs));
 }
 
 /** Whether the end is expected about now: somebody waits for it, so a look is worth more than at another time. */
-export function isNearEnd(looks: readonly Look[], nowMs: number): boolean {
-  const endMs = expectedEndMs(looks);
-  return endMs !== undefined && Math.abs(endMs - nowMs) <= ABOUT_NOW_MS;
+export function isNearEnd(snapshots: readonly Snapshot[], nowMs: number): boolean {
+  const endMs = expectedEndMs(snapshots);
+  return endMs !== undefined && Math.abs(endMs - nowMs) <= END_WINDOW_MS;
 }
 
 /** When the job would end at the rate seen between the looks; nothing while none was seen. */
-function expectedEndMs(looks: readonly Look[]): number | undefined {
-  const known = looks.flatMap(({ atMs, fraction }) => (fraction === undefined ? [] : [{ atMs, fraction }]));
-  const first = known.at(0);
-  const last = known.at(-1);
+function expectedEndMs(snapshots: readonly Snapshot[]): number | undefined {
+  const measured = snapshots.flatMap(({ atMs, fraction }) =>
+    fraction === undefined ? [] : [{ atMs, fraction }],
+  );
+  const first = measured.at(0);
+  const last = measured.at(-1);
   if (first === undefined || last === undefined || last.fraction <= first.fraction) return undefined;
   // Progress comes in steps: what the last look found was reached when it was first seen.
-  const reachedAtMs = known.find(({ fraction }) => fraction === last.fraction)?.atMs ?? last.atMs;
+  const reachedAtMs = measured.find(({ fraction }) => fraction === last.fraction)?.atMs ?? last.atMs;
   const perMs = (last.fraction - first.fraction) / (reachedAtMs - first.atMs);
   return reachedAtMs + (1 - last.fraction) / perMs;
 }

@@ -63,8 +63,8 @@ const trouble = z.object({
 export type Trouble = z.infer<typeof trouble>;
 
 /** One look at the export job. `fraction` is 0 to 1. */
-const look = z.object({ atMs: z.number(), fraction: z.number().optional() });
-export type Look = z.infer<typeof look>;
+const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
+export type Snapshot = z.infer<typeof snapshot>;
 
 /**
  * One export that somebody asked for. All times are epoch milliseconds. Every message about it is a function of
@@ -112,7 +112,7 @@ export const exportRun = runBase.extend({
   status: z.string().optional(),
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
-  looks: z.array(look),
+  looks: z.array(snapshot),
   /** A person waits for the next look. */
   lookWanted: z.boolean().optional(),
   /** When the platform last told of any progress. */
@@ -177,7 +177,7 @@ export type Transition = (
 ) => ExportRun | undefined;
 
 /** What no run carries into a further attempt, watch or link. */
-const onceMore = {
+const resetFields = {
   trouble: undefined,
   stalled: undefined,
   ending: undefined,
@@ -186,7 +186,7 @@ const onceMore = {
 };
 
 /** The same request, started once more; one that was only watched until now is started from here. */
-function anew(run: ExportRun, nowMs: number): ExportRun {
+function restart(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
     joined: false,
@@ -206,40 +206,40 @@ function anew(run: ExportRun, nowMs: number): ExportRun {
     pageCount: undefined,
     movedAtMs: undefined,
     completedAtMs: undefined,
-    ...onceMore,
+    ...resetFields,
   };
 }
 
 /** Once its link went to the requester alone, no later one goes to the thread. */
-function stillPrivate(run: ExportRun): ExportRun {
+function keepPrivate(run: ExportRun): ExportRun {
   return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
 }
 
 /** The same export job, looked at once more. */
-function watchAgain(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
-  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
-  return { ...stillPrivate(run), ...onceMore, ...fresh, resumed: run.resumed + 1, state };
+function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
+  const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
+  return { ...keepPrivate(run), ...resetFields, ...times, resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
-  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs };
+  const times = { sinceMs: nowMs, nextLookAtMs: nowMs };
   const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
-  const next = { ...stillPrivate(run), ...onceMore, ...fresh, earlier };
+  const next = { ...keepPrivate(run), ...resetFields, ...times, earlier };
   return { ...next, relinked: run.relinked + 1, state: 'bundling' };
 }
 
 /** The run with its ending. A new link takes the place of the one whose message it edits. */
-export function ended(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
+export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
   const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
   return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
 }
 
 /** More mentions in one message would be noise. */
-export const WATCHERS = 20;
+export const MAX_WATCHERS = 20;
 
 /** A look this young answers a click on [Refresh] as well. */
-const JUST_NOW_MS = 2000;
+const FRESH_SNAPSHOT_MS = 2000;
 
 /** Whether the ending mentions this person. */
 export const isMentioned = (run: ExportRun, userId: string) =>
@@ -251,7 +251,7 @@ export const transitions = {
   startAgain: (run, by, nowMs) =>
     run.state === 'unknown'
       ? {
-          ...anew(run, nowMs),
+          ...restart(run, nowMs),
           answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
         }
       : undefined,
@@ -259,7 +259,7 @@ export const transitions = {
   leave: (run, by, nowMs) =>
     run.state === 'unknown'
       ? {
-          ...ended(run, { kind: 'left' }, nowMs),
+          ...endRun(run, { kind: 'left' }, nowMs),
           answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
         }
       : undefined,
@@ -269,31 +269,32 @@ export const transitions = {
     run.domain !== '' &&
     (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
       (run.ending?.kind === 'broken' && run.jobId === undefined))
-      ? anew(run, nowMs)
+      ? restart(run, nowMs)
       : undefined,
   /** The watch ended before the job did, or its link could not be had: look again. */
   checkNow: (run, _by, nowMs) => {
     if (run.state !== 'ended') return undefined;
     const { ending } = run;
-    if (ending?.kind === 'noLink') return watchAgain(run, 'bundling', nowMs);
-    const watchable = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
-    return watchable ? watchAgain(run, 'watching', nowMs) : undefined;
+    if (ending?.kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
+    const canResume = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
+    return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
   },
   /** The link of a finished export ends, or has ended: make another. */
   newLink: (run, _by, nowMs) =>
     run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
   /** Mentions one more person in the ending. */
   notify: (run, by) => {
-    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= WATCHERS) return undefined;
+    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
+      return undefined;
     const watchers = [...run.watchers, { id: by.id, name: by.name }];
     return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
   },
   /** Looks at the platform at once, unless it was looked at just now, or its limit is reached. */
   refresh: (run, _by, nowMs) => {
     const { trouble } = run;
-    const limited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
-    const fresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= JUST_NOW_MS;
-    if (run.state !== 'watching' || limited || fresh) return undefined;
+    const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
+    const isFresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
     return { ...run, nextLookAtMs: nowMs, lookWanted: true };
   },
 } satisfies Record<string, Transition>;

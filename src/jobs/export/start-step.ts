@@ -1,109 +1,114 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
-import { failure } from '../../docs-api/failures.ts';
+import { createError } from '../../docs-api/failures.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import type { Verdict } from '../../policy.ts';
+import type { PermissionResult } from '../../policy.ts';
 import { backoffMs } from '../../runtime/timing.ts';
-import { askWhom } from '../ask-whom.ts';
-import { done, lookAgainIn, type Outcome } from '../job.ts';
-import { advance, note, troubleAfter, waitOut } from './advance.ts';
+import { contactsText } from '../ask-whom.ts';
+import { done, type Outcome, runAgainIn } from '../job.ts';
+import { addAudit, advance, retryLater, troubleAfter } from './advance.ts';
 import type { ExportContext } from './context.ts';
-import { seen } from './poll-step.ts';
-import { type Ending, type ExportRun, ended, jobAlias } from './record.ts';
+import { snapshotChanges } from './poll-step.ts';
+import { type Ending, type ExportRun, endRun, jobAlias } from './record.ts';
 
 /** Starts the export at the platform, once. */
-export async function start(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  if (context.now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - context.now());
-  const late = await lateResult(run, context);
+export async function startExport(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  if (context.now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - context.now());
+  const late = await applyLateResult(run, context);
   if (late !== undefined) return late;
   const docs = context.docs(run.project);
   const { domain, version, paths } = run;
-  const permission: { verdict?: Verdict | undefined } = {};
+  const permission: { verdict?: PermissionResult | undefined } = {};
   // A start that was made before the project or the permission went is found here all the same.
-  const outcome = await context.once(run.id, stepOf(run), async () => {
+  const outcome = await context.callOnce(run.id, stepName(run), async () => {
     if (docs === undefined)
-      throw failure('startExport', 'bad_request', { happened: 'no', what: 'no project' });
-    permission.verdict = await checkAgain(run, context);
+      throw createError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
+    permission.verdict = await recheckPermission(run, context);
     if (permission.verdict !== undefined && permission.verdict.kind !== 'allowed')
-      throw failure('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
+      throw createError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths });
   });
   switch (outcome.kind) {
     case 'done':
-      return watch(run, outcome.value, {}, context);
+      return beginWatch(run, outcome.value, {}, context);
     case 'inFlight':
-      return lookAgainIn(outcome.forMs);
+      return runAgainIn(outcome.forMs);
     case 'unknown':
       context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
-      await note(run, 'start unclear', context);
+      await addAudit(run, 'start unclear', context);
       return advance(run, { state: 'unknown' }, context);
     case 'notHappened':
       if (docs === undefined)
-        return advance(run, ended(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
+        return advance(run, endRun(run, { kind: 'notStarted', why: 'project' }, context.now()), context);
       if (permission.verdict?.kind === 'unknown')
-        return lookAgainIn(backoffMs(context.timing, 3, context.random()));
-      if (permission.verdict?.kind === 'refused') return notPermitted(run, permission.verdict.ask, context);
-      return notStarted(run, outcome.error, context);
+        return runAgainIn(backoffMs(context.timing, 3, context.random()));
+      if (permission.verdict?.kind === 'refused')
+        return endNotPermitted(run, permission.verdict.ask, context);
+      return handleStartError(run, outcome.error, context);
   }
 }
 
 /** Who waited for long may have lost the permission since. Before that, the check of the request itself still holds. */
-async function checkAgain(
+async function recheckPermission(
   run: ExportRun,
   { policy, now, timing }: ExportContext,
-): Promise<Verdict | undefined> {
+): Promise<PermissionResult | undefined> {
   const isOld = now() - run.attemptAtMs > timing.permissionCacheMs;
   return isOld ? policy.check(run.requester.id, 'export') : undefined;
 }
 
-async function notPermitted(run: ExportRun, ask: string[], context: ExportContext): Promise<Outcome> {
-  await note(run, 'refused: not permitted', context);
-  const reason = askWhom(ask, context.policy.open('export'));
-  return advance(run, ended(run, { kind: 'notStarted', why: 'permission', reason }, context.now()), context);
+async function endNotPermitted(run: ExportRun, ask: string[], context: ExportContext): Promise<Outcome> {
+  await addAudit(run, 'refused: not permitted', context);
+  const reason = contactsText(ask, context.policy.isOpen('export'));
+  return advance(run, endRun(run, { kind: 'notStarted', why: 'permission', reason }, context.now()), context);
 }
 
-const stepOf = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
+const stepName = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
 /** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
-async function watch(run: ExportRun, job: ExportJob, changes: Partial<ExportRun>, context: ExportContext) {
+async function beginWatch(
+  run: ExportRun,
+  job: ExportJob,
+  changes: Partial<ExportRun>,
+  context: ExportContext,
+) {
   await context.runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
-  return advance(run, { ...started(run, job, context.now()), ...changes }, context);
+  return advance(run, { ...startedChanges(run, job, context.now()), ...changes }, context);
 }
 
 /** Somebody wants it started again, but the answer to the start that was asked about has come: it did start. */
-async function lateResult(run: ExportRun, context: ExportContext): Promise<Outcome | undefined> {
+async function applyLateResult(run: ExportRun, context: ExportContext): Promise<Outcome | undefined> {
   const { answer, attempt } = run;
   if (answer?.action !== 'startAgain' || answer.attempt !== attempt - 1) return undefined;
-  const late = await context.steps.result(run.id, stepOf(answer));
-  return late && watch(run, late.value as ExportJob, { answer: lateAnswer(answer) }, context);
+  const late = await context.steps.result(run.id, stepName(answer));
+  return late && beginWatch(run, late.value as ExportJob, { answer: lateAnswer(answer) }, context);
 }
 
 const lateAnswer = ({ attempt }: Pick<ExportRun, 'attempt'>) =>
   ({ attempt, by: '', byId: '', action: 'late' }) as const;
 
-function started(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportRun> {
+function startedChanges(run: ExportRun, job: ExportJob, nowMs: number): Partial<ExportRun> {
   const times = { startedAtMs: nowMs, nextLookAtMs: nowMs };
-  return { state: 'watching', jobId: job.jobId, ...times, ...seen(run, job, nowMs) };
+  return { state: 'watching', jobId: job.jobId, ...times, ...snapshotChanges(run, job, nowMs) };
 }
 
-async function notStarted(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+async function handleStartError(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return lookAgainIn(0);
+  if (error.kind === 'aborted') return runAgainIn(0);
   const nowMs = context.now();
-  const why = whyNotStarted(error);
+  const why = notStartedReason(error);
   if (error.retryable) {
     const trouble = troubleAfter(run, error, context);
-    const patienceMs =
-      error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
-    if (trouble.nextMs <= run.attemptAtMs + patienceMs) return waitOut(run, trouble, context);
+    const maxWaitMs = error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
+    if (trouble.nextMs <= run.attemptAtMs + maxWaitMs) return retryLater(run, trouble, context);
   }
   context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
-  const adminsTold = why === 'key' && (await context.tellAdmins(run.teamId, run.project));
+  const adminsTold = why === 'key' && (await context.alertAdmins(run.teamId, run.project));
   const reason = error.platformMessage;
-  const said = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };
-  return advance(run, ended(run, { kind: 'notStarted', why, ...said }, nowMs), context);
+  const details = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };
+  return advance(run, endRun(run, { kind: 'notStarted', why, ...details }, nowMs), context);
 }
 
-function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted' }>['why'] {
+function notStartedReason(error: DocsApiError): Extract<Ending, { kind: 'notStarted' }>['why'] {
   switch (error.kind) {
     case 'bad_request':
       return 'domain';
@@ -121,12 +126,13 @@ function whyNotStarted(error: DocsApiError): Extract<Ending, { kind: 'notStarted
 }
 
 /** The question stands until a person answers it, or the answer of the platform comes late. */
-export async function ask(run: ExportRun, context: ExportContext): Promise<Outcome> {
-  const late = await context.steps.result(run.id, stepOf(run));
-  if (late !== undefined) return watch(run, late.value as ExportJob, { answer: lateAnswer(run) }, context);
-  await context.runs.settle(run, false);
+export async function awaitAnswer(run: ExportRun, context: ExportContext): Promise<Outcome> {
+  const late = await context.steps.result(run.id, stepName(run));
+  if (late !== undefined)
+    return beginWatch(run, late.value as ExportJob, { answer: lateAnswer(run) }, context);
+  await context.runs.markIdle(run, false);
   // One that was recorded meanwhile has listed the run before it was settled.
-  if ((await context.steps.result(run.id, stepOf(run))) === undefined) return done;
+  if ((await context.steps.result(run.id, stepName(run))) === undefined) return done;
   await context.runs.wake(run.job, run.id);
-  return lookAgainIn(0);
+  return runAgainIn(0);
 }

@@ -1,9 +1,9 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import type { Shown } from '../../slack/outbox.ts';
-import { cut, duration, oneLine } from '../../slack/text.ts';
-import { keyRemedy, person, shortId } from '../wording-view.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { cut, formatDuration, oneLine } from '../../slack/text.ts';
+import { keyRemedyText, personName, shortId } from '../wording-view.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
-import { bareDomain, pages, percent, runButtonOf, site, tookMs } from './phrases.ts';
+import { bareDomain, exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
 import {
   type DoneEnding,
   type Ending,
@@ -14,68 +14,73 @@ import {
 } from './record.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
-const TROUBLE_TOLD_AT = 3;
+const TROUBLE_SHOWN_AT = 3;
 
 /** The key of a run's card; the card in direct messages is another message than the one in the channel. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
 
 /** Every message of a run as it should look now. Earlier endings stay as they were. */
-export function exportMessages(run: ExportRun): Shown[] {
-  const under = { under: cardKey(run) };
+export function exportMessages(run: ExportRun): OutboxMessage[] {
+  const inThread = { under: cardKey(run) };
   const otherwise = run.requester.id;
-  const shown: Shown[] = [];
-  if (run.ending?.kind === 'noPlace' || run.state === 'accepted') return shown;
+  const messages: OutboxMessage[] = [];
+  if (run.ending?.kind === 'noPlace' || run.state === 'accepted') return messages;
 
   const place = run.inDirectMessage ? { user: run.requester.id } : { channel: run.asked.channel };
-  shown.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
+  messages.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
 
   const isKnown = run.startedAtMs !== undefined || (run.joined && run.looks.length > 0);
   // While its first link is made it stays as it is: the next edit is the last.
   const isEnding = run.state === 'bundling' && run.relinked === 0 && run.trouble === undefined;
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
-    const kind = isOver(run) ? 'state' : 'progress';
-    shown.push({ key: `${run.id}.progress`, place: under, kind, message: progressMessage(run) });
+    const kind = hasEnded(run) ? 'state' : 'progress';
+    messages.push({ key: `${run.id}.progress`, place: inThread, kind, message: progressMessage(run) });
   }
   if (run.state === 'unknown') {
     const key = questionKey(run, run.attempt);
-    shown.push({ key, place: under, kind: 'ending', message: questionMessage(run), otherwise });
+    messages.push({ key, place: inThread, kind: 'ending', message: questionMessage(run), otherwise });
   }
   if (run.answer) {
     const key = questionKey(run, run.answer.attempt);
-    shown.push({ key, place: under, kind: 'ending', message: answeredMessage(run.answer), otherwise });
+    messages.push({ key, place: inThread, kind: 'ending', message: answeredMessage(run.answer), otherwise });
   }
-  if (run.earlier) shown.push(...doneMessages(run, run.earlier.ending, run.earlier.resumed));
-  if (run.ending?.kind === 'done') shown.push(...doneMessages(run, run.ending, run.resumed));
+  if (run.earlier) messages.push(...doneMessages(run, run.earlier.ending, run.earlier.resumed));
+  if (run.ending?.kind === 'done') messages.push(...doneMessages(run, run.ending, run.resumed));
   else if (run.ending && run.ending.kind !== 'left') {
     // That no further link can be had is news, and the old one may still work.
-    const news = run.relinked > 0 ? `.${run.relinked}` : '';
-    const key = `${run.id}.end.${run.attempt}.${run.resumed}${news}`;
+    const suffix = run.relinked > 0 ? `.${run.relinked}` : '';
+    const key = `${run.id}.end.${run.attempt}.${run.resumed}${suffix}`;
     const message = endingMessage(run, run.ending);
     // What somebody may no longer do is nobody else's business.
-    const isAlone = run.ending.kind === 'notStarted' && run.ending.why === 'permission';
-    if (isAlone) shown.push({ key, place: { user: otherwise }, kind: 'ending', message });
-    else shown.push({ key, place: under, kind: 'ending', message, otherwise });
+    const isPrivate = run.ending.kind === 'notStarted' && run.ending.why === 'permission';
+    if (isPrivate) messages.push({ key, place: { user: otherwise }, kind: 'ending', message });
+    else messages.push({ key, place: inThread, kind: 'ending', message, otherwise });
   }
-  return shown;
+  return messages;
 }
 
 /** A link and where it is told. A further one edits the same messages, unless the job was watched again for it. */
-function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Shown[] {
+function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): OutboxMessage[] {
   // That a link has ended is not worth a new post where somebody deleted the message.
-  const how: Pick<Shown, 'kind' | 'repost'> = ending.over
+  const options: Pick<OutboxMessage, 'kind' | 'repost'> = ending.over
     ? { kind: 'state', repost: false }
     : { kind: 'ending' };
-  const told: Shown = {
+  const threadMessage: OutboxMessage = {
     key: `${run.id}.end.${run.attempt}.${resumed}`,
     place: { under: cardKey(run) },
     message: endingMessage(run, ending),
     otherwise: run.requester.id,
-    ...how,
+    ...options,
   };
-  if (!ending.privately) return [told];
+  if (!ending.privately) return [threadMessage];
   const place = { user: run.requester.id };
-  const own = { key: privateKey(run, resumed), place, message: privateLinkMessage(run, ending), ...how };
-  return [told, own];
+  const directMessage = {
+    key: privateKey(run, resumed),
+    place,
+    message: privateLinkMessage(run, ending),
+    ...options,
+  };
+  return [threadMessage, directMessage];
 }
 
 /** The key of the direct message with a link that the thread must not have. */
@@ -84,13 +89,13 @@ export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.privat
 const questionKey = (run: ExportRun, attempt: number) => `${run.id}.question.${attempt}`;
 
 export function cardMessage(run: ExportRun): Message {
-  const state = stateWord(run);
+  const state = stateLabel(run);
   // The card changes with its state word only: an id that comes sooner waits for it.
   const job = run.jobId === undefined || state === 'Queued' ? '' : ` · job ${shortId(run.jobId)}`;
   return message([
     [{ bold: `📦 Static export · ${site(run)} — ${state}` }],
     [
-      `${run.joined ? 'Watched' : 'Asked for'} by @${person(run.requester.name)}${pathsPart(run)}${job} · details in the thread`,
+      `${run.joined ? 'Watched' : 'Asked for'} by @${personName(run.requester.name)}${pathsPart(run)}${job} · details in the thread`,
     ],
   ]);
 }
@@ -103,10 +108,10 @@ function pathsPart({ paths }: ExportRun): string {
 }
 
 /** Whether the export itself has ended; another link may still be on its way. */
-const isOver = (run: ExportRun) => run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
+const hasEnded = (run: ExportRun) => run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
 /** One or two words for where a run stands. */
-export function stateWord(run: ExportRun): string {
+export function stateLabel(run: ExportRun): string {
   switch (run.state) {
     case 'accepted':
     case 'carding':
@@ -119,11 +124,11 @@ export function stateWord(run: ExportRun): string {
     case 'unknown':
       return 'Start unclear';
     case 'ended':
-      return endedWord(run.ending);
+      return endingLabel(run.ending);
   }
 }
 
-function endedWord(ending: Ending | undefined): string {
+function endingLabel(ending: Ending | undefined): string {
   switch (ending?.kind) {
     case 'done':
       return 'Done';
@@ -147,10 +152,10 @@ function endedWord(ending: Ending | undefined): string {
 }
 
 export function progressMessage(run: ExportRun): Message {
-  const line: Part[] = [stateWordOf(run), ...measures(run)];
-  if (isOver(run)) {
-    const took = tookMs(run);
-    return message([took === undefined ? line : [...line, ` · took ${duration(took)}`]]);
+  const line: Part[] = [statusLabel(run), ...progressParts(run)];
+  if (hasEnded(run)) {
+    const took = exportDurationMs(run);
+    return message([took === undefined ? line : [...line, ` · took ${formatDuration(took)}`]]);
   }
   if (run.startedAtMs !== undefined) line.push(' · started ', { time: run.startedAtMs, format: '{ago}' });
   const trouble = troubleLine(run);
@@ -169,24 +174,25 @@ export function progressMessage(run: ExportRun): Message {
 }
 
 /** The platform's own word where it is not one of the known ones. */
-function stateWordOf(run: ExportRun): string {
+function statusLabel(run: ExportRun): string {
   const status = oneLine(run.status ?? '');
   const known = ['queued', 'running', 'completed', 'failed', ''];
-  return run.state !== 'watching' || known.includes(status) ? stateWord(run) : cut(status, 40);
+  return run.state !== 'watching' || known.includes(status) ? stateLabel(run) : cut(status, 40);
 }
 
 /** What the platform says of the progress: never more than that. */
-function measures(run: ExportRun): string[] {
+function progressParts(run: ExportRun): string[] {
   if (run.state === 'watching' && run.status === 'queued') return [];
   const parts: string[] = [];
   const fraction = fractionOf(run);
   if (fraction !== undefined) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
-    if (!isOver(run)) parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
+    if (!hasEnded(run)) parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
   } else if (oneLine(run.progressText ?? '') !== '') {
     parts.push(cut(oneLine(run.progressText ?? ''), 60));
   }
-  if (run.pageCount !== undefined) parts.push(pages(run.pageCount) + (isOver(run) ? '' : ' so far'));
+  if (run.pageCount !== undefined)
+    parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));
   return parts.map((part) => ` · ${part}`);
 }
 
@@ -199,7 +205,7 @@ function troubleLine(run: ExportRun): Part[] {
       return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
     case 'key':
       return [
-        `⚠️ My platform key was rejected; ${keyRemedy(trouble.adminsTold)}. I go on when it works again.`,
+        `⚠️ My platform key was rejected; ${keyRemedyText(trouble.adminsTold)}. I go on when it works again.`,
       ];
     case 'forbidden':
       return ["⚠️ The platform doesn't let me look at this export (403). I go on when it does again."];
@@ -211,7 +217,7 @@ function troubleLine(run: ExportRun): Part[] {
     case 'lost':
       if (run.startedAtMs === undefined && !run.joined)
         return ["The docs platform isn't answering, so nothing is started yet. I keep trying."];
-      if (trouble.inARow < TROUBLE_TOLD_AT) return [];
+      if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
       return ["I can't reach the platform and keep trying; the job itself may be fine."];
   }
 }
@@ -238,23 +244,23 @@ function questionMessage(run: ExportRun): Message {
 }
 
 function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Message {
-  const said = {
-    startAgain: `The platform gave no clear answer to the first start. Started again by @${person(by)}.`,
-    leave: `The platform gave no clear answer to the start. Left at that by @${person(by)}.`,
+  const texts = {
+    startAgain: `The platform gave no clear answer to the first start. Started again by @${personName(by)}.`,
+    leave: `The platform gave no clear answer to the start. Left at that by @${personName(by)}.`,
     late: "The platform's answer came late: the export did start.",
   };
-  return message([[said[action]]]);
+  return message([[texts[action]]]);
 }
 
 /** One line for a list of exports. `thread` is the address of its card, for those who can open it. */
 export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
-  const measured = run.state === 'watching' ? measures(run).join('') : '';
+  const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
-  const asked: Part = { time: run.attemptAtMs, format: '{ago}' };
+  const askedAt: Part = { time: run.attemptAtMs, format: '{ago}' };
   return [
     { bold: site(run) },
-    ` — ${stateWordOf(run)}${measured} · asked for by @${person(run.requester.name)} `,
-    asked,
+    ` — ${statusLabel(run)}${progress} · asked for by @${personName(run.requester.name)} `,
+    askedAt,
     ...open,
   ];
 }
@@ -287,7 +293,7 @@ export function runningMessage(
 ): Message {
   const open =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
-  const by = `@${person(run.requester.name)}`;
+  const by = `@${personName(run.requester.name)}`;
   if (run.state === 'unknown') {
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
@@ -296,10 +302,10 @@ export function runningMessage(
     return message([[text]], open);
   }
   const fraction = fractionOf(run);
-  const where = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
-  const ago = duration(nowMs - run.attemptAtMs);
+  const progress = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
+  const ago = formatDuration(nowMs - run.attemptAtMs);
   const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
-  const another = {
+  const startAnother = {
     label: 'Start another',
     action: exportActions.startAnother,
     value: JSON.stringify(value),
@@ -308,11 +314,11 @@ export function runningMessage(
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   if (run.joined)
     return message(
-      [[`@${person(run.requester.name)} watches the export of ${site(run)} already; it is ${where}.`]],
+      [[`@${personName(run.requester.name)} watches the export of ${site(run)} already; it is ${progress}.`]],
       [...open, ...notify],
     );
   return message(
-    [[`An export of ${site(run)} is ${where} (started by ${by} ${ago} ago).`]],
-    [...open, ...notify, another],
+    [[`An export of ${site(run)} is ${progress} (started by ${by} ${ago} ago).`]],
+    [...open, ...notify, startAnother],
   );
 }

@@ -7,20 +7,20 @@ import type { Part } from '../../slack/blocks.ts';
 import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import type { Outbox } from '../../slack/outbox.ts';
-import { editPace } from '../../slack/rate-limits.ts';
-import { messageAddress } from '../../slack/text.ts';
-import type { BudgetStore } from '../../store/budget.ts';
-import type { Pace, PaceStore } from '../../store/rate-limit.ts';
+import { editRateLimit } from '../../slack/rate-limits.ts';
+import { messageUrl } from '../../slack/text.ts';
+import type { HourlyLimitStore } from '../../store/budget.ts';
+import type { RateLimit, RateLimitStore } from '../../store/rate-limit.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
 import { threadLine } from '../agent/thread/list-view.ts';
 import { type ThreadRun, threadRun } from '../agent/thread/record.ts';
-import { askWhom } from '../ask-whom.ts';
+import { contactsText } from '../ask-whom.ts';
 import { type ExportRun, exportRun } from '../export/record.ts';
 import { cardKey, exportLine } from '../export/view.ts';
-import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
-import { type IsPublic, maySee } from '../may-see.ts';
-import { followUpUses } from '../status/follow-up-use.ts';
+import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
+import { canSee, type IsPublic } from '../may-see.ts';
+import { loadFollowUpUsage } from '../status/follow-up-use.ts';
 import { limitLines } from '../status/view.ts';
 import { homeView } from './view.ts';
 
@@ -29,11 +29,11 @@ export interface HomeContext {
   threads: Pick<ThreadStore, 'followed'>;
   policy: Policy;
   slack: Pick<SlackApi, 'publishHome'>;
-  outbox: Pick<Outbox, 'state'>;
-  pace: PaceStore;
+  outbox: Pick<Outbox, 'deliveryState'>;
+  rateLimiter: RateLimitStore;
   limits: { exportStatusPerSecond: number; followUpsPerHour: number };
   projects: readonly Project[];
-  budgets: Pick<BudgetStore, 'use'>;
+  budgets: Pick<HourlyLimitStore, 'usage'>;
   isPublic: IsPublic;
   /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
   workspaceUrl: () => string | undefined;
@@ -51,17 +51,17 @@ const homeRun = z.discriminatedUnion('job', [exportRun, threadRun]);
 type HomeRun = ExportRun | ThreadRun;
 
 /** More than these help nobody. */
-const RUNNING = 15;
-const ENDED = 10;
+const MAX_RUNNING = 15;
+const MAX_ENDED = 10;
 
 /** Followed threads of the workspace, the latest first, among which those of one person are looked for. */
-const FOLLOWED = 300;
+const MAX_FOLLOWED = 300;
 
 /** Publishing for longer is not worth it: Home is brought up to date when it is opened again. */
 const GIVE_UP_MS = 3 * 60_000;
 
 /** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
-const homePace = (teamId: string): Pace => ({ bucket: `home:${teamId}`, perMinute: 90, burst: 5 });
+const homeRateLimit = (teamId: string): RateLimit => ({ bucket: `home:${teamId}`, perMinute: 90, burst: 5 });
 
 /** Brings the Home tab of one person up to date. Publishing twice does no harm. */
 export const homeJob = defineJob<HomeData, HomeContext>({
@@ -72,23 +72,28 @@ export const homeJob = defineJob<HomeData, HomeContext>({
 
   async run(data, context) {
     const { teamId, userId, openedAtMs } = data;
-    const { slack, pace } = context;
-    const pacer = homePace(teamId);
-    const waitMs = await pace.take(pacer, { of: userId, rank: 0, sinceMs: openedAtMs });
-    if (waitMs > 0) return lookAgainIn(waitMs);
-    const view = await viewOf(data, context);
+    const { slack, rateLimiter } = context;
+    const rateLimit = homeRateLimit(teamId);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId, rank: 0, sinceMs: openedAtMs });
+    if (waitMs > 0) return runAgainIn(waitMs);
+    const view = await loadHomeView(data, context);
     try {
       await slack.publishHome(userId, view);
       return done;
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
-      if (error.kind === 'limited') await pace.hold(pacer, error.retryAfterMs ?? context.timing.retryMaxMs);
-      return afterFailure(error, data, context);
+      if (error.kind === 'limited')
+        await rateLimiter.hold(rateLimit, error.retryAfterMs ?? context.timing.retryMaxMs);
+      return handlePublishError(error, data, context);
     }
   },
 });
 
-function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, context: HomeContext): Outcome {
+function handlePublishError(
+  error: SlackApiError,
+  { userId, openedAtMs }: HomeData,
+  context: HomeContext,
+): Outcome {
   const { kind, code, pointers } = error;
   const { log, now, random } = context;
   const { retryMinMs, retryMaxMs } = context.timing;
@@ -109,7 +114,7 @@ function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, co
       log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
       // As long again as it has taken so far: the pauses double without a count of them.
       const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs);
-      return lookAgainIn(pauseMs * (0.75 + random() / 2));
+      return runAgainIn(pauseMs * (0.75 + random() / 2));
     }
     case 'blocks':
       log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');
@@ -122,19 +127,19 @@ function afterFailure(error: SlackApiError, { userId, openedAtMs }: HomeData, co
   }
 }
 
-async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
-  const { runs, threads, policy, pace, projects, budgets, limits } = context;
-  const edits = editPace(teamId, context.timing);
-  const [own, followed, may, use, followUps] = await Promise.all([
+async function loadHomeView({ teamId, userId }: HomeData, context: HomeContext) {
+  const { runs, threads, policy, rateLimiter, projects, budgets, limits } = context;
+  const edits = editRateLimit(teamId, context.timing);
+  const [own, followed, permissions, editUsage, followUps] = await Promise.all([
     runs.ofPerson(teamId, userId),
     threads.followed(teamId),
-    policy.mayList(userId),
-    pace.use(edits),
-    followUpUses(projects, limits.followUpsPerHour, budgets.use),
+    policy.permissionsOf(userId),
+    rateLimiter.usage(edits),
+    loadFollowUpUsage(projects, limits.followUpsPerHour, budgets.usage),
   ]);
   // What somebody asked for is forgotten in time; a thread that they follow is not.
-  const ids = [...new Set([...own, ...followed.slice(0, FOLLOWED)])];
-  const found = (await Promise.all(ids.map((id) => runOf(id, context)))).flatMap((run) =>
+  const ids = [...new Set([...own, ...followed.slice(0, MAX_FOLLOWED)])];
+  const found = (await Promise.all(ids.map((id) => loadRun(id, context)))).flatMap((run) =>
     run === undefined || (run.job === 'agent-thread' && run.owner.id !== userId) ? [] : [run],
   );
   const running = found.filter(({ state }) => state !== 'ended');
@@ -143,26 +148,26 @@ async function viewOf({ teamId, userId }: HomeData, context: HomeContext) {
     .filter((run) => run.job === 'export')
     .filter(({ state }) => state === 'ended')
     .toSorted((one, other) => other.sinceMs - one.sinceMs);
-  const lines = (some: HomeRun[]) => Promise.all(some.map((run) => lineOf(run, userId, context)));
-  const verdict = may?.includes('export') ? undefined : await policy.check(userId, 'export');
+  const lines = (some: HomeRun[]) => Promise.all(some.map((run) => loadRunLine(run, userId, context)));
+  const verdict = permissions?.includes('export') ? undefined : await policy.check(userId, 'export');
   return homeView({
-    running: await lines(running.slice(0, RUNNING)),
-    more: Math.max(0, running.length - RUNNING),
-    ended: await lines(ended.slice(0, ENDED)),
-    may,
-    unseen: verdict?.kind === 'unknown' && verdict.missingScope === true,
-    ask: askWhom(verdict?.kind === 'refused' ? verdict.ask : [], policy.open('export')),
+    running: await lines(running.slice(0, MAX_RUNNING)),
+    more: Math.max(0, running.length - MAX_RUNNING),
+    ended: await lines(ended.slice(0, MAX_ENDED)),
+    permissions,
+    missingScope: verdict?.kind === 'unknown' && verdict.missingScope === true,
+    contacts: contactsText(verdict?.kind === 'refused' ? verdict.ask : [], policy.isOpen('export')),
     limits: limitLines({
       exportStatusPerSecond: limits.exportStatusPerSecond,
       editsPerMinute: edits.perMinute,
-      edits: use,
+      edits: editUsage,
       followUps,
     }),
   });
 }
 
 /** Nothing for runs that are gone, are of another kind, or were written by a version that we cannot read. */
-async function runOf(id: string, { runs }: HomeContext): Promise<HomeRun | undefined> {
+async function loadRun(id: string, { runs }: HomeContext): Promise<HomeRun | undefined> {
   try {
     return await runs.load(id, homeRun);
   } catch (error) {
@@ -171,7 +176,7 @@ async function runOf(id: string, { runs }: HomeContext): Promise<HomeRun | undef
   }
 }
 
-async function lineOf(
+async function loadRunLine(
   run: HomeRun,
   userId: string,
   { outbox, isPublic, workspaceUrl }: HomeContext,
@@ -179,12 +184,12 @@ async function lineOf(
   const url = workspaceUrl();
   if (run.job === 'agent-thread') {
     const { place } = run;
-    const address = url && place && messageAddress(url, { channel: place.channel, ts: place.rootTs });
+    const address = url && place && messageUrl(url, { channel: place.channel, ts: place.rootTs });
     return threadLine(run, address);
   }
   // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
   const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-  if (url === undefined || !(await maySee(run, viewer, isPublic))) return exportLine(run, undefined);
-  const card = await outbox.state(cardKey(run));
-  return exportLine(run, card.kind === 'shown' ? messageAddress(url, card) : undefined);
+  if (url === undefined || !(await canSee(run, viewer, isPublic))) return exportLine(run, undefined);
+  const card = await outbox.deliveryState(cardKey(run));
+  return exportLine(run, card.kind === 'shown' ? messageUrl(url, card) : undefined);
 }

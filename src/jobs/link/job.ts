@@ -6,14 +6,14 @@ import type { Log } from '../../runtime/log.ts';
 import { backoffMs, type Timing } from '../../runtime/timing.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
-import type { AnswerPrivately } from '../../slack/response-url.ts';
+import type { PostEphemeral } from '../../slack/response-url.ts';
 import type { AuditStore } from '../../store/audit.ts';
 import type { LinkStore } from '../../store/links.ts';
 import type { RunStore } from '../../store/runs.ts';
-import { makeLink, mayComeYet } from '../bundle-link.ts';
-import type { Once } from '../call-once.ts';
-import { defineJob, done, lookAgainIn, type Outcome } from '../job.ts';
-import { lookAtRun } from '../step-run.ts';
+import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
+import type { CallOnce } from '../call-once.ts';
+import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
+import { stepRun } from '../step-run.ts';
 import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
@@ -22,11 +22,11 @@ export interface LinkContext {
   docs: (project: string) => DocsApi | undefined;
   links: LinkStore;
   outbox: Outbox;
-  once: Once;
+  callOnce: CallOnce;
   policy: Pick<Policy, 'check'>;
-  answerPrivately: AnswerPrivately;
+  postEphemeral: PostEphemeral;
   audit: AuditStore;
-  tellAdmins: (teamId: string, project: string) => Promise<boolean>;
+  alertAdmins: (teamId: string, project: string) => Promise<boolean>;
   /** Sees to it that the run is looked at soon. */
   wake: (run: LinkRun) => Promise<void>;
   /** Aborted when the process is to stop. */
@@ -46,19 +46,19 @@ export const linkJob = defineJob<{ runId: string }, LinkContext>({
   data: z.object({ runId: z.string() }),
 
   run: ({ runId }, context) =>
-    lookAtRun(
+    stepRun(
       'link',
       runId,
       () => context.runs.load(runId, linkRun),
       context,
       async (run) => {
-        await show(run, context);
+        await publishMessages(run, context);
         return step(run, context);
       },
     ),
 
   async giveUp({ runId }, context, ref) {
-    await lookAtRun(
+    await stepRun(
       'link',
       runId,
       () => context.runs.load(runId, linkRun),
@@ -71,104 +71,115 @@ export const linkJob = defineJob<{ runId: string }, LinkContext>({
 async function step(run: LinkRun, context: LinkContext): Promise<Outcome> {
   switch (run.state) {
     case 'making':
-      return make(run, context);
+      return createLink(run, context);
     case 'sent':
-      return watch(run, context);
+      return awaitDelivery(run, context);
     case 'failed':
       if (run.refusal !== undefined) {
-        await tellRefused(run, run.refusal, context);
-        return settle(run, context);
+        await postLinkEphemeral(run, run.refusal, context);
+        return markIdle(run, context);
       }
-      if (run.link === undefined || run.over) return settle(run, context);
-      return untilEnd(run, { over: true }, context);
+      if (run.link === undefined || run.over) return markIdle(run, context);
+      return awaitExpiry(run, { over: true }, context);
     case 'over':
-      return settle(run, context);
+      return markIdle(run, context);
   }
 }
 
 async function giveUp(run: LinkRun, context: LinkContext, ref: string): Promise<Outcome> {
   // What breaks later has nobody to tell: the person has the link, or knows that there is none.
-  if (run.state !== 'making') return settle(run, context);
+  if (run.state !== 'making') return markIdle(run, context);
   const saved = await context.runs.save({ ...run, state: 'failed' as const }, true);
   if (saved === undefined) return done;
-  await show(saved, context);
-  await note(saved, `broken: ref ${ref}`, context);
+  await publishMessages(saved, context);
+  await addAudit(saved, `broken: ref ${ref}`, context);
   // One with an earlier link stays open, and is looked at again when that link ends.
-  return saved.link === undefined ? settle(saved, context) : done;
+  return saved.link === undefined ? markIdle(saved, context) : done;
 }
 
-async function show(run: LinkRun, { outbox }: LinkContext) {
-  for (const shown of linkMessages(run)) await outbox.show(run.teamId, shown, run.rev);
+async function publishMessages(run: LinkRun, { outbox }: LinkContext) {
+  for (const message of linkMessages(run)) await outbox.publish(run.teamId, message, run.rev);
 }
 
-async function make(run: LinkRun, context: LinkContext): Promise<Outcome> {
+async function createLink(run: LinkRun, context: LinkContext): Promise<Outcome> {
   const { now, timing, random } = context;
-  if (now() < run.nextLookAtMs) return lookAgainIn(run.nextLookAtMs - now());
-  const may = await mayStill(run, context);
-  if (may === 'unknown') return lookAgainIn(backoffMs(timing, 3, random()));
-  if (may === 'refused') return end(run, { state: 'failed' }, 'refused: not permitted', context);
+  if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
+  const permission = await recheckPermission(run, context);
+  if (permission === 'unknown') return runAgainIn(backoffMs(timing, 3, random()));
+  if (permission === 'refused')
+    return auditAndAdvance(run, { state: 'failed' }, 'refused: not permitted', context);
   const docs = context.docs(run.project);
-  if (docs === undefined) return end(run, { state: 'failed' }, 'no such project', context);
+  if (docs === undefined) return auditAndAdvance(run, { state: 'failed' }, 'no such project', context);
   try {
-    const { link, linkEndsAtMs } = await makeLink(docs, run.exportJobId, `${run.id}.${run.made}`, context);
-    return end(run, { state: 'sent', link, linkEndsAtMs, over: undefined }, 'sent', context);
+    const { link, linkEndsAtMs } = await createBundleLink(
+      docs,
+      run.exportJobId,
+      `${run.id}.${run.made}`,
+      context,
+    );
+    return auditAndAdvance(run, { state: 'sent', link, linkEndsAtMs, over: undefined }, 'sent', context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return lookAgainIn(0);
-    if (error.kind === 'key_rejected') await context.tellAdmins(run.teamId, run.project);
+    if (error.kind === 'aborted') return runAgainIn(0);
+    if (error.kind === 'key_rejected') await context.alertAdmins(run.teamId, run.project);
     const failures = run.failures + 1;
     const nextMs = now() + Math.max(error.retryAfterMs ?? 0, backoffMs(timing, failures, random()));
-    if (!mayComeYet(error, nextMs, run.sinceMs, context))
-      return end(run, { state: 'failed' }, error.kind, context);
+    if (!shouldRetryLink(error, nextMs, run.sinceMs, context))
+      return auditAndAdvance(run, { state: 'failed' }, error.kind, context);
     return advance(run, { failures, nextLookAtMs: nextMs }, context, nextMs - now());
   }
 }
 
 /** Where no worker was there for long, whoever asked may have lost the permission since. */
-async function mayStill({ sinceMs, to }: LinkRun, { policy, now, timing }: LinkContext) {
+async function recheckPermission({ sinceMs, to }: LinkRun, { policy, now, timing }: LinkContext) {
   const isOld = now() - sinceMs > timing.permissionCacheMs;
   return isOld ? (await policy.check(to.id, 'export')).kind : 'allowed';
 }
 
 /** Sees to it that the message arrives, and that the link is taken out of it when it ends. */
-async function watch(run: LinkRun, context: LinkContext): Promise<Outcome> {
-  const delivery = await context.outbox.state(linkKey(run));
+async function awaitDelivery(run: LinkRun, context: LinkContext): Promise<Outcome> {
+  const delivery = await context.outbox.deliveryState(linkKey(run));
   if (delivery.kind === 'refused') {
     const { code } = delivery;
-    return end(run, { state: 'failed', refusal: code }, `not delivered: ${code}`, context);
+    return auditAndAdvance(run, { state: 'failed', refusal: code }, `not delivered: ${code}`, context);
   }
-  if (delivery.kind === 'shown') return untilEnd(run, { state: 'over' }, context);
+  if (delivery.kind === 'shown') return awaitExpiry(run, { state: 'over' }, context);
   const leftMs = (run.linkEndsAtMs ?? Infinity) - context.now();
   if (leftMs <= 0) return advance(run, { state: 'over' }, context);
   const waitedMs = context.now() - run.sinceMs;
-  return lookAgainIn(Math.min(Math.max(waitedMs / 2, 50), context.timing.retryMaxMs, leftMs));
+  return runAgainIn(Math.min(Math.max(waitedMs / 2, 50), context.timing.retryMaxMs, leftMs));
 }
 
 /** Where Slack takes no direct message, the link comes as a private answer to the click, while that can be given. */
-async function tellRefused(run: LinkRun, code: string, context: LinkContext): Promise<void> {
+async function postLinkEphemeral(run: LinkRun, code: string, context: LinkContext): Promise<void> {
   const responseUrl = await context.runs.responseUrl(run.id);
   const link = await context.links.get(run.link ?? '');
   if (responseUrl === undefined || link === undefined) return;
   const answer = await fillLinks(refusedMessage(run, code), async () => link);
-  await context.once(run.id, `refused.${run.made}`, () =>
-    context.answerPrivately(responseUrl, answer, context.timing.slackCallMs),
+  await context.callOnce(run.id, `refused.${run.made}`, () =>
+    context.postEphemeral(responseUrl, answer, context.timing.slackCallMs),
   );
 }
 
 /** Looks again when the link ends. One whose end nobody knows stays as it is. */
-async function untilEnd(run: LinkRun, then: Partial<LinkRun>, context: LinkContext): Promise<Outcome> {
-  if (run.linkEndsAtMs === undefined) return settle(run, context);
+async function awaitExpiry(run: LinkRun, changes: Partial<LinkRun>, context: LinkContext): Promise<Outcome> {
+  if (run.linkEndsAtMs === undefined) return markIdle(run, context);
   const leftMs = run.linkEndsAtMs - context.now();
-  return leftMs > 0 ? lookAgainIn(leftMs) : advance(run, then, context);
+  return leftMs > 0 ? runAgainIn(leftMs) : advance(run, changes, context);
 }
 
 /** Leaves an audit line, then saves: after a crash it may stand there twice, but is never missing. */
-async function end(run: LinkRun, changes: Partial<LinkRun>, result: string, context: LinkContext) {
-  await note(run, result, context);
+async function auditAndAdvance(
+  run: LinkRun,
+  changes: Partial<LinkRun>,
+  result: string,
+  context: LinkContext,
+) {
+  await addAudit(run, result, context);
   return advance(run, changes, context);
 }
 
-async function note({ teamId, to, site, exportJobId }: LinkRun, result: string, context: LinkContext) {
+async function addAudit({ teamId, to, site, exportJobId }: LinkRun, result: string, context: LinkContext) {
   await context.audit.add(teamId, {
     atMs: context.now(),
     user: to,
@@ -189,13 +200,13 @@ async function advance(
   const next = { ...run, ...changes };
   // Freed before the person reads that there is none, so that another can be asked for at once.
   const saved = await context.runs.save(next, next.state === 'failed');
-  if (saved !== undefined) return lookAgainIn(inMs);
+  if (saved !== undefined) return runAgainIn(inMs);
   context.log.info({ run: run.id, rev: run.rev }, 'the run was changed meanwhile');
   await context.wake(run);
   return done;
 }
 
-async function settle(run: LinkRun, context: LinkContext): Promise<Outcome> {
-  await context.runs.settle(run, true);
+async function markIdle(run: LinkRun, context: LinkContext): Promise<Outcome> {
+  await context.runs.markIdle(run, true);
   return done;
 }

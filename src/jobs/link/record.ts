@@ -32,7 +32,7 @@ export const linkRun = runBase.extend({
 export type LinkRun = z.infer<typeof linkRun>;
 
 /** A fresh link for the same person; nothing while one is being made. */
-export function anotherLink(run: LinkRun, nowMs: number): LinkRun | undefined {
+export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
   const over = run.state === 'over' || run.over;
   const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, made: run.made + 1, failures: 0, refusal: undefined };

@@ -2,7 +2,7 @@
  * A Slack date in UTC: "2026-09-20 14:00 UTC". The words around the `{date…}` and `{time…}` of Slack's format stay.
  * `timestamp` is in seconds; one that is no time gives the fallback.
  */
-export function dateText(timestamp: unknown, format: string, fallback: string): string {
+export function formatDate(timestamp: unknown, format: string, fallback: string): string {
   const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);
   const at = new Date(seconds * 1000);
   if (Number.isNaN(at.getTime())) return fallback;

@@ -1,6 +1,6 @@
 import { codeSpan } from './code.ts';
 import { channelName, noNames } from './names.ts';
-import { clean, type Span } from './spans.ts';
+import { cleanText, type Span } from './spans.ts';
 
 const STYLES = ['bold', 'italic', 'strike'] as const;
 type Style = (typeof STYLES)[number];
@@ -19,16 +19,16 @@ interface Piece {
  * Escaped is only what would break our own marks: `*`, `_`, `~` in text of that style, brackets in the text of a
  * link, backticks that have no partner where there is code. What looks like one of Slack's tokens loses its brackets.
  */
-export function inline(spans: readonly Span[]): string {
-  const pieces = merged(spans).flatMap(piecesOf);
+export function renderInline(spans: readonly Span[]): string {
+  const pieces = mergeSpans(spans).flatMap(piecesOf);
   if (pieces.some(({ kind }) => kind === 'code')) escapeLoneTicks(pieces);
-  bulletsAsDashes(pieces);
+  replaceBullets(pieces);
   styleGaps(pieces);
-  return marked(pieces);
+  return renderPieces(pieces);
 }
 
 /** Plain text of one style in one span, since what stands around a character decides what it does. */
-function merged(spans: readonly Span[]): Span[] {
+function mergeSpans(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans) {
     const last = result.at(-1);
@@ -43,7 +43,7 @@ function merged(spans: readonly Span[]): Span[] {
 function piecesOf(span: Span): Piece[] {
   const styles = STYLES.filter((style) => span[style]);
   if (span.url !== undefined) return linkPieces(span, span.url, styles);
-  return clean(span.text)
+  return cleanText(span.text)
     .split('\n')
     .flatMap((line, index): Piece[] => {
       const end: Piece[] = index > 0 ? [{ kind: 'end', text: '\n', styles: [] }] : [];
@@ -69,14 +69,14 @@ function plainPieces(line: string, styles: Style[]): Piece[] {
 }
 
 function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[] {
-  const target = address(url);
-  const label = clean(text).replace(/\s+/g, ' ').trim();
+  const target = encodeUrl(url);
+  const label = cleanText(text).replace(/\s+/g, ' ').trim();
   if (target === '') return plainPieces(label, styles);
-  const bare = clean(url)
+  const bare = cleanText(url)
     .trim()
     .replace(/[\s<>]/g, encodeURIComponent);
   const shown = label === '' ? bare : label;
-  if (leadsTo(shown, bare)) {
+  if (isSameUrl(shown, bare)) {
     return code ? codePieces(shown, styles) : [{ kind: 'link', text: shown, styles }];
   }
   const named = code ? codeSpan(shown) : shown.replace(/[[\]]/g, '\\$&');
@@ -84,7 +84,7 @@ function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[]
 }
 
 /** Whether the address need not be written beside what is shown. */
-function leadsTo(shown: string, url: string): boolean {
+function isSameUrl(shown: string, url: string): boolean {
   return ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
     (scheme) => url === scheme + shown || url === `${scheme}${shown}/`,
   );
@@ -96,8 +96,8 @@ const ENCODED = new Map([
 ]);
 
 /** An address that can neither end a Markdown link nor begin a token. */
-function address(url: string): string {
-  return clean(url)
+function encodeUrl(url: string): string {
+  return cleanText(url)
     .trim()
     .replace(/[\s<>()]/g, (char) => ENCODED.get(char) ?? encodeURIComponent(char));
 }
@@ -115,7 +115,7 @@ function escapeLoneTicks(pieces: Piece[]) {
 }
 
 /** Slack's own bullets, as its clients put them into `text` and as people paste them. */
-function bulletsAsDashes(pieces: Piece[]) {
+function replaceBullets(pieces: Piece[]) {
   let atStart = true;
   for (const piece of pieces) {
     if (piece.kind === 'gap') continue;
@@ -135,7 +135,7 @@ function styleGaps(pieces: Piece[]) {
   });
 }
 
-function marked(pieces: readonly Piece[]): string {
+function renderPieces(pieces: readonly Piece[]): string {
   const open: { style: Style; mark: string }[] = [];
   const out: { text: string; code: boolean }[] = [];
   const put = (text: string, code = false) => {
@@ -162,10 +162,10 @@ function marked(pieces: readonly Piece[]): string {
         put(mark);
       }
     }
-    put(piece.kind === 'plain' ? escaped(piece) : piece.text, piece.kind === 'code');
+    put(piece.kind === 'plain' ? escapePiece(piece) : piece.text, piece.kind === 'code');
   });
   closeDownTo(0);
-  return out.map(({ text, code }) => (code ? text : disarmed(text))).join('');
+  return out.map(({ text, code }) => (code ? text : disarm(text))).join('');
 }
 
 /** The index of the first piece after this one that does not have the style. */
@@ -182,7 +182,7 @@ function markOf(style: Style, neighbours: string): string {
   return /[\p{L}\p{N}_]/u.test(neighbours) ? '*' : '_';
 }
 
-function escaped({ text, styles }: Piece): string {
+function escapePiece({ text, styles }: Piece): string {
   let result = text;
   if (styles.includes('bold') || styles.includes('italic')) result = result.replaceAll('*', '\\*');
   if (styles.includes('italic')) result = result.replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
@@ -191,12 +191,12 @@ function escaped({ text, styles }: Piece): string {
 }
 
 /** A channel's token with what its writer calls the channel, which not everybody may know. */
-const labelled = /^#[CDG][A-Z0-9]{8,}\|.*$/;
+const labelledChannel = /^#[CDG][A-Z0-9]{8,}\|.*$/;
 
 /** Text that reads like `<@U…>`, `<#C…>` or `<!here>` was typed so; without its brackets it is none. */
-export function disarmed(text: string): string {
+export function disarm(text: string): string {
   return text.replace(
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,
-    (_, token: string) => token.replace(labelled, channelName(noNames, '')),
+    (_, token: string) => token.replace(labelledChannel, channelName(noNames, '')),
   );
 }

@@ -1,5 +1,5 @@
 /** Puts `> ` before every line. */
-export function quoted(markdown: string): string {
+export function quoteLines(markdown: string): string {
   return markdown
     .split('\n')
     .map((line) => (line === '' ? '>' : `> ${line}`))
@@ -7,7 +7,7 @@ export function quoted(markdown: string): string {
 }
 
 /** No empty lines around, no white space at the ends of lines. */
-export function withoutLineEnds(text: string): string {
+export function trimLines(text: string): string {
   return text
     .replace(/^(?:[^\S\n]*\n)+/, '')
     .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')

@@ -1,7 +1,7 @@
-import { blocksMarkdown } from './blocks.ts';
-import { mrkdwn } from './mrkdwn.ts';
+import { blocksToMarkdown } from './blocks.ts';
+import { mrkdwnToMarkdown } from './mrkdwn.ts';
 import type { Names } from './names.ts';
-import { DEEPEST, type Fields, fieldsOf, listOf, textOf } from './payload.ts';
+import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 import type { Reading } from './reading.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
@@ -28,35 +28,38 @@ export interface Mentions {
  * Plain text is not escaped (see `inline`), and nothing is cut: Slack ends messages at 40,000 characters. There is
  * nothing in it that nobody sees (see `visible`), and outside code there are no tokens of Slack's.
  */
-export function messageMarkdown(
+export function messageToMarkdown(
   message: MessageText,
   names: Names,
   { withoutMention }: { withoutMention?: string } = {},
 ): string {
-  return read(message, { names, ...(withoutMention === undefined ? {} : { without: withoutMention }) });
+  return renderMessage(message, {
+    names,
+    ...(withoutMention === undefined ? {} : { without: withoutMention }),
+  });
 }
 
-function read(message: MessageText, reading: Reading): string {
+function renderMessage(message: MessageText, reading: Reading): string {
   const { text, blocks, attachments } = fieldsOf(message);
-  const written = blocksMarkdown(blocks, reading).trim() || mrkdwn(textOf(text) ?? '', reading);
+  const written = blocksToMarkdown(blocks, reading).trim() || mrkdwnToMarkdown(textOf(text) ?? '', reading);
   const pasted = listOf(attachments).map(fieldsOf).filter(isPasted);
-  return [written, ...pasted.map((attachment) => attachmentMarkdown(attachment, reading))]
+  return [written, ...pasted.map((attachment) => attachmentToMarkdown(attachment, reading))]
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
 /** Returns the ids to look up before `messageMarkdown`, each once, without making Markdown of the message. */
-export function mentionedIn(message: MessageText): Mentions {
+export function findMentions(message: MessageText): Mentions {
   const { text, blocks, attachments } = fieldsOf(message);
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
   let everybody = false;
-  const note = (ids: Set<string>, id: unknown, shape: RegExp) => {
+  const addId = (ids: Set<string>, id: unknown, shape: RegExp) => {
     if (typeof id === 'string' && shape.test(id)) ids.add(id);
   };
-  const user = (id: unknown) => note(found.users, id, /^[UW][A-Z0-9]+$/);
-  const channel = (id: unknown) => note(found.channels, id, /^[CDG][A-Z0-9]+$/);
-  const group = (id: unknown) => note(found.groups, id, /^S[A-Z0-9]+$/);
+  const user = (id: unknown) => addId(found.users, id, /^[UW][A-Z0-9]+$/);
+  const channel = (id: unknown) => addId(found.channels, id, /^[CDG][A-Z0-9]+$/);
+  const group = (id: unknown) => addId(found.groups, id, /^S[A-Z0-9]+$/);
 
   function inMrkdwn(source: string) {
     for (const [, sign, body = ''] of source.matchAll(/<([@#!])([^<>\n]+)>/g)) {
@@ -70,7 +73,7 @@ export function mentionedIn(message: MessageText): Mentions {
   }
 
   function inBlocks(value: unknown, depth: number) {
-    if (depth > 3 * DEEPEST || typeof value !== 'object') return;
+    if (depth > 3 * MAX_DEPTH || typeof value !== 'object') return;
     const fields = fieldsOf(value);
     if (fields.type === 'user') user(fields.user_id);
     else if (fields.type === 'channel') channel(fields.channel_id);
@@ -90,16 +93,18 @@ export function mentionedIn(message: MessageText): Mentions {
 }
 
 /** Characters that tell what kind a message is: a command, an aside or something else. */
-const BEGINNING = 2000;
+const BEGINNING_LENGTH = 2000;
 
 /** Returns the beginning of a long message: enough to tell what kind it is, and cheap, whoever wrote it. */
 export function beginningOf(message: MessageText): MessageText {
   const text = textOf(message.text);
-  return text !== undefined && text.length > BEGINNING ? { text: text.slice(0, BEGINNING) } : message;
+  return text !== undefined && text.length > BEGINNING_LENGTH
+    ? { text: text.slice(0, BEGINNING_LENGTH) }
+    : message;
 }
 
 /** Fields that only previews of links, shared messages and what apps add have. */
-const ADDED = [
+const UNFURL_FIELDS = [
   'is_share',
   'is_msg_unfurl',
   'is_reply_unfurl',
@@ -116,14 +121,14 @@ const ADDED = [
 ];
 
 function isPasted(attachment: Fields): boolean {
-  return !ADDED.some((field) => Boolean(attachment[field]));
+  return !UNFURL_FIELDS.some((field) => Boolean(attachment[field]));
 }
 
-function attachmentMarkdown({ blocks, pretext, title, text }: Fields, reading: Reading): string {
-  const read = blocksMarkdown(blocks, reading);
+function attachmentToMarkdown({ blocks, pretext, title, text }: Fields, reading: Reading): string {
+  const read = blocksToMarkdown(blocks, reading);
   if (read !== '') return read;
   return [pretext, title, text]
-    .map((part) => mrkdwn(textOf(part) ?? '', reading))
+    .map((part) => mrkdwnToMarkdown(textOf(part) ?? '', reading))
     .filter((part) => part !== '')
     .join('\n\n');
 }

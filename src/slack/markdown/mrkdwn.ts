@@ -1,30 +1,30 @@
 import { fence } from './code.ts';
-import { dateText } from './date.ts';
-import { inline } from './inline.ts';
-import { quoted, withoutLineEnds } from './lines.ts';
+import { formatDate } from './date.ts';
+import { renderInline } from './inline.ts';
+import { quoteLines, trimLines } from './lines.ts';
 import { channelName, groupName, userName } from './names.ts';
 import { everybodyName, type Reading } from './reading.ts';
-import { clean, type Span, withoutMention } from './spans.ts';
+import { cleanText, type Span, withoutMention } from './spans.ts';
 
 /** Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
-export function mrkdwn(source: string, reading: Reading): string {
+export function mrkdwnToMarkdown(source: string, reading: Reading): string {
   return source
     .replace(/\r\n?/g, '\n')
     .split(/```([\s\S]*?)```/)
     .flatMap((part, index) =>
-      index % 2 === 0 ? proseOf(part.replace(/^[ \t]+/, ''), reading) : codeBlock(part, reading),
+      index % 2 === 0 ? proseBlocks(part.replace(/^[ \t]+/, ''), reading) : codeBlock(part, reading),
     )
     .filter((block) => block.trim() !== '')
     .join('\n\n');
 }
 
 /** The three characters that Slack escapes, decoded in one pass so that `&amp;lt;` stays `&lt;`. */
-export function decoded(text: string): string {
+export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }
 
 function codeBlock(source: string, reading: Reading): string[] {
-  const code = clean(codeText(source, reading)).replace(/^\n|\n$/g, '');
+  const code = cleanText(codeText(source, reading)).replace(/^\n|\n$/g, '');
   return code.trim() === '' ? [] : [fence(code)];
 }
 
@@ -33,14 +33,14 @@ function codeText(source: string, reading: Reading): string {
   return source
     .split(/<([^<>\n]+)>/)
     .map((part, index) => {
-      if (index % 2 === 0) return decoded(part);
-      const span = token(part, reading);
-      return span ? span.text || (span.url ?? '') : `<${decoded(part)}>`;
+      if (index % 2 === 0) return decodeEntities(part);
+      const span = parseToken(part, reading);
+      return span ? span.text || (span.url ?? '') : `<${decodeEntities(part)}>`;
     })
     .join('');
 }
 
-function proseOf(source: string, reading: Reading): string[] {
+function proseBlocks(source: string, reading: Reading): string[] {
   const groups: { quote: boolean; lines: string[] }[] = [];
   let restIsQuoted = false;
   for (const line of source.split('\n')) {
@@ -53,23 +53,23 @@ function proseOf(source: string, reading: Reading): string[] {
     else groups.push({ quote, lines: [text] });
   }
   return groups.map(({ quote, lines }) => {
-    const text = prose(lines, reading);
-    return quote && text !== '' ? quoted(text) : text;
+    const text = renderProse(lines, reading);
+    return quote && text !== '' ? quoteLines(text) : text;
   });
 }
 
-function prose(lines: readonly string[], reading: Reading): string {
+function renderProse(lines: readonly string[], reading: Reading): string {
   const spans = lines.flatMap((line, index) => [
     ...(index > 0 ? [{ text: '\n' }] : []),
     ...spansOf(line, reading),
   ]);
-  return withoutLineEnds(inline(withoutMention(spans, reading.without)));
+  return trimLines(renderInline(withoutMention(spans, reading.without)));
 }
 
 const MARKS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
 type Mark = keyof typeof MARKS;
 
-interface Found {
+interface InlineToken {
   span: Span;
   mark?: Mark;
   opens: boolean;
@@ -78,9 +78,9 @@ interface Found {
 
 /** One line. A mark counts at the edge of a word, when its partner follows in the same line. */
 function spansOf(line: string, reading: Reading): Span[] {
-  const found = marksIn(line, reading);
-  const styledUntil = new Map<Found, Found>();
-  let waiting: Found[] = [];
+  const found = tokenize(line, reading);
+  const styledUntil = new Map<InlineToken, InlineToken>();
+  let waiting: InlineToken[] = [];
   for (const one of found) {
     const opener = waiting.findIndex(({ mark }) => mark === one.mark);
     const partner = waiting[opener];
@@ -101,16 +101,16 @@ function spansOf(line: string, reading: Reading): Span[] {
   });
 }
 
-function marksIn(line: string, reading: Reading): Found[] {
-  const found: Found[] = [];
+function tokenize(line: string, reading: Reading): InlineToken[] {
+  const found: InlineToken[] = [];
   const put = (span: Span) => found.push({ span, opens: false, closes: false });
   let at = 0;
   for (const match of line.matchAll(/`([^`]+)`|<([^<>]+)>|[*_~]/g)) {
     const [whole, code, body] = match;
-    if (match.index > at) put({ text: decoded(line.slice(at, match.index)) });
+    if (match.index > at) put({ text: decodeEntities(line.slice(at, match.index)) });
     at = match.index + whole.length;
     if (code !== undefined) put({ text: codeText(code, reading), code: true });
-    else if (body !== undefined) put(token(body, reading) ?? { text: decoded(whole) });
+    else if (body !== undefined) put(parseToken(body, reading) ?? { text: decodeEntities(whole) });
     else {
       const [before = ' ', after = ' '] = [line[match.index - 1], line[at]];
       const lonely = before !== whole && after !== whole;
@@ -122,27 +122,27 @@ function marksIn(line: string, reading: Reading): Found[] {
       });
     }
   }
-  if (at < line.length) put({ text: decoded(line.slice(at)) });
+  if (at < line.length) put({ text: decodeEntities(line.slice(at)) });
   return found;
 }
 
 /** What stands between `<` and `>`; nothing when that is none of Slack's tokens. */
-function token(body: string, reading: Reading): Span | undefined {
+function parseToken(body: string, reading: Reading): Span | undefined {
   const { names } = reading;
   const bar = body.indexOf('|');
-  const target = decoded(bar < 0 ? body : body.slice(0, bar));
-  const label = bar < 0 ? '' : decoded(body.slice(bar + 1));
+  const target = decodeEntities(bar < 0 ? body : body.slice(0, bar));
+  const label = bar < 0 ? '' : decodeEntities(body.slice(bar + 1));
   const id = target.slice(1);
   if (target.startsWith('@')) return { text: userName(names, id, label), mentions: id };
   if (target.startsWith('#')) return { text: channelName(names, id) };
-  if (target.startsWith('!')) return special(id, label, reading);
+  if (target.startsWith('!')) return parseSpecial(id, label, reading);
   return /^[a-z][a-z0-9+.-]*:/i.test(target) ? { text: label, url: target } : undefined;
 }
 
-function special(target: string, label: string, reading: Reading): Span | undefined {
+function parseSpecial(target: string, label: string, reading: Reading): Span | undefined {
   const [kind = '', first = '', format = '', url] = target.split('^');
   if (kind === 'subteam') return { text: groupName(reading.names, first, label) };
-  if (kind === 'date') return { text: dateText(first, format, label), ...(url ? { url } : {}) };
+  if (kind === 'date') return { text: formatDate(first, format, label), ...(url ? { url } : {}) };
   if (/^(?:here|channel|everyone|group)$/.test(kind)) return { text: everybodyName(kind) };
   return label === '' ? undefined : { text: label };
 }

@@ -3,7 +3,7 @@ import { cut, oneLine } from '../text.ts';
 type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
 
 /** Longer names are cut: a name is no place for a text. */
-const LONGEST = 40;
+const MAX_NAME_LENGTH = 40;
 
 /** Names by id, without `@` or `#`: people's, channels' and the handles of user groups. */
 export interface Names {
@@ -31,17 +31,17 @@ export function groupName(names: Names, id: string, label?: string): string {
 }
 
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
-  return candidates.map(asName).find((name) => name !== '');
+  return candidates.map(formatName).find((name) => name !== '');
 }
 
 /**
  * A name that cannot be read as anything else: its letters, numbers and a few signs that names have, cut, and in
  * quotes unless it is one word. People choose their names themselves, and each stands in what the agent is told.
  */
-function asName(chosen = ''): string {
-  const words = oneLine(cut(chosen, 4 * LONGEST))
+function formatName(chosen = ''): string {
+  const cleaned = oneLine(cut(chosen, 4 * MAX_NAME_LENGTH))
     .replace(/(?!\u200C|\u200D)[^\p{L}\p{M}\p{N} .,'’&()/_-]/gu, ' ')
     .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, ' ');
-  const name = cut(oneLine(words), LONGEST);
+  const name = cut(oneLine(cleaned), MAX_NAME_LENGTH);
   return /^[^ ,&()/]*$/.test(name) ? name : `"${name}"`;
 }

@@ -16,9 +16,9 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** Deeper than anything that people can write, and far from the end of the stack. */
-export const DEEPEST = 40;
+export const MAX_DEPTH = 40;
 
-const WORDED = new Set([
+const TEXT_FIELDS = new Set([
   'text',
   'label',
   'title',
@@ -37,18 +37,18 @@ const WORDED = new Set([
 const CONTROL = /button|select|overflow|checkboxes|picker|input|feedback/;
 
 /** What shows of something that can be clicked or filled in. Its values, addresses and questions do not. */
-const SHOWN_OF_CONTROLS = new Set(['text', 'options', 'description']);
+const CONTROL_TEXT_FIELDS = new Set(['text', 'options', 'description']);
 
 /**
  * Every text in something of an unknown type, in its order and each once: ids, styles, values that only an app sees
  * and the like are left out.
  */
-export function wordsIn(value: unknown): string[] {
+export function textsIn(value: unknown): string[] {
   const found = new Set<string>();
   const collect = (part: unknown, key: string | undefined, depth: number, ofControl: boolean) => {
-    if (depth > DEEPEST) return;
+    if (depth > MAX_DEPTH) return;
     if (typeof part === 'string') {
-      if (part.trim() !== '' && (key === undefined || WORDED.has(key))) found.add(part);
+      if (part.trim() !== '' && (key === undefined || TEXT_FIELDS.has(key))) found.add(part);
     } else if (typeof part === 'number') {
       if (key === 'value') found.add(String(part));
     } else if (Array.isArray(part)) {
@@ -57,7 +57,7 @@ export function wordsIn(value: unknown): string[] {
       const fields = fieldsOf(part);
       const isControl = ofControl || 'action_id' in fields || CONTROL.test(textOf(fields.type) ?? '');
       for (const [name, one] of Object.entries(fields))
-        if (!isControl || SHOWN_OF_CONTROLS.has(name)) collect(one, name, depth + 1, isControl);
+        if (!isControl || CONTROL_TEXT_FIELDS.has(name)) collect(one, name, depth + 1, isControl);
     }
   };
   collect(value, undefined, 0, false);

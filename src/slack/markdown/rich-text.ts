@@ -1,21 +1,21 @@
 import { fence } from './code.ts';
-import { dateText } from './date.ts';
-import { inline } from './inline.ts';
-import { quoted, withoutLineEnds } from './lines.ts';
+import { formatDate } from './date.ts';
+import { renderInline } from './inline.ts';
+import { quoteLines, trimLines } from './lines.ts';
 import { channelName, groupName, userName } from './names.ts';
-import { DEEPEST, type Fields, fieldsOf, listOf, textOf, wordsIn } from './payload.ts';
+import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
 import { everybodyName, type Reading } from './reading.ts';
-import { clean, type Span, withoutMention } from './spans.ts';
+import { cleanText, type Span, withoutMention } from './spans.ts';
 
 /** A `rich_text` block, which is what people's messages consist of. Nothing in it is escaped. */
-export function richText(block: Fields, reading: Reading): string {
+export function richTextToMarkdown(block: Fields, reading: Reading): string {
   return blocksOf(listOf(block.elements), reading, 0);
 }
 
 /** Everything in it within one paragraph or cell: lines, without marks of lists, quotes and fences. */
 export function richTextLines(block: Fields, reading: Reading): string {
-  const spans = flat(listOf(block.elements), reading, 0);
-  return inline(withoutMention(spans, reading.without)).trim();
+  const spans = flattenSpans(listOf(block.elements), reading, 0);
+  return renderInline(withoutMention(spans, reading.without)).trim();
 }
 
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
@@ -34,7 +34,7 @@ function blocksOf(elements: readonly unknown[], reading: Reading, depth: number)
     inList = isList;
   };
   const putLoose = () => {
-    if (loose.length > 0) put(paragraph(loose, reading), false);
+    if (loose.length > 0) put(renderParagraph(loose, reading), false);
     loose = [];
   };
   for (const element of elements) {
@@ -44,7 +44,7 @@ function blocksOf(elements: readonly unknown[], reading: Reading, depth: number)
     }
     putLoose();
     const fields = fieldsOf(element);
-    if (fields.type === 'rich_text_list') put(list(fields, widths, reading, depth), true);
+    if (fields.type === 'rich_text_list') put(renderList(fields, widths, reading, depth), true);
     else put(blockOf(fields, reading, depth), false);
   }
   putLoose();
@@ -53,32 +53,32 @@ function blocksOf(elements: readonly unknown[], reading: Reading, depth: number)
 
 function blockOf(fields: Fields, reading: Reading, depth: number): string {
   const elements = listOf(fields.elements);
-  if (depth > DEEPEST) return '';
+  if (depth > MAX_DEPTH) return '';
   if (fields.type === 'rich_text_preformatted') {
-    const code = clean(codeOf(elements, reading)).replace(/^\n|\n$/g, '');
+    const code = cleanText(codeOf(elements, reading)).replace(/^\n|\n$/g, '');
     const language = textOf(fields.language) ?? '';
     const block = code.trim() === '' ? '' : fence(code, /^[\w+#.-]{1,30}$/.test(language) ? language : '');
-    return bordered(fields, block);
+    return quoteIfBordered(fields, block);
   }
   const text = blocksOf(elements, reading, depth + 1);
-  return fields.type === 'rich_text_quote' && text !== '' ? quoted(text) : text;
+  return fields.type === 'rich_text_quote' && text !== '' ? quoteLines(text) : text;
 }
 
-function paragraph(elements: readonly unknown[], reading: Reading): string {
+function renderParagraph(elements: readonly unknown[], reading: Reading): string {
   const spans = elements.flatMap((element) => spansOf(element, reading));
-  return withoutLineEnds(inline(withoutMention(spans, reading.without)));
+  return trimLines(renderInline(withoutMention(spans, reading.without)));
 }
 
-function bordered({ border }: Fields, markdown: string): string {
-  return border === 1 && markdown !== '' ? quoted(markdown) : markdown;
+function quoteIfBordered({ border }: Fields, markdown: string): string {
+  return border === 1 && markdown !== '' ? quoteLines(markdown) : markdown;
 }
 
 /** Slack sends each level of a nested list as a list of its own. `widths` are those of the marks it stands under. */
-function list(fields: Fields, widths: number[], reading: Reading, depth: number): string {
-  const level = Math.min(whole(fields.indent), widths.length, 8);
+function renderList(fields: Fields, widths: number[], reading: Reading, depth: number): string {
+  const level = Math.min(toCount(fields.indent), widths.length, 8);
   widths.length = level;
   const margin = ' '.repeat(widths.reduce((sum, width) => sum + width, 0));
-  const first = whole(fields.offset) + 1;
+  const first = toCount(fields.offset) + 1;
   const items = listOf(fields.elements).map((item, index) => {
     const mark = fields.style === 'ordered' ? `${first + index}. ` : '- ';
     widths[level] = mark.length;
@@ -86,17 +86,17 @@ function list(fields: Fields, widths: number[], reading: Reading, depth: number)
     const hanging = rest.map((line) => (line === '' ? '' : margin + ' '.repeat(mark.length) + line));
     return [margin + mark + head.trimStart(), ...hanging].join('\n').trimEnd();
   });
-  return bordered(fields, items.join('\n'));
+  return quoteIfBordered(fields, items.join('\n'));
 }
 
 function itemText(item: unknown, reading: Reading, depth: number): string {
-  if (depth > DEEPEST) return '';
+  if (depth > MAX_DEPTH) return '';
   const { type } = fieldsOf(item);
   const holds = type === 'rich_text_section' && holdsElements(item);
   return blocksOf(holds ? listOf(fieldsOf(item).elements) : [item], reading, depth + 1);
 }
 
-function whole(value: unknown): number {
+function toCount(value: unknown): number {
   return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
 }
 
@@ -107,8 +107,8 @@ function codeOf(elements: readonly unknown[], reading: Reading): string {
     .join('');
 }
 
-function flat(elements: readonly unknown[], reading: Reading, depth: number): Span[] {
-  if (depth > DEEPEST) return [];
+function flattenSpans(elements: readonly unknown[], reading: Reading, depth: number): Span[] {
+  if (depth > MAX_DEPTH) return [];
   return elements.flatMap((element, index): Span[] => {
     const fields = fieldsOf(element);
     const inner = listOf(fields.elements);
@@ -116,7 +116,7 @@ function flat(elements: readonly unknown[], reading: Reading, depth: number): Sp
     const lines =
       fields.type === 'rich_text_preformatted'
         ? [{ text: codeOf(inner, reading), code: true }]
-        : flat(inner, reading, depth + 1);
+        : flattenSpans(inner, reading, depth + 1);
     return index > 0 ? [{ text: '\n' }, ...lines] : lines;
   });
 }
@@ -143,20 +143,20 @@ function spansOf(element: unknown, reading: Reading): Span[] {
     case 'team':
       return text('@some-workspace');
     case 'emoji':
-      return text(emoji(fields));
+      return text(renderEmoji(fields));
     case 'date':
       return text(
-        dateText(fields.timestamp, textOf(fields.format) ?? '', textOf(fields.fallback) ?? ''),
+        formatDate(fields.timestamp, textOf(fields.format) ?? '', textOf(fields.fallback) ?? ''),
         url === undefined ? {} : { url },
       );
     case 'link':
       if (url !== undefined) return text(label, { url });
   }
-  return text(fields.type === 'text' && label !== '' ? label : wordsIn(element).join(' '));
+  return text(fields.type === 'text' && label !== '' ? label : textsIn(element).join(' '));
 }
 
 /** The character itself where Slack tells it, as for all but a workspace's own emoji. */
-function emoji({ name, unicode }: Fields): string {
+function renderEmoji({ name, unicode }: Fields): string {
   const codes = (textOf(unicode) ?? '').split('-');
   if (codes.every((code) => /^[0-9a-f]{2,6}$/i.test(code) && Number.parseInt(code, 16) <= 0x10ffff)) {
     return String.fromCodePoint(...codes.map((code) => Number.parseInt(code, 16)));

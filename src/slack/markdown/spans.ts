@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { stripInvisible } from '../visible.ts';
 
 /** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
 export interface Span {
@@ -14,8 +14,8 @@ export interface Span {
 }
 
 /** Line ends are `\n`; no control characters, and nothing else that shows nothing. */
-export function clean(text: string): string {
-  return visible(
+export function cleanText(text: string): string {
+  return stripInvisible(
     text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, ''),
   ).toWellFormed();
 }
@@ -30,7 +30,7 @@ export function withoutMention(spans: readonly Span[], userId?: string): readonl
       dropped = true;
     } else if (dropped) {
       dropped = false;
-      close(kept, span);
+      appendAfterMention(kept, span);
     } else {
       kept.push({ ...span });
     }
@@ -39,7 +39,7 @@ export function withoutMention(spans: readonly Span[], userId?: string): readonl
 }
 
 /** Puts `next` where a mention stood between it and what was kept. */
-function close(kept: Span[], next: Span) {
+function appendAfterMention(kept: Span[], next: Span) {
   const last = kept.at(-1);
   const before = last?.text ?? '';
   let { text } = next;

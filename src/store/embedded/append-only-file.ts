@@ -10,13 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { shellWord } from './data-dir.ts';
+import { quoteForShell } from './data-dir.ts';
 import { logEnd, logSince, RedisStartFailed, type ServerLog, type ServerPlace } from './redis-server.ts';
 
 /** Redis 7 keeps its data in files of this folder, which a manifest names; Redis 6.2 in one file beside it. */
-const FILES = 'appendonlydir';
+const APPEND_DIR = 'appendonlydir';
 const MANIFEST = 'appendonly.aof.manifest';
-const SINGLE = 'appendonly.aof';
+const SINGLE_FILE = 'appendonly.aof';
 
 /** Made once Redis has run: from then on, no data means lost data. */
 const MARKER = 'has-data';
@@ -33,28 +33,28 @@ const VERSION_LIMIT_MS = 5_000;
  * not see them, and removes what killed rewrites left behind. Returns what to call once the server answers: it logs
  * what Redis cut off.
  */
-export function readyData(program: string, place: ServerPlace, log: ServerLog): () => void {
+export function prepareData(program: string, place: ServerPlace, log: ServerLog): () => void {
   const { folder } = place;
-  const loss = lossOf(folder) ?? ageProblemOf(program, folder);
+  const loss = describeLoss(folder) ?? describeVersionProblem(program, folder);
   if (loss !== undefined) throw new RedisStartFailed(loss);
   const leftOvers = removeLeftOvers(folder);
   if (leftOvers.length > 0) log.info({ leftOvers }, 'removed what killed rewrites of Redis left behind');
   const sizes = sizesOf(folder);
   const logFrom = logEnd(place);
   return () => {
-    const cut = cutIn(logSince(place, logFrom));
-    if (cut !== undefined) {
-      const cutBytes = (sizes.get(cut.file) ?? cut.offset) - cut.offset;
+    const truncation = findTruncation(logSince(place, logFrom));
+    if (truncation !== undefined) {
+      const cutBytes = (sizes.get(truncation.file) ?? truncation.offset) - truncation.offset;
       log.warn(
-        { file: join(folder, cut.file), keptBytes: cut.offset, cutBytes },
+        { file: join(folder, truncation.file), keptBytes: truncation.offset, cutBytes },
         'Redis cut an unfinished end off its file. After a crash that is one write, never confirmed; if much is cut, the disk lost more',
       );
     }
-    markData(folder);
+    writeMarker(folder);
   };
 }
 
-function markData(folder: string): void {
+function writeMarker(folder: string): void {
   const marker = join(folder, MARKER);
   if (existsSync(marker)) return;
   try {
@@ -69,33 +69,33 @@ function markData(folder: string): void {
 
 /** Returns the names of what it removed. */
 function removeLeftOvers(folder: string): string[] {
-  return [folder, join(folder, FILES)].flatMap((place) => {
-    const names = namesIn(place).filter((name) => LEFT_OVER.test(name));
+  return [folder, join(folder, APPEND_DIR)].flatMap((place) => {
+    const names = listNames(place).filter((name) => LEFT_OVER.test(name));
     for (const name of names) rmSync(join(place, name), { force: true });
     return names;
   });
 }
 
 /** Returns what to tell the operator when files are gone that held data: Redis would start empty, without a word. */
-function lossOf(folder: string): string | undefined {
-  const start = startOf(folder);
-  const gone =
-    start === undefined
-      ? heldData(folder) && join(folder, FILES, MANIFEST)
-      : namedIn(start).find((file) => !existsSync(file));
-  if (!gone) return undefined;
+function describeLoss(folder: string): string | undefined {
+  const firstFile = firstFileOf(folder);
+  const missing =
+    firstFile === undefined
+      ? hadData(folder) && join(folder, APPEND_DIR, MANIFEST)
+      : dataFilesOf(firstFile).find((file) => !existsSync(file));
+  if (!missing) return undefined;
   return (
-    `Redis kept data in ${folder}, and ${gone} is gone. Nothing was changed or started.\n` +
-    `Put the files back from a copy, then start again. Or ${startingEmpty(folder)}`
+    `Redis kept data in ${folder}, and ${missing} is gone. Nothing was changed or started.\n` +
+    `Put the files back from a copy, then start again. Or ${startEmptyAdvice(folder)}`
   );
 }
 
-const startingEmpty = (folder: string) =>
-  `give up what was accepted, and start empty: mv ${shellWord(folder)} ${shellWord(`${folder}.lost`)}`;
+const startEmptyAdvice = (folder: string) =>
+  `give up what was accepted, and start empty: mv ${quoteForShell(folder)} ${quoteForShell(`${folder}.lost`)}`;
 
 /** Returns what to tell the operator when the server is older than the one that wrote the files: it would not see them. */
-function ageProblemOf(program: string, folder: string): string | undefined {
-  if (startOf(folder) !== join(folder, FILES, MANIFEST)) return undefined;
+function describeVersionProblem(program: string, folder: string): string | undefined {
+  if (firstFileOf(folder) !== join(folder, APPEND_DIR, MANIFEST)) return undefined;
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_LIMIT_MS });
   const [, version, major] = /\bv=((\d+)[\d.]*)/.exec(stdout ?? '') ?? [];
   if (major === undefined || Number(major) >= 7) return undefined;
@@ -109,27 +109,27 @@ function ageProblemOf(program: string, folder: string): string | undefined {
  * Returns what to tell the operator when the files are damaged, which the server's own checking tool decides. Nothing
  * when they are sound, or when there is no such tool.
  */
-export async function damageOf(program: string, folder: string): Promise<string | undefined> {
-  const start = startOf(folder);
-  if (start === undefined) return undefined;
+export async function describeDamage(program: string, folder: string): Promise<string | undefined> {
+  const firstFile = firstFileOf(folder);
+  if (firstFile === undefined) return undefined;
   const checker = checkerOf(program);
-  const { status, output } = await run(checker, [start]);
+  const { status, output } = await runTool(checker, [firstFile]);
   if (status !== 1) return undefined;
-  const [damage] = [...output.matchAll(ANALYZED)]
+  const [damage] = [...output.matchAll(ANALYZED_LINE)]
     .map(([, name = '', size, from, dropped]) => ({
-      file: join(dirname(start), basename(name)),
+      file: join(dirname(firstFile), basename(name)),
       ...{ size: Number(size), from: Number(from), dropped: Number(dropped) },
     }))
     .filter(({ dropped }) => dropped > 0);
   const copy = `${folder}.damaged`;
-  const copying = `Copy the folder:  cp -a ${shellWord(folder)} ${shellWord(copy)}`;
+  const copying = `Copy the folder:  cp -a ${quoteForShell(folder)} ${quoteForShell(copy)}`;
   // Only the end of the last file can be cut off.
-  if (damage === undefined || damage.file !== namedIn(start).at(-1)) {
+  if (damage === undefined || damage.file !== dataFilesOf(firstFile).at(-1)) {
     return [
-      `What Redis kept in ${folder} cannot be read: ${damage?.file ?? start} is damaged, or a newer Redis wrote it. Nothing was changed.`,
+      `What Redis kept in ${folder} cannot be read: ${damage?.file ?? firstFile} is damaged, or a newer Redis wrote it. Nothing was changed.`,
       `  1. ${copying}`,
       '  2. Start Docket with the Redis that wrote it, or put the folder back from an earlier copy.',
-      `     Or ${startingEmpty(folder)}`,
+      `     Or ${startEmptyAdvice(folder)}`,
     ].join('\n');
   }
   const { file, size, from, dropped } = damage;
@@ -138,45 +138,49 @@ export async function damageOf(program: string, folder: string): Promise<string 
     `What Redis kept in ${folder} is damaged: ${file}, at byte ${from} of ${size}. Nothing was changed.`,
     `  1. ${copying}`,
     `  2. Read what a repair drops, ${dropped} bytes, all from there to the end, what is sound among it too:`,
-    `     tail -c ${dropped} ${shellWord(copied)} | more`,
-    `  3. Repair, then start again:  ${shellWord(checker)} --fix ${shellWord(start)}`,
+    `     tail -c ${dropped} ${quoteForShell(copied)} | more`,
+    `  3. Repair, then start again:  ${quoteForShell(checker)} --fix ${quoteForShell(firstFile)}`,
     '     What was accepted after that place is forgotten. With an earlier copy of the folder, compare first.',
   ].join('\n');
 }
 
 /** One line of redis-check-aof for each file. */
-const ANALYZED = /^AOF analyzed: filename=(.+), size=(\d+), ok_up_to=(\d+), ok_up_to_line=\d+, diff=(\d+)$/gm;
+const ANALYZED_LINE =
+  /^AOF analyzed: filename=(.+), size=(\d+), ok_up_to=(\d+), ok_up_to_line=\d+, diff=(\d+)$/gm;
 
 /** What Redis cut off by itself while it loaded, from its log since it was started. */
-function cutIn(log: string): { file: string; offset: number } | undefined {
+function findTruncation(log: string): { file: string; offset: number } | undefined {
   const [, name, offset] = /Truncating the AOF (?:(\S+) )?at offset (\d+)/.exec(log) ?? [];
   if (offset === undefined) return undefined;
-  return { file: name === undefined ? SINGLE : join(FILES, basename(name)), offset: Number(offset) };
+  return {
+    file: name === undefined ? SINGLE_FILE : join(APPEND_DIR, basename(name)),
+    offset: Number(offset),
+  };
 }
 
 /** Sizes of the files that a start reads, by path below the folder. */
 function sizesOf(folder: string): Map<string, number> {
-  const start = startOf(folder);
-  const files = start === undefined ? [] : namedIn(start).filter((file) => existsSync(file));
+  const firstFile = firstFileOf(folder);
+  const files = firstFile === undefined ? [] : dataFilesOf(firstFile).filter((file) => existsSync(file));
   return new Map(files.map((file) => [file.slice(folder.length + 1), statSync(file).size]));
 }
 
 /** The file at which Redis begins to read. */
-function startOf(folder: string): string | undefined {
-  return [join(folder, FILES, MANIFEST), join(folder, SINGLE)].find((file) => existsSync(file));
+function firstFileOf(folder: string): string | undefined {
+  return [join(folder, APPEND_DIR, MANIFEST), join(folder, SINGLE_FILE)].find((file) => existsSync(file));
 }
 
 /** The files with data, the last one last. */
-function namedIn(start: string): string[] {
-  if (basename(start) === SINGLE) return [start];
-  const lines = readFileSync(start, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]$/gm);
-  return [...lines].map(([, name = '']) => join(dirname(start), basename(name)));
+function dataFilesOf(firstFile: string): string[] {
+  if (basename(firstFile) === SINGLE_FILE) return [firstFile];
+  const lines = readFileSync(firstFile, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]$/gm);
+  return [...lines].map(([, name = '']) => join(dirname(firstFile), basename(name)));
 }
 
-function heldData(folder: string): boolean {
+function hadData(folder: string): boolean {
   if (existsSync(join(folder, MARKER))) return true;
-  const written = namesIn(join(folder, FILES)).filter((name) => name.endsWith('.incr.aof'));
-  return written.some((name) => statSync(join(folder, FILES, name)).size > 0);
+  const written = listNames(join(folder, APPEND_DIR)).filter((name) => name.endsWith('.incr.aof'));
+  return written.some((name) => statSync(join(folder, APPEND_DIR, name)).size > 0);
 }
 
 /** The checking tool of the server in use, with its whole path where it lies beside it. */
@@ -191,7 +195,7 @@ function checkerOf(program: string): string {
   }
 }
 
-function run(program: string, args: string[]): Promise<{ status: unknown; output: string }> {
+function runTool(program: string, args: string[]): Promise<{ status: unknown; output: string }> {
   return new Promise((resolve) => {
     const options = { timeout: CHECK_LIMIT_MS, maxBuffer: 10_000_000, encoding: 'utf8' } as const;
     execFile(program, args, options, (error, stdout) =>
@@ -200,6 +204,6 @@ function run(program: string, args: string[]): Promise<{ status: unknown; output
   });
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }

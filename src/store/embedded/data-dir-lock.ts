@@ -15,7 +15,7 @@ export class DataDirInUse extends Error {
 }
 
 /** SQLite's result codes SQLITE_BUSY and SQLITE_LOCKED. */
-const TAKEN = [5, 6];
+const BUSY_CODES = [5, 6];
 
 /**
  * Makes this process the only one that works on `folder`, or throws `DataDirInUse`. Two that start at the same
@@ -25,8 +25,8 @@ const TAKEN = [5, 6];
  * SQLite's lock is the operating system's own lock on an open file: the kernel drops it with the process, also
  * after kill -9, keeps it while the process is frozen, and knows neither process numbers nor left-over files.
  */
-export async function lockDataDir(folder: string, dataDir: string, patienceMs: number): Promise<() => void> {
-  const endsAt = performance.now() + patienceMs;
+export async function lockDataDir(folder: string, dataDir: string, timeoutMs: number): Promise<() => void> {
+  const endsAt = performance.now() + timeoutMs;
   for (;;) {
     const release = tryLock(join(folder, 'docket.lock'));
     if (release) return release;
@@ -45,7 +45,7 @@ function tryLock(file: string): (() => void) | undefined {
   } catch (error) {
     if (database.isOpen) database.close();
     if (!(error instanceof Error && 'errcode' in error)) throw error;
-    if (TAKEN.includes(Number(error.errcode))) return undefined;
+    if (BUSY_CODES.includes(Number(error.errcode))) return undefined;
     throw new DataDirUnusable(
       `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
     );

@@ -20,7 +20,7 @@ export class DataDirUnusable extends Error {
 }
 
 /** With less room than this a disk counts as full: Redis ends when it cannot write. */
-const ROOM_BYTES = 1_000_000;
+const MIN_FREE_BYTES = 1_000_000;
 
 /** A socket's address holds 108 bytes with its end mark, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
@@ -41,7 +41,7 @@ export function freeBytes(folder: string): number {
  */
 export function prepareDataDir(dataDir: string, free: (folder: string) => number): ServerPlace {
   const given = resolve(dataDir);
-  const folder = usable(given, () => {
+  const folder = withDataDirErrors(given, () => {
     mkdirSync(given, { recursive: true, mode: 0o700 });
     // A folder of its own, since DATA_DIR may be one whose permissions are not ours to change.
     const own = join(realpathSync(given), 'redis');
@@ -51,7 +51,7 @@ export function prepareDataDir(dataDir: string, free: (folder: string) => number
     return own;
   });
   const room = free(folder);
-  if (room < ROOM_BYTES)
+  if (room < MIN_FREE_BYTES)
     throw new DataDirUnusable(
       `The disk of DATA_DIR ${given} is full: ${Math.floor(room / 1000)} kB are free. Make room, then start again.`,
     );
@@ -67,11 +67,15 @@ export function prepareDataDir(dataDir: string, free: (folder: string) => number
  * Returns what tells whether Redis could write if it were started: on a full disk it would end at each write. That
  * the disk is full is logged once, and once that it is not any more.
  */
-export function watchRoom(folder: string, free: (folder: string) => number, log: ServerLog): () => boolean {
+export function watchDiskSpace(
+  folder: string,
+  free: (folder: string) => number,
+  log: ServerLog,
+): () => boolean {
   let wasFull = false;
   return () => {
     const facts = { folder, freeBytes: free(folder) };
-    const isFull = facts.freeBytes < ROOM_BYTES;
+    const isFull = facts.freeBytes < MIN_FREE_BYTES;
     if (isFull && !wasFull)
       log.error(
         facts,
@@ -84,7 +88,7 @@ export function watchRoom(folder: string, free: (folder: string) => number, log:
 }
 
 /** A path as a shell takes it. */
-export function shellWord(path: string): string {
+export function quoteForShell(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
@@ -98,11 +102,13 @@ function checkAccess(folder: string): void {
   }
 }
 
-function usable<T>(dataDir: string, step: () => T): T {
+function withDataDirErrors<T>(dataDir: string, action: () => T): T {
   try {
-    return step();
+    return action();
   } catch (error) {
-    throw new DataDirUnusable(problemOf(dataDir, codeOf(error), pathOf(error) ?? dataDir), { cause: error });
+    throw new DataDirUnusable(describeProblem(dataDir, codeOf(error), pathOf(error) ?? dataDir), {
+      cause: error,
+    });
   }
 }
 
@@ -120,11 +126,11 @@ function codeOf(error: unknown): string | undefined {
 
 const pathOf = (error: unknown) => (error as NodeJS.ErrnoException).path;
 
-function problemOf(dataDir: string, code: string | undefined, path: string): string {
+function describeProblem(dataDir: string, code: string | undefined, path: string): string {
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return notOurs(dataDir, path);
+      return describePermissionProblem(dataDir, path);
     case 'EEXIST':
     case 'ENOTDIR':
       return `DATA_DIR ${dataDir} is a file, or lies below one. Set it to a folder.`;
@@ -139,13 +145,13 @@ function problemOf(dataDir: string, code: string | undefined, path: string): str
 }
 
 /** Names whose the folder is, or the file in it, or the folder in which it cannot be made. */
-function notOurs(dataDir: string, refused: string): string {
+function describePermissionProblem(dataDir: string, refused: string): string {
   const us = process.getuid?.();
   const { path, uid } = ownerOf(refused);
   const owner = uid === 0 ? 'root' : `uid ${uid}`;
-  const target = shellWord(dataDir);
+  const target = quoteForShell(dataDir);
   if (uid === us)
-    return `DATA_DIR ${dataDir} may not be written to: ${path} forbids it. Run: chmod -R u+rwX ${shellWord(path)}`;
+    return `DATA_DIR ${dataDir} may not be written to: ${path} forbids it. Run: chmod -R u+rwX ${quoteForShell(path)}`;
   const runs = `and Docket runs as uid ${us}`;
   if (path === dataDir)
     return `DATA_DIR ${dataDir} belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;

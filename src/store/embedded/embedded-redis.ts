@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { damageOf, readyData } from './append-only-file.ts';
-import { freeBytes, prepareDataDir, watchRoom } from './data-dir.ts';
+import { describeDamage, prepareData } from './append-only-file.ts';
+import { freeBytes, prepareDataDir, watchDiskSpace } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import {
-  ask,
   connectionEnd,
   endsWithin,
   findServer,
@@ -13,6 +12,7 @@ import {
   RedisStartFailed,
   type ServerLog,
   type ServerPlace,
+  sendCommand,
   spawnServer,
 } from './redis-server.ts';
 
@@ -23,7 +23,7 @@ interface EmbeddedRedisTiming {
   /** The longest to wait for the answer to one PING. */
   pingMs: number;
   /** Pause between two looks at a Redis that is starting or ending. */
-  lookMs: number;
+  checkIntervalMs: number;
   /** Pause before a dead Redis is started again: doubles up to the maximum, anew once it ran for `stableMs`. */
   restartMinMs: number;
   restartMaxMs: number;
@@ -31,18 +31,18 @@ interface EmbeddedRedisTiming {
   /** The longest an orderly shutdown may take before Redis is killed. Every answered write is on disk by then. */
   stopLimitMs: number;
   /** How long a lock on the data folder that somebody holds is asked for. */
-  lockPatienceMs: number;
+  lockTimeoutMs: number;
 }
 
 const defaultTiming: EmbeddedRedisTiming = {
   startLimitMs: 10_000,
   pingMs: 1_000,
-  lookMs: 10,
+  checkIntervalMs: 10,
   restartMinMs: 50,
   restartMaxMs: 5_000,
   stableMs: 60_000,
   stopLimitMs: 3_000,
-  lockPatienceMs: 500,
+  lockTimeoutMs: 500,
 };
 
 interface EmbeddedRedisOptions {
@@ -82,18 +82,18 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const program = findServer(options.searchPath);
   const free = options.free ?? freeBytes;
   const place = prepareDataDir(options.dataDir, free);
-  const release = await lockDataDir(place.folder, options.dataDir, timing.lockPatienceMs);
+  const release = await lockDataDir(place.folder, options.dataDir, timing.lockTimeoutMs);
   try {
-    const keeper = new Keeper({ place, program, timing, log: options.log, release, free });
-    await keeper.start();
-    return keeper;
+    const supervisor = new Supervisor({ place, program, timing, log: options.log, release, free });
+    await supervisor.start();
+    return supervisor;
   } catch (error) {
     release();
     throw error;
   }
 }
 
-interface KeeperParts {
+interface SupervisorParts {
   place: ServerPlace;
   program: string;
   timing: EmbeddedRedisTiming;
@@ -103,32 +103,32 @@ interface KeeperParts {
 }
 
 /** Holds the lock of the data folder and brings Redis up again whenever it ends. */
-class Keeper implements EmbeddedRedis {
+class Supervisor implements EmbeddedRedis {
   readonly socketPath: string;
   readonly #place: ServerPlace;
   readonly #program: string;
   readonly #timing: EmbeddedRedisTiming;
   readonly #log: ServerLog;
   readonly #release: () => void;
-  readonly #hasRoom: () => boolean;
+  readonly #hasDiskSpace: () => boolean;
   readonly #stopping = new AbortController();
   readonly #listeners: ((reason: string) => void)[] = [];
   #server: Server | undefined;
   #watch: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: SupervisorParts) {
     this.socketPath = parts.place.socketPath;
     this.#place = parts.place;
     this.#program = parts.program;
     this.#timing = parts.timing;
     this.#log = parts.log;
     this.#release = parts.release;
-    this.#hasRoom = watchRoom(parts.place.folder, parts.free, parts.log);
+    this.#hasDiskSpace = watchDiskSpace(parts.place.folder, parts.free, parts.log);
   }
 
   async start(): Promise<void> {
-    this.#watch = this.#keepUp(await this.#bringUp());
+    this.#watch = this.#supervise(await this.#adoptOrSpawn());
   }
 
   pid(): number | undefined {
@@ -146,12 +146,12 @@ class Keeper implements EmbeddedRedis {
 
   async #stop(): Promise<void> {
     this.#stopping.abort();
-    if (this.#server) await this.#end(this.#server);
+    if (this.#server) await this.#shutDown(this.#server);
     await this.#watch;
     this.#release();
   }
 
-  async #keepUp(first: Server): Promise<void> {
+  async #supervise(first: Server): Promise<void> {
     let server = first;
     let pauseMs = this.#timing.restartMinMs;
     for (;;) {
@@ -160,7 +160,7 @@ class Keeper implements EmbeddedRedis {
       if (this.#stopping.signal.aborted) return;
       const said = logTail(this.#place);
       this.#log.warn({ pid: server.pid, reason, said }, 'Redis ended by itself and is started again');
-      this.#tell(reason);
+      this.#notifyExit(reason);
       if (performance.now() - upSince >= this.#timing.stableMs) pauseMs = this.#timing.restartMinMs;
 
       let next: Server | undefined;
@@ -168,25 +168,25 @@ class Keeper implements EmbeddedRedis {
         await this.#pause(pauseMs);
         if (this.#stopping.signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, this.#timing.restartMaxMs);
-        if (!this.#hasRoom()) continue;
-        next = await this.#bringUp().catch((error: unknown) => {
+        if (!this.#hasDiskSpace()) continue;
+        next = await this.#adoptOrSpawn().catch((error: unknown) => {
           if (this.#stopping.signal.aborted) return undefined;
           this.#log.error({ err: error }, 'Redis could not be started again');
-          this.#tell(String(error));
+          this.#notifyExit(String(error));
           return undefined;
         });
       }
       server = next;
       // Stopped while it came up: nobody else knows of it.
-      if (this.#stopping.signal.aborted) await this.#end(server);
+      if (this.#stopping.signal.aborted) await this.#shutDown(server);
     }
   }
 
-  #tell(reason: string): void {
+  #notifyExit(reason: string): void {
     for (const listener of this.#listeners) listener(reason);
   }
 
-  async #bringUp(): Promise<Server> {
+  async #adoptOrSpawn(): Promise<Server> {
     return (await this.#adopt()) ?? (await this.#spawn());
   }
 
@@ -195,7 +195,7 @@ class Keeper implements EmbeddedRedis {
     const state = await this.#untilReady(() => true);
     const pid = leftoverPid(this.#place);
     if (state === 'ready') {
-      this.#server = { pid, ended: this.#endOfAdopted(pid) };
+      this.#server = { pid, ended: this.#waitForAdoptedExit(pid) };
       this.#log.info({ pid, socketPath: this.socketPath }, 'Found Redis running and use it');
       return this.#server;
     }
@@ -206,13 +206,13 @@ class Keeper implements EmbeddedRedis {
       );
     }
     // It lives without its socket: still starting, ending, or somebody removed the file.
-    if (pid !== undefined) await this.#end({ pid, ended: this.#endOfAdopted(pid) });
+    if (pid !== undefined) await this.#shutDown({ pid, ended: this.#waitForAdoptedExit(pid) });
     return undefined;
   }
 
   async #spawn(): Promise<Server> {
     const startedAt = performance.now();
-    const confirmed = readyData(this.#program, this.#place, this.#log);
+    const reportTruncation = prepareData(this.#program, this.#place, this.#log);
     const child = spawnServer(this.#program, this.#place);
     let reason: string | undefined;
     const ended = new Promise<string>((resolve) => {
@@ -229,7 +229,7 @@ class Keeper implements EmbeddedRedis {
     if (state === 'ready') {
       const ms = Math.round(performance.now() - startedAt);
       this.#log.info({ pid: child.pid, socketPath: this.socketPath, ms }, 'Started Redis');
-      confirmed();
+      reportTruncation();
       return server;
     }
     if (state === 'silent') child.kill('SIGKILL');
@@ -237,7 +237,7 @@ class Keeper implements EmbeddedRedis {
     const problem =
       state === 'silent'
         ? `Redis (${this.#program}) did not answer in time.`
-        : ((await damageOf(this.#program, this.#place.folder)) ??
+        : ((await describeDamage(this.#program, this.#place.folder)) ??
           `Redis (${this.#program}) ended at once (${end}).`);
     throw new RedisStartFailed(
       `${problem}\nIt said last, in ${this.#place.logFile}:\n${logTail(this.#place)}`,
@@ -245,41 +245,41 @@ class Keeper implements EmbeddedRedis {
   }
 
   /** Asks until the server answers, is gone, or was silent for too long. */
-  async #untilReady(isGone: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
-    const { startLimitMs, pingMs, lookMs } = this.#timing;
+  async #untilReady(hasExited: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
+    const { startLimitMs, pingMs, checkIntervalMs } = this.#timing;
     let endsAt = performance.now() + startLimitMs;
     for (;;) {
-      const wasGone = isGone();
-      const answer = await ask(this.socketPath, 'PING', pingMs);
+      const hadExited = hasExited();
+      const answer = await sendCommand(this.socketPath, 'PING', pingMs);
       if (answer.is === 'reply' && answer.text === '+PONG') return 'ready';
       if (answer.is === 'reply') endsAt = performance.now() + startLimitMs;
-      if (answer.is === 'absent' && wasGone) return 'gone';
+      if (answer.is === 'absent' && hadExited) return 'gone';
       if (performance.now() >= endsAt || this.#stopping.signal.aborted) return 'silent';
-      await sleep(lookMs);
+      await sleep(checkIntervalMs);
     }
   }
 
   /** We are not its parent: the end of a connection tells, and the process decides, since connections end alone too. */
-  async #endOfAdopted(pid: number | undefined): Promise<string> {
+  async #waitForAdoptedExit(pid: number | undefined): Promise<string> {
     for (;;) {
       await connectionEnd(this.socketPath);
       const lives =
         pid === undefined
-          ? (await ask(this.socketPath, 'PING', this.#timing.pingMs)).is !== 'absent'
+          ? (await sendCommand(this.socketPath, 'PING', this.#timing.pingMs)).is !== 'absent'
           : isOurServer(pid, this.#place);
       if (!lives) return 'unknown: it was started by an earlier Docket';
-      await sleep(this.#timing.lookMs, undefined, { ref: false });
+      await sleep(this.#timing.checkIntervalMs, undefined, { ref: false });
     }
   }
 
-  async #end(server: Server): Promise<void> {
+  async #shutDown(server: Server): Promise<void> {
     const { stopLimitMs } = this.#timing;
-    const asked = ask(this.socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
+    const shutdownSent = sendCommand(this.socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
       // Nobody listens, or it refuses: the signal asks for the same.
       if (answer.is !== 'silent') this.#signal(server, 'SIGTERM');
     });
     if (await endsWithin(server, stopLimitMs)) return;
-    await asked;
+    await shutdownSent;
     this.#signal(server, 'SIGKILL');
     if (await endsWithin(server, stopLimitMs)) return;
     this.#log.error({ pid: server.pid }, 'Redis does not end, not even when killed');

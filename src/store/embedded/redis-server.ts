@@ -47,7 +47,7 @@ export interface ServerPlace {
 }
 
 /** `silent`: somebody accepts connections (so it lives) but did not answer in time. `absent`: nobody listens. */
-export type Answer = { is: 'reply'; text: string } | { is: 'silent' } | { is: 'absent' };
+export type CommandResult = { is: 'reply'; text: string } | { is: 'silent' } | { is: 'absent' };
 
 /** A log is put aside when a server starts and it is larger than this; one older log is kept. */
 const MAX_LOG_BYTES = 1_000_000;
@@ -116,26 +116,30 @@ function argumentsFor(place: ServerPlace): string[] {
 }
 
 /** Sends one command over a connection of its own; the reply is its first line. */
-export function ask(socketPath: string, command: string, timeLimitMs: number): Promise<Answer> {
+export function sendCommand(
+  socketPath: string,
+  command: string,
+  timeLimitMs: number,
+): Promise<CommandResult> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(socketPath, () => socket.write(`${command}\r\n`));
-    const settle = (answer: Answer) => {
+    const finish = (answer: CommandResult) => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
     };
-    const timer = setTimeout(() => settle({ is: 'silent' }), timeLimitMs);
+    const timer = setTimeout(() => finish({ is: 'silent' }), timeLimitMs);
     socket.setEncoding('latin1').on('data', (part: string) => {
       text += part;
       const lineEnd = text.indexOf('\r\n');
-      if (lineEnd >= 0) settle({ is: 'reply', text: text.slice(0, lineEnd) });
+      if (lineEnd >= 0) finish({ is: 'reply', text: text.slice(0, lineEnd) });
     });
     // EAGAIN is a full backlog: a server is there and takes no connections.
     socket.on('error', (error) =>
-      settle({ is: 'code' in error && error.code === 'EAGAIN' ? 'silent' : 'absent' }),
+      finish({ is: 'code' in error && error.code === 'EAGAIN' ? 'silent' : 'absent' }),
     );
-    socket.on('close', () => settle({ is: 'absent' }));
+    socket.on('close', () => finish({ is: 'absent' }));
   });
 }
 
@@ -152,7 +156,7 @@ export function connectionEnd(socketPath: string): Promise<void> {
 
 /** The number of the server's process that was started in this folder, if it lives. */
 export function leftoverPid(place: ServerPlace): number | undefined {
-  const pid = Number.parseInt(readIfThere(place.pidFile), 10);
+  const pid = Number.parseInt(readIfExists(place.pidFile), 10);
   return pid > 0 && isOurServer(pid, place) ? pid : undefined;
 }
 
@@ -182,7 +186,7 @@ export async function endsWithin(server: { ended: Promise<string> }, limitMs: nu
 
 /** The last lines of the server's log, for messages to people. */
 export function logTail(place: ServerPlace): string {
-  return readIfThere(place.logFile).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+  return readIfExists(place.logFile).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
 }
 
 /** Where the server's log ends now. */
@@ -192,7 +196,7 @@ export function logEnd(place: ServerPlace): number {
 
 /** What the server wrote since the log ended at `from`; all of it where the log was put aside meanwhile. */
 export function logSince(place: ServerPlace, from: number): string {
-  const bytes = Buffer.from(readIfThere(place.logFile));
+  const bytes = Buffer.from(readIfExists(place.logFile));
   return bytes.subarray(from <= bytes.length && from <= MAX_LOG_BYTES ? from : 0).toString();
 }
 
@@ -200,7 +204,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function readIfThere(file: string): string {
+function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -12,14 +12,14 @@ export function serverOf(address: RedisAddress) {
     host: url.hostname.replace(/^\[|\]$/g, '') || 'localhost',
     port: Number(url.port || 6379),
     db: Number(url.pathname.slice(1)),
-    ...(url.username !== '' && { username: decoded(url.username) }),
-    ...(url.password !== '' && { password: decoded(url.password) }),
+    ...(url.username !== '' && { username: decodeCredential(url.username) }),
+    ...(url.password !== '' && { password: decodeCredential(url.password) }),
     ...(url.protocol === 'rediss:' && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
   };
 }
 
 /** Returns a name or a password of an address as it is meant; as it is written where a `%` in it encodes nothing. */
-export function decoded(text: string): string {
+export function decodeCredential(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -4,8 +4,8 @@ import { within } from '../../runtime/within.ts';
 import { type RedisAddress, serverOf } from './address.ts';
 import { infoFields } from './primary-connector.ts';
 import {
+  embeddedRedisDown,
   noTls,
-  ownIsAway,
   problemOfError,
   problemsOf,
   type RedisFacts,
@@ -33,25 +33,25 @@ export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]>
     await within(2 * ANSWER_MS, redis.connect());
     // Such as that of SELECT, with which ioredis goes on.
     if (errors[0]) throw errors[0];
-    return problemsOf(await within(ANSWER_MS, factsOf(redis)));
+    return problemsOf(await within(ANSWER_MS, loadFacts(redis)));
   } catch (error) {
-    if ('socketPath' in address) return [ownIsAway];
+    if ('socketPath' in address) return [embeddedRedisDown];
     const tls = 'tls' in server;
     const problem = problemOfError(errors[0] ?? error, tls);
     // To a greeting of TLS, a plain Redis answers nothing at all.
-    if (tls && problem.kind === 'unreachable' && (await answersPlainly(server))) return [noTls];
+    if (tls && problem.kind === 'unreachable' && (await answersWithoutTls(server))) return [noTls];
     return [problem];
   } finally {
     redis.disconnect();
   }
 }
 
-async function factsOf(redis: Redis): Promise<RedisFacts> {
+async function loadFacts(redis: Redis): Promise<RedisFacts> {
   const [info, policy, appendonly, save] = await Promise.all([
-    unlessForbidden(redis.info()),
-    setting(redis, 'maxmemory-policy'),
-    setting(redis, 'appendonly'),
-    setting(redis, 'save'),
+    undefinedIfForbidden(redis.info()),
+    readSetting(redis, 'maxmemory-policy'),
+    readSetting(redis, 'appendonly'),
+    readSetting(redis, 'save'),
   ]);
   const known = policy !== undefined && appendonly !== undefined && save !== undefined;
   return {
@@ -60,12 +60,12 @@ async function factsOf(redis: Redis): Promise<RedisFacts> {
   };
 }
 
-async function setting(redis: Redis, name: string): Promise<string | undefined> {
-  const answer = await unlessForbidden(redis.config('GET', name));
+async function readSetting(redis: Redis, name: string): Promise<string | undefined> {
+  const answer = await undefinedIfForbidden(redis.config('GET', name));
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
 }
 
-async function unlessForbidden<T>(answer: Promise<T>): Promise<T | undefined> {
+async function undefinedIfForbidden<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
@@ -75,7 +75,7 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** Whether something answers as Redis does, without TLS. No secret is sent. */
-function answersPlainly({ host = '', port = 0 }: { host?: string; port?: number }): Promise<boolean> {
+function answersWithoutTls({ host = '', port = 0 }: { host?: string; port?: number }): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
     const answer = (plainly: boolean) => {

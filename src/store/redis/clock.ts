@@ -5,7 +5,7 @@ export interface Clock {
   /** Epoch milliseconds; the machine's own until Redis has been asked. */
   now(): number;
   /** Asks Redis now and every so often, unless it does already. Resolves when it has answered for the first time. */
-  follow(redis: Redis): Promise<void>;
+  startSync(redis: Redis): Promise<void>;
   stop(): void;
 }
 
@@ -16,16 +16,16 @@ export interface ClockParts {
 }
 
 /** How soon it is asked again before it has answered once without delay. */
-const SOON_MS = 100;
+const RETRY_MS = 100;
 
 /** An answer that took longer says too little of what time it is; most of it the question may have waited for Redis. */
 const SLOW_MS = 500;
 
 export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Clock {
-  let aheadMs: number | undefined;
+  let offsetMs: number | undefined;
   let isExact = false;
   let timer: NodeJS.Timeout | undefined;
-  let following: Promise<void> | undefined;
+  let syncing: Promise<void> | undefined;
   let stopped = false;
 
   async function ask(redis: Redis) {
@@ -35,27 +35,27 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
     const isSlow = answeredMs - askedMs > SLOW_MS;
     if (isSlow && isExact) return;
     // Never ahead: what people wait for would count as over.
-    aheadMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
+    offsetMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
     isExact = !isSlow;
   }
 
-  function begin(redis: Redis): Promise<void> {
+  function start(redis: Redis): Promise<void> {
     return new Promise((resolve) => {
-      const again = async () => {
+      const tick = async () => {
         // Redis is away: the time goes on from its last answer.
         await ask(redis).then(resolve, () => {});
-        const pauseMs = isExact ? everyMs : Math.min(SOON_MS, everyMs);
-        if (!stopped) timer = setTimeout(again, pauseMs);
+        const pauseMs = isExact ? everyMs : Math.min(RETRY_MS, everyMs);
+        if (!stopped) timer = setTimeout(tick, pauseMs);
       };
-      void again();
+      void tick();
     });
   }
 
   return {
-    now: () => (aheadMs === undefined ? machineMs() : Math.round(monotonicMs() + aheadMs)),
-    follow(redis) {
-      following ??= begin(redis);
-      return following;
+    now: () => (offsetMs === undefined ? machineMs() : Math.round(monotonicMs() + offsetMs)),
+    startSync(redis) {
+      syncing ??= start(redis);
+      return syncing;
     },
     stop() {
       stopped = true;

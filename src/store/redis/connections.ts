@@ -69,17 +69,17 @@ function connect(address: RedisAddress, onError: OnConnectionError, options: Con
     reconnectOnError: (error: Error) => (NOT_PRIMARY.test(error.message) ? 1 : false),
   });
   redis.on('error', onError);
-  return inItsDatabase(redis);
+  return reconnectOnSelectError(redis);
 }
 
 /** When SELECT fails, ioredis goes on in database 0, where another Docket's data may be. This one never gets ready then. */
-function inItsDatabase(redis: Redis): Redis {
+function reconnectOnSelectError(redis: Redis): Redis {
   redis.on('error', (error) => {
     if (isSelectError(error)) redis.disconnect(true);
   });
   // BullMQ makes its blocking connections this way, with the options alone.
   const duplicate = redis.duplicate.bind(redis);
-  redis.duplicate = (override) => inItsDatabase(duplicate(override));
+  redis.duplicate = (override) => reconnectOnSelectError(duplicate(override));
   return redis;
 }
 

@@ -20,7 +20,7 @@ export interface RedisProblem {
     | 'volatile-unknown';
   text: string;
   /** Whether Docket does not start with it: it will not pass by itself. */
-  ends: boolean;
+  fatal: boolean;
   /** What REDIS_ALLOW names to go on all the same. */
   allowance?: 'eviction' | 'volatile';
 }
@@ -33,7 +33,7 @@ export interface RedisFacts {
   config: { policy: string; appendonly: string; save: string } | undefined;
 }
 
-const OLDEST = [6, 2] as const;
+const MIN_VERSION = [6, 2] as const;
 
 /** Returns what is wrong with a Redis that answers. */
 export function problemsOf({ info, config }: RedisFacts): RedisProblem[] {
@@ -49,14 +49,15 @@ export function problemsOf({ info, config }: RedisFacts): RedisProblem[] {
 
 function versionProblems(version = ''): RedisProblem[] {
   const [major = 0, minor = 0] = version.split('.', 2).map(Number);
-  if (!(major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) || version === '') return [];
-  const text = `Redis ${shown(version)} is too old. Docket needs Redis ${OLDEST.join('.')} or newer, or Valkey.`;
-  return [{ kind: 'too-old', ends: true, text }];
+  if (!(major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1])) || version === '')
+    return [];
+  const text = `Redis ${sanitize(version)} is too old. Docket needs Redis ${MIN_VERSION.join('.')} or newer, or Valkey.`;
+  return [{ kind: 'too-old', fatal: true, text }];
 }
 
 const infoForbidden: RedisProblem = {
   kind: 'info-forbidden',
-  ends: false,
+  fatal: false,
   text:
     'Redis does not let Docket use INFO, so delayed work begins at whole seconds only. Allow it with ' +
     '"ACL SETUSER <name> +info", and restart Docket.',
@@ -64,7 +65,7 @@ const infoForbidden: RedisProblem = {
 
 const readOnly: RedisProblem = {
   kind: 'read-only',
-  ends: false,
+  fatal: false,
   text:
     'Redis is a read-only replica: nothing can be kept, and every request is refused. Lead REDIS_URL to the primary; ' +
     'Docket goes on by itself then.',
@@ -76,13 +77,13 @@ function evictionProblems(policy: string | undefined, ends: boolean): RedisProbl
   if (policy === undefined || policy === '') {
     const text =
       'Redis does not let Docket see whether it drops keys when it is full. Check that its maxmemory-policy is noeviction.';
-    return [{ kind: 'eviction-unknown', ends: false, allowance, text }];
+    return [{ kind: 'eviction-unknown', fatal: false, allowance, text }];
   }
   const text =
-    `Redis drops keys when it is full (maxmemory-policy ${shown(policy)}): work that was accepted would be lost or ` +
+    `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): work that was accepted would be lost or ` +
     'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
     'REDIS_ALLOW=eviction Docket starts all the same.';
-  return [{ kind: 'eviction', ends, allowance, text }];
+  return [{ kind: 'eviction', fatal: ends, allowance, text }];
 }
 
 const appendFix =
@@ -95,20 +96,20 @@ function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProb
   if (config === undefined) {
     const text =
       'Redis does not let Docket see whether it keeps its data on disk. Check that appendonly is yes there.';
-    return [{ kind: 'volatile-unknown', ends: false, allowance, text }];
+    return [{ kind: 'volatile-unknown', fatal: false, allowance, text }];
   }
   if (config.save.trim() === '') {
     const text = `Redis keeps nothing on disk: when it restarts, work that was accepted is lost or done twice. ${appendFix}`;
-    return [{ kind: 'volatile', ends: true, allowance, text }];
+    return [{ kind: 'volatile', fatal: true, allowance, text }];
   }
   const text =
     'Redis keeps snapshots only: when it crashes, work that was accepted since the last one is lost or done twice. ' +
     'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too.';
-  return [{ kind: 'snapshots', ends: false, allowance, text }];
+  return [{ kind: 'snapshots', fatal: false, allowance, text }];
 }
 
 /** Words of a server's, in a sentence of ours. */
-const shown = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
+const sanitize = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
 
 /** Returns what an error of a new connection says of Redis. `tls`: whether the address asks for it. */
 export function problemOfError(error: unknown, tls: boolean): RedisProblem {
@@ -116,7 +117,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   if (command === 'select')
     return {
       kind: 'database',
-      ends: true,
+      fatal: true,
       text:
         'Redis does not have the database that REDIS_URL names at its end. Name one that it has (0 to 15, unless ' +
         'its setting "databases" says otherwise; in a cluster 0 only).',
@@ -124,7 +125,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   if (/^(WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/.test(message))
     return {
       kind: 'password',
-      ends: true,
+      fatal: true,
       text:
         'Redis rejects the name or the password in REDIS_URL, or wants one. Copy them again; in them, / # ? @ are ' +
         'written %2F %23 %3F %40.',
@@ -132,9 +133,9 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   if (certificateCode.test(code))
     return {
       kind: 'certificate',
-      ends: true,
+      fatal: true,
       text:
-        `The certificate of Redis is not trusted (${shown(code)}). Set REDIS_CA to the PEM file of the authority that ` +
+        `The certificate of Redis is not trusted (${sanitize(code)}). Set REDIS_CA to the PEM file of the authority that ` +
         'signed it, and name Redis in REDIS_URL as the certificate does.',
     };
   if (noTlsCode.test(code)) return tls ? noTls : notRedis;
@@ -143,10 +144,10 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   const late = error instanceof TimeLimitError;
   const closed = (code === '' && !late) || code === 'ECONNRESET' || code === 'EPIPE';
   const hint = closed && !tls ? ' If it expects TLS, write rediss://.' : '';
-  const why = closed ? 'it ends the connection' : late ? 'it does not answer' : shown(code);
+  const why = closed ? 'it ends the connection' : late ? 'it does not answer' : sanitize(code);
   return {
     kind: 'unreachable',
-    ends: false,
+    fatal: false,
     text: `Redis cannot be reached (${why}). Check that it runs and that REDIS_URL leads to it; Docket goes on by itself then.${hint}`,
   };
 }
@@ -157,22 +158,22 @@ const noTlsCode = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_RE
 /** A plain Redis answered where the address asks for TLS. */
 export const noTls: RedisProblem = {
   kind: 'no-tls',
-  ends: true,
+  fatal: true,
   text:
     'What answers at REDIS_URL speaks no TLS. Switch TLS on there, or write redis:// instead of rediss://, with ' +
     'REDIS_ALLOW=plaintext when it is on another machine.',
 };
 
 /** Nobody answers at the socket of the Redis that Docket keeps itself. */
-export const ownIsAway: RedisProblem = {
+export const embeddedRedisDown: RedisProblem = {
   kind: 'unreachable',
-  ends: false,
+  fatal: false,
   text: "Docket's own Redis does not answer. It is started again by itself; the log says why it ended.",
 };
 
 const notRedis: RedisProblem = {
   kind: 'not-redis',
-  ends: true,
+  fatal: true,
   text: 'What answers at REDIS_URL is no Redis. Check its host and port.',
 };
 

@@ -43,7 +43,7 @@ export interface RedisWatchParts {
 const PONG_MS = 1000;
 
 /** What passes by itself, or may well be as it should, is nothing that an operator has to act on. */
-const mild: RedisProblem['kind'][] = [
+const WARN_KINDS: RedisProblem['kind'][] = [
   'unreachable',
   'snapshots',
   'info-forbidden',
@@ -51,7 +51,7 @@ const mild: RedisProblem['kind'][] = [
   'volatile-unknown',
 ];
 
-interface Watched {
+interface WatchedConnection {
   connection: Redis;
   answeredAtMs: number;
   answers: boolean;
@@ -61,18 +61,18 @@ interface Watched {
 
 export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   const { address, allow, timing, monotonicMs, log } = parts;
-  const watched: Watched[] = [];
+  const watched: WatchedConnection[] = [];
   const listeners: ((problems: readonly RedisProblem[]) => void)[] = [];
   let problems: readonly RedisProblem[] = [];
   let checkedAtMs = Number.NEGATIVE_INFINITY;
-  let sound = true;
+  let healthy = true;
   let stuck = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
 
-  async function ping(one: Watched) {
+  async function ping(one: WatchedConnection) {
     one.answers = false;
     if (one.connection.status !== 'ready' || one.pinging) return;
     one.pinging = true;
@@ -90,12 +90,12 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   }
 
   async function check() {
-    accept(await checkRedis(address));
+    updateProblems(await checkRedis(address));
     for (const listener of listeners) listener(problems);
   }
 
   /** Keeps what counts of what was found. */
-  function accept(found: readonly RedisProblem[]) {
+  function updateProblems(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
     // Of one that is away nothing new is known of its settings.
     const away = found.some(({ kind }) => kind === 'unreachable');
@@ -108,18 +108,18 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   function report(before: readonly RedisProblem[], now: readonly RedisProblem[]) {
     for (const { kind, text } of now) {
       if (before.some((one) => one.kind === kind)) continue;
-      log[mild.includes(kind) ? 'warn' : 'error']({ problem: kind }, text);
+      log[WARN_KINDS.includes(kind) ? 'warn' : 'error']({ problem: kind }, text);
     }
     for (const { kind } of before)
       if (!now.some((one) => one.kind === kind)) log.info({ problem: kind }, 'a problem of Redis is over');
   }
 
-  async function round() {
+  async function checkConnections() {
     await Promise.all(watched.map(ping));
-    const wasSound = sound;
-    sound = watched.every(({ answers }) => answers);
+    const wasHealthy = healthy;
+    healthy = watched.every(({ answers }) => answers);
     const sinceCheckMs = monotonicMs() - checkedAtMs;
-    if (sound !== wasSound || !sound || sinceCheckMs >= timing.redisCheckMs) await check();
+    if (healthy !== wasHealthy || !healthy || sinceCheckMs >= timing.redisCheckMs) await check();
     const lost = watched.some(({ answeredAtMs }) => monotonicMs() - answeredAtMs >= timing.redisLostMs);
     const works = problems.every(
       ({ kind, allowance }) => allowance !== undefined || kind === 'info-forbidden',
@@ -128,20 +128,22 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
     stuck = lost && works;
   }
 
-  async function rounds() {
-    await round().catch((error: unknown) => log.error({ err: error }, 'Redis could not be checked'));
-    if (!stopped) timer = setTimeout(rounds, timing.redisPingMs);
+  async function checkLoop() {
+    await checkConnections().catch((error: unknown) =>
+      log.error({ err: error }, 'Redis could not be checked'),
+    );
+    if (!stopped) timer = setTimeout(checkLoop, timing.redisPingMs);
   }
 
   return {
     async start() {
       const found = await checkRedis(address);
-      const ending = found.filter((problem) => problem.ends && !isAllowed(problem));
+      const ending = found.filter((problem) => problem.fatal && !isAllowed(problem));
       if (ending.length > 0) throw new RedisUnfit(ending);
-      accept(found);
+      updateProblems(found);
       const allowed = found.filter(isAllowed).map(({ kind }) => kind);
       if (allowed.length > 0) log.warn({ problems: allowed }, 'goes on with what REDIS_ALLOW names');
-      timer = setTimeout(rounds, timing.redisPingMs);
+      timer = setTimeout(checkLoop, timing.redisPingMs);
     },
     stop() {
       stopped = true;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAgentWords } from '../../../src/commands/agent/args.ts';
+import { readAgentArgs } from '../../../src/commands/agent/args.ts';
 import { message } from '../../../src/slack/blocks.ts';
 
 const said = (text: string) => {
-  const words = readAgentWords(text);
+  const words = readAgentArgs(text);
   return words.kind === 'unclear' ? message([words.message]).text : words;
 };
 

@@ -19,7 +19,7 @@ function click(name: Name, run: string, caller = aCaller(), about: string[] = []
   return button.run({ v: 1, run, about, attempt }, caller, world.tools);
 }
 const text = (told: Message | undefined) => told?.text;
-const clicksOf = async (thread: ThreadRun) => (await world.heard(thread)) ?? [];
+const clicksOf = async (thread: ThreadRun) => (await world.inbox(thread)) ?? [];
 const again = (requestId: string) => aCaller({ requestId });
 const GOES = 'It goes to the agent.';
 const ALWAYS = 'It goes to the agent, and so do your later replies here';

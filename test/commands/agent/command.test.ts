@@ -21,7 +21,7 @@ onFreshWorlds(
     world = fresh;
     redis = on;
   },
-  { projects: [acme], replies: 'mention' },
+  { projects: [acme], replyMode: 'mention' },
 );
 
 const type = (text: string, caller = aCaller()) => agentCommand.run(text, caller, world.tools);
@@ -143,7 +143,7 @@ describe('the project', () => {
     expect((await type('list --project Acme'))?.text).toMatch(/^acme\/docs/);
     expect((await type('list --project gamma'))?.text).toMatch(/^There is no project gamma/);
     expect((await type('stop --project beta'))?.text).toMatch(/^No agent job that you can see/);
-    expect(await world.heard(thread)).toEqual([]);
+    expect(await world.inbox(thread)).toEqual([]);
   });
 });
 

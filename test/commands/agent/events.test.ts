@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHeard, type HeardParts } from '../../../src/commands/agent/events.ts';
+import { createMessageEventHandler, type MessageEventParts } from '../../../src/commands/agent/events.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
@@ -24,20 +24,21 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
-function heardWith(changes: Partial<HeardParts> = {}) {
-  return createHeard({
+function heardWith(changes: Partial<MessageEventParts> = {}) {
+  return createMessageEventHandler({
     threads: world.threads,
     runs: world.runs,
     wake: async ({ id }) => void world.woken.push(id),
     identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
     projects: [aProject({ projectId: 'prj_1' })],
-    replies: 'all',
+    replyMode: 'all',
     now: () => NOW_MS,
     log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
     ...changes,
   });
 }
-const hear = (event: object, parts?: Partial<HeardParts>) => heardWith(parts)(event, { team_id: 'T0ACME' });
+const hear = (event: object, parts?: Partial<MessageEventParts>) =>
+  heardWith(parts)(event, { team_id: 'T0ACME' });
 
 const aMessage = (changes: object = {}) => ({
   type: 'message',
@@ -67,7 +68,7 @@ describe('in a followed thread', () => {
   test('a reply is kept for its run, as small as can be, which is looked at at once', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply({ blocks: [], client_msg_id: 'x', reactions: [] }));
-    expect(await world.heard(thread)).toEqual([
+    expect(await world.inbox(thread)).toEqual([
       {
         kind: 'reply',
         channel: 'C0DOCS',
@@ -89,7 +90,7 @@ describe('in a followed thread', () => {
     await hear(reply);
     await hear({ ...reply, type: 'app_mention' });
     await hear(reply);
-    expect(await world.heard(thread)).toHaveLength(1);
+    expect(await world.inbox(thread)).toHaveLength(1);
     expect(await mentions()).toEqual([]);
   });
 
@@ -105,7 +106,7 @@ describe('in a followed thread', () => {
       deleted_ts: '1789912900.000200',
       previous_message: aReply(),
     });
-    expect(await world.heard(thread)).toMatchObject([
+    expect(await world.inbox(thread)).toMatchObject([
       { kind: 'edited', content: { text: 'Not the api' } },
       { kind: 'edited', content: { text: 'Only the api' } },
       { kind: 'deleted', channel: 'C0DOCS', ts: '1789912900.000200' },
@@ -115,14 +116,14 @@ describe('in a followed thread', () => {
   test('the words of a new follow are for the thread', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply({ text: '<@U0BOT> follow job_2' }));
-    expect(await world.heard(thread)).toHaveLength(1);
+    expect(await world.inbox(thread)).toHaveLength(1);
     expect(await world.threadRuns()).toHaveLength(1);
   });
 
   test('what is kept counts, also when no worker can be woken', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply(), { wake: () => Promise.reject(new Error('away')) });
-    expect(await world.heard(thread)).toHaveLength(1);
+    expect(await world.inbox(thread)).toHaveLength(1);
     expect(lines.join('')).toContain('the sweeper does it');
   });
 });
@@ -149,7 +150,7 @@ describe('elsewhere', () => {
   test('a reply under a message of ours waits for the run that may come to follow it', async () => {
     await hear(aReply({ parent_user_id: 'U0BOT' }));
     const thread = await world.followed(aThread());
-    expect(await world.heard(thread)).toMatchObject([{ content: { text: 'Also the api' } }]);
+    expect(await world.inbox(thread)).toMatchObject([{ content: { text: 'Also the api' } }]);
   });
 
   test.each<[string, object]>([
@@ -163,18 +164,18 @@ describe('elsewhere', () => {
     const other = { ...event, thread_ts: '1789912700.000100' };
     await hear(other);
     // Before Slack's answer says which message is ours, any may be.
-    await posts.posting('T0ACME', 'C0DOCS', 'card');
+    await posts.markPosting('T0ACME', 'C0DOCS', 'card');
     await hear(event);
-    await posts.posted('T0ACME', 'C0DOCS', 'card', ROOT);
+    await posts.markPosted('T0ACME', 'C0DOCS', 'card', ROOT);
     await hear({ ...event, ts: '1789912901.000200' });
     await hear({ ...other, ts: '1789912902.000200' });
     const thread = await world.followed(aThread());
-    expect(await world.heard(thread)).toMatchObject([
+    expect(await world.inbox(thread)).toMatchObject([
       { ts: '1789912900.000200' },
       { ts: '1789912901.000200' },
     ]);
     const elsewhere = { channel: 'C0DOCS', rootTs: '1789912700.000100' };
-    expect(await world.heard(await world.followed(aThread({ id: 'other', place: elsewhere })))).toEqual([]);
+    expect(await world.inbox(await world.followed(aThread({ id: 'other', place: elsewhere })))).toEqual([]);
   });
 
   test.each<[string, object, object]>([
@@ -222,11 +223,11 @@ describe('@Docket follow <job id>', () => {
       instructions: [],
     });
     expect(world.woken).toEqual([thread?.id]);
-    expect(thread && (await world.heard(thread))).toEqual([]);
+    expect(thread && (await world.inbox(thread))).toEqual([]);
     expect(await mentions()).toEqual([]);
   });
 
-  test.each<[string, HeardParts['projects'], object]>([
+  test.each<[string, MessageEventParts['projects'], object]>([
     ['has no id', [aProject()], { kind: 'noId', name: 'default' }],
     [
       'is not clear',
@@ -283,7 +284,7 @@ describe('rejects, so that Slack tells it again,', () => {
 
   test('while a reply or a mention cannot be kept', async () => {
     const away = () => Promise.reject(new Error('away'));
-    await expect(hear(aReply(), { threads: { tell: away } })).rejects.toThrow('away');
+    await expect(hear(aReply(), { threads: { appendToThread: away } })).rejects.toThrow('away');
     const mention = aMessage({ text: '<@U0BOT> go' });
     await expect(hear(mention, { runs: { accept: away } })).rejects.toThrow('away');
     await nothingKept();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listThreads } from '../../../src/commands/agent/list.ts';
-import { TellUser } from '../../../src/commands/user-facing-error.ts';
+import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
@@ -80,6 +80,9 @@ test('leaves out what it cannot read', async () => {
 
 test('is told while Redis is away', async () => {
   const { intake } = world.tools;
-  const away = { ...intake, followed: () => Promise.reject(new TellUser({ text: 'away', blocks: [] })) };
+  const away = {
+    ...intake,
+    listFollowed: () => Promise.reject(new UserFacingError({ text: 'away', blocks: [] })),
+  };
   await expect(listThreads(undefined, aCaller(), { ...world.tools, intake: away })).rejects.toThrow('away');
 });

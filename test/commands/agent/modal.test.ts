@@ -1,6 +1,6 @@
 import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
-import { sendDialog, sendDialogView } from '../../../src/commands/agent/modal.ts';
+import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
 import { anInstruction, aThread, NOW_MS } from '../../support/jobs/agent/any-thread.ts';
 
@@ -13,8 +13,8 @@ onFreshWorlds(
 );
 
 const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
-const fieldsOf = (what: Parameters<typeof sendDialogView>[0]) => {
-  const { blocks } = sendDialogView(what, aCaller());
+const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
+  const { blocks } = sendModalView(what, aCaller());
   // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
   return blocks.map((block) => (block as InputBlock).element as any);
 };
@@ -35,7 +35,7 @@ describe('the dialog', () => {
   });
 
   test('says what goes to the agent, and what others see of it', () => {
-    const { blocks } = sendDialogView({ threads: threads(1), here: undefined, text: 'Go' }, aCaller());
+    const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' }, aCaller());
     expect(JSON.stringify(blocks)).toContain(
       "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here.",
     );
@@ -72,7 +72,7 @@ describe('the dialog', () => {
 
 describe('submitted', () => {
   const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
-    sendDialog.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
+    sendModal.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
 
   test('with more than the agent gets, or where too many wait, keeps what was entered', async () => {
     const thread = await world.followed(aThread());
@@ -88,7 +88,7 @@ describe('submitted', () => {
         text: '100 instructions of this thread are waiting already. This one was not taken; send it again later.',
       },
     });
-    expect(await world.heard(thread)).toEqual([]);
+    expect(await world.inbox(thread)).toEqual([]);
   });
 
   test('tells the thread, once, and says where', async () => {
@@ -102,7 +102,7 @@ describe('submitted', () => {
         text: 'It goes to acme/docs @ agent/quickstart; you see what comes of it in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
       },
     });
-    expect(await world.heard(thread)).toEqual([
+    expect(await world.inbox(thread)).toEqual([
       {
         kind: 'instruct',
         id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -120,11 +120,11 @@ describe('submitted', () => {
     const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';
     expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[1].initial_value).toBe(sent);
     await submit({ thread: thread.id, text: typed });
-    expect(await world.heard(thread)).toMatchObject([{ text: sent }]);
+    expect(await world.inbox(thread)).toMatchObject([{ text: sent }]);
     const cutInside = fieldsOf({ threads: [thread], here: undefined, text: '👩‍'.repeat(1500) })[1]
       .initial_value;
     await submit({ thread: thread.id, text: cutInside }, aCaller({ requestId: 'view V2' }));
-    expect(await world.heard(thread)).toMatchObject([{}, { text: cutInside }]);
+    expect(await world.inbox(thread)).toMatchObject([{}, { text: cutInside }]);
   });
 
   test('of nothing that can be seen is left empty', async () => {
@@ -139,7 +139,7 @@ describe('submitted', () => {
       problems: { text: 'Write what the agent should do.' },
     });
     expect(await submit({ text: 'Go' })).toMatchObject({ problems: { thread: 'Choose a job.' } });
-    expect(await world.heard(thread)).toEqual([]);
+    expect(await world.inbox(thread)).toEqual([]);
   });
 
   test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
@@ -153,6 +153,6 @@ describe('submitted', () => {
     );
     const caller = aCaller({ user: ben, requestId: 'view V2' });
     expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ kind: 'told', message });
-    expect(await world.heard(hidden)).toEqual([]);
+    expect(await world.inbox(hidden)).toEqual([]);
   });
 });

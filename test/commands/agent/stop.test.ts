@@ -26,8 +26,8 @@ test('stops the one in this channel, and leaves those elsewhere', async () => {
   const there = await world.followed(aThread(other));
   const told = await stop(undefined, aCaller({ user: ben }));
   expect(told.text).toBe('I follow acme/docs @ agent/quickstart no more.');
-  expect(await world.heard(here)).toEqual(stopped);
-  expect(await world.heard(there)).toEqual([]);
+  expect(await world.inbox(here)).toEqual(stopped);
+  expect(await world.inbox(there)).toEqual([]);
   expect(world.woken).toEqual([here.id]);
   expect(world.notes).toEqual([
     { subject: 'aj_3f9a77bd04c24a06', job: 'aj_3f9a77bd04c24a06', result: 'stopped' },
@@ -38,8 +38,8 @@ test('stops the one that follows the job, wherever it is', async () => {
   const here = await world.followed(aThread());
   const there = await world.followed(aThread(other));
   await stop('aj_other', aCaller({ user: ben }));
-  expect(await world.heard(there)).toEqual(stopped);
-  expect(await world.heard(here)).toEqual([]);
+  expect(await world.inbox(there)).toEqual(stopped);
+  expect(await world.inbox(here)).toEqual([]);
 });
 
 test('of several asks which, with a button for each', async () => {
@@ -51,7 +51,7 @@ test('of several asks which, with a button for each', async () => {
   expect(clicks).toMatchObject([{ action_id: agentActions.stop }, { action_id: agentActions.stop }]);
   expect(JSON.stringify(clicks)).toContain(one.id);
   expect(JSON.stringify(clicks)).toContain(two.id);
-  expect(await world.heard(one)).toEqual([]);
+  expect(await world.inbox(one)).toEqual([]);
 });
 
 test('says so when there is none', async () => {
@@ -67,12 +67,12 @@ test('does not stop the one in a channel that has become private since', async (
   const tools = { ...world.tools, isPublic: async () => false };
   const told = await stopFollowing(what, aCaller({ user: ben }), tools);
   expect(told.text).toMatch(/^No thread that you can see follows this job\./);
-  expect(await world.heard(there)).toEqual([]);
+  expect(await world.inbox(there)).toEqual([]);
 });
 
 test('told twice by Slack stops once', async () => {
   const here = await world.followed(aThread());
   await stop();
   await stop();
-  expect(await world.heard(here)).toHaveLength(1);
+  expect(await world.inbox(here)).toHaveLength(1);
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ExportWords, readExportWords } from '../../../src/commands/export/args.ts';
+import { type ExportArgs, readExportArgs } from '../../../src/commands/export/args.ts';
 import { isSafeId } from '../../../src/docs-api/paths.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { hostileText } from '../../support/jobs/export/any-run.ts';
 
-const start = (changes: Partial<Extract<ExportWords, { kind: 'start' }>> = {}): ExportWords => ({
+const start = (changes: Partial<Extract<ExportArgs, { kind: 'start' }>> = {}): ExportArgs => ({
   kind: 'start',
   domain: 'docs.acme.com',
   project: undefined,
@@ -16,12 +16,12 @@ const start = (changes: Partial<Extract<ExportWords, { kind: 'start' }>> = {}): 
 });
 
 const told = (text: string) => {
-  const read = readExportWords(text);
+  const read = readExportArgs(text);
   return read.kind === 'unclear' ? message([read.message]).text : read;
 };
 
 describe('an export', () => {
-  test.each<[string, ExportWords]>([
+  test.each<[string, ExportArgs]>([
     ['', start({ domain: undefined })],
     ['docs.acme.com', start()],
     ['  docs.acme.com\n', start()],
@@ -47,7 +47,7 @@ describe('an export', () => {
       '–-project\u00A0acme docs.acme.com —version=“1.2 beta”\n—paths=/a，/b −−private',
       start({ project: 'acme', version: '1.2 beta', paths: ['/a', '/b'], privately: true }),
     ],
-  ])('%j', (text, words) => expect(readExportWords(text)).toEqual(words));
+  ])('%j', (text, words) => expect(readExportArgs(text)).toEqual(words));
 
   test.each([
     [
@@ -89,9 +89,7 @@ describe('watch', () => {
     ['watch &lt;se_3f9a&gt;', 'se_3f9a', undefined],
     ['watch se_3f9a --project acme', 'se_3f9a', 'acme'],
     ['—project acme watch se_3f9a', 'se_3f9a', 'acme'],
-  ])('%j', (text, jobId, project) =>
-    expect(readExportWords(text)).toEqual({ kind: 'watch', jobId, project }),
-  );
+  ])('%j', (text, jobId, project) => expect(readExportArgs(text)).toEqual({ kind: 'watch', jobId, project }));
 
   test.each([
     ['watch', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
@@ -116,7 +114,7 @@ describe('watch', () => {
 
 describe('status', () => {
   test.each(['status', ' STATUS ', '“status”'])('%j', (text) =>
-    expect(readExportWords(text)).toEqual({ kind: 'status' }),
+    expect(readExportArgs(text)).toEqual({ kind: 'status' }),
   );
 
   test.each([
@@ -163,7 +161,7 @@ test('whatever is typed is read without an error, and what is unclear is one sho
   );
   fc.assert(
     fc.property(typed, (text) => {
-      const read = readExportWords(text);
+      const read = readExportArgs(text);
       if (read.kind === 'watch') expect(isSafeId(read.jobId)).toBe(true);
       if (read.kind !== 'unclear') return;
       const line = message([read.message]).text;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ButtonAction, Caller } from '../../../src/commands/command.ts';
 import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
-import { exportDialog } from '../../../src/commands/export/modal.ts';
+import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
 import { watchExport } from '../../../src/commands/export/watch.ts';
-import { TellUser } from '../../../src/commands/user-facing-error.ts';
-import { withoutFile } from '../../../src/config/file.ts';
+import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
+import { defaultConfigFile } from '../../../src/config/file.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
-import { type ExportRun, ended, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, endRun, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import {
   aCaller,
@@ -26,8 +26,8 @@ onFreshWorlds((_fresh, on) => {
   world = limitedTo({ exportsPerPerson: 2, exportsPerChannel: 3 });
 });
 
-const limitedTo = (limits: Partial<typeof withoutFile.limits>) =>
-  createCommandWorld(redis, { limits: { ...withoutFile.limits, ...limits } });
+const limitedTo = (limits: Partial<typeof defaultConfigFile.limits>) =>
+  createCommandWorld(redis, { limits: { ...defaultConfigFile.limits, ...limits } });
 
 let requests = 0;
 const asks = (changes: Partial<Caller> = {}) => aCaller({ requestId: `1.2.${requests++}`, ...changes });
@@ -50,8 +50,8 @@ const said = (answer: Promise<unknown>) =>
   answer.then(
     () => 'accepted',
     (error: unknown) => {
-      if (!(error instanceof TellUser)) throw error;
-      return error.told.text;
+      if (!(error instanceof UserFacingError)) throw error;
+      return error.reply.text;
     },
   );
 
@@ -70,7 +70,7 @@ test('one person has so many exports at once, wherever they asked for them', asy
 
 test('the refusal shows the way to the oldest of them, and leaves an audit line', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
-  const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.told);
+  const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.reply);
   expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
   expect(world.notes).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
 });
@@ -110,9 +110,9 @@ test('what runs already says so, also to somebody who has as many as may be', as
 });
 
 test.each<[string, (run: ExportRun) => Promise<unknown>]>([
-  ['has ended', (run) => saved(run, ended(run, { kind: 'lost' }, NOW_MS))],
+  ['has ended', (run) => saved(run, endRun(run, { kind: 'lost' }, NOW_MS))],
   ['has ended, while its link is watched', (run) => saved(run, { state: 'ended', ending: anEnding.done })],
-  ['waits for a person', async (run) => world.runs.settle(await saved(run, { state: 'unknown' }), false)],
+  ['waits for a person', async (run) => world.runs.markIdle(await saved(run, { state: 'unknown' }), false)],
   ['is no longer kept', (run) => redis.client.del(keys.run(run.id))],
 ])('an export that %s counts no more', async (_, happens) => {
   for (let time = 0; time < 2; time += 1) await starts();
@@ -126,8 +126,8 @@ test('who has started hundreds has left no more behind than those that run', asy
   for (let time = 0; time < 50; time += 1) {
     expect(await starts()).toBe('accepted');
     const [run] = await running();
-    await saved(run as ExportRun, ended(run as ExportRun, { kind: 'lost' }, NOW_MS));
-    await world.runs.settle({ ...(run as ExportRun), rev: 2 }, true);
+    await saved(run as ExportRun, endRun(run as ExportRun, { kind: 'lost' }, NOW_MS));
+    await world.runs.markIdle({ ...(run as ExportRun), rev: 2 }, true);
   }
   expect(await redis.client.zcard(keys.quota('exports:T0ACME:U0ANA'))).toBeLessThanOrEqual(2);
   expect(await redis.client.pttl(keys.quota('exports:T0ACME:U0ANA'))).toBeGreaterThan(0);
@@ -137,7 +137,7 @@ test('the limit holds for dialogs', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
   const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: '1.2.z' };
   const entered = { domain: 'docs.acme.com', link: 'thread' };
-  expect(await said(exportDialog.submit(entered, origin, asks(), world.tools))).toBe(MINE);
+  expect(await said(exportModal.submit(entered, origin, asks(), world.tools))).toBe(MINE);
 });
 
 test('the limit holds for exports that are only watched', async () => {
@@ -171,7 +171,7 @@ test.each<[string, Partial<ExportRun>]>([
   );
   expect((await world.runs.load(run.id, exportRun))?.attempt).toBe(1);
   const [first] = await running();
-  await saved(first as ExportRun, ended(first as ExportRun, { kind: 'lost' }, NOW_MS));
+  await saved(first as ExportRun, endRun(first as ExportRun, { kind: 'lost' }, NOW_MS));
   expect(await click(action, run, asks())).toBe('accepted');
   expect(await starts()).toBe(MINE);
 });

@@ -1,9 +1,9 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import type { CommandTools, Entered } from '../../../src/commands/command.ts';
+import type { CommandTools, ModalValues } from '../../../src/commands/command.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
-import { exportDialog, exportDialogView } from '../../../src/commands/export/modal.ts';
+import { exportModal, exportModalView } from '../../../src/commands/export/modal.ts';
 import type { Project } from '../../../src/projects.ts';
 import {
   aCaller,
@@ -27,10 +27,10 @@ const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: '1.2.a' };
 
 function viewFor(
   projects: readonly Project[],
-  wanted: Parameters<typeof exportDialogView>[0] = {},
+  wanted: Parameters<typeof exportModalView>[0] = {},
   changes: Partial<CommandTools> = {},
 ): ModalView {
-  const view = exportDialogView(wanted, aCaller(), {
+  const view = exportModalView(wanted, aCaller(), {
     projects,
     docsDomain: undefined,
     links: 'thread',
@@ -57,8 +57,8 @@ const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
 describe('the dialog', () => {
   test('remembers where it was opened, and by which request', () => {
     const view = viewFor([aProject()]);
-    expect(exportDialog.meta.parse(JSON.parse(view.private_metadata ?? ''))).toEqual(origin);
-    expect(view.callback_id).toBe(exportDialog.callback);
+    expect(exportModal.meta.parse(JSON.parse(view.private_metadata ?? ''))).toEqual(origin);
+    expect(view.callback_id).toBe(exportModal.callbackId);
   });
 
   test.each([
@@ -133,7 +133,7 @@ describe('the dialog', () => {
 
   test('offers guests their own link alone: nobody else gets what they ask for', () => {
     const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
-    const link = field(exportDialogView({}, aCaller({ user: gus }), tools), 'link');
+    const link = field(exportModalView({}, aCaller({ user: gus }), tools), 'link');
     expect(link?.options?.map(({ value }) => value)).toEqual(['requester']);
   });
 
@@ -179,10 +179,10 @@ describe('a command that leaves something open', () => {
 
 describe('the dialog, submitted', () => {
   const submit = (
-    entered: Entered,
+    entered: ModalValues,
     world = createCommandWorld(redis, { projects: [acme, beta] }),
     caller = aCaller({ requestId: 'view V01' }),
-  ) => exportDialog.submit(entered, origin, caller, world.tools);
+  ) => exportModal.submit(entered, origin, caller, world.tools);
 
   test('starts what was entered, and closes', async () => {
     const world = createCommandWorld(redis, { projects: [acme, twin] });
@@ -238,7 +238,7 @@ describe('the dialog, submitted', () => {
   });
 
   const long = 'x'.repeat(400);
-  test.each<[string, Entered, Project[], Record<string, RegExp>]>([
+  test.each<[string, ModalValues, Project[], Record<string, RegExp>]>([
     ['no domain', {}, [acme, beta], { domain: /^Type the domain/ }],
     [
       'no host name',

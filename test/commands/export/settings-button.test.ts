@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../../src/commands/export/settings-button.ts';
-import { TellUser } from '../../../src/commands/user-facing-error.ts';
+import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import { type Ending, type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -168,9 +168,11 @@ describe('[Deployment settings]', () => {
 
   test('says so when the store does not answer, rather than that there is no link', async () => {
     const run = await given();
-    const { tools } = createCommandWorld(redis, { link: () => Promise.reject(new Error('away')) });
+    const { tools } = createCommandWorld(redis, { loadLink: () => Promise.reject(new Error('away')) });
     const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(TellUser);
-    expect((error as TellUser).told.text).toBe("My store doesn't answer just now. Try again in a minute.");
+    expect(error).toBeInstanceOf(UserFacingError);
+    expect((error as UserFacingError).reply.text).toBe(
+      "My store doesn't answer just now. Try again in a minute.",
+    );
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../../src/commands/command.ts';
 import type { ExportTarget } from '../../../src/commands/export/new-run.ts';
-import { running, startExport } from '../../../src/commands/export/start.ts';
-import { threadOf } from '../../../src/commands/export/thread.ts';
+import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
+import { cardPermalink } from '../../../src/commands/export/thread.ts';
 import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
@@ -73,8 +73,8 @@ describe('what is said of an export that is busy', () => {
   ])('%s', async (_, domain, text) => {
     const world = createCommandWorld(redis);
     const run = await world.given(aRun({ rev: 1, state: 'ended', ending: { kind: 'lost' } }));
-    expect((await running(run.id, domain, aCaller(), world.tools)).text).toBe(text);
-    expect((await running('gone', domain, aCaller(), world.tools)).text).toBe(text);
+    expect((await alreadyRunningReply(run.id, domain, aCaller(), world.tools)).text).toBe(text);
+    expect((await alreadyRunningReply('gone', domain, aCaller(), world.tools)).text).toBe(text);
   });
 
   test('that cannot be followed from here offers no mention there, and no way to it', async () => {
@@ -82,7 +82,7 @@ describe('what is said of an export that is busy', () => {
     const run = await world.given(aRun({ rev: 1 }));
     const elsewhere = { channel: { id: 'C0OTHER', name: 'x' } };
     const labels = async (caller: Caller) =>
-      (await running(run.id, run.domain, caller, world.tools)).blocks.flatMap((block) =>
+      (await alreadyRunningReply(run.id, run.domain, caller, world.tools)).blocks.flatMap((block) =>
         block.type === 'actions'
           ? block.elements.map((element) => 'text' in element && element.text?.text)
           : [],
@@ -111,13 +111,13 @@ describe('the way to the thread', () => {
     ['the requester, everywhere', privateRun, from(aCaller().user), thread],
     ['nobody else, in direct messages', aRun({ inDirectMessage: true }), from(ben), undefined],
   ])('is shown to %s', async (_, run, caller, expected) => {
-    expect(await threadOf(run, caller, createCommandWorld(redis).tools)).toBe(expected);
+    expect(await cardPermalink(run, caller, createCommandWorld(redis).tools)).toBe(expected);
   });
 
   test('is not there while the card is not, or nobody can tell', async () => {
     const waiting = createCommandWorld(redis, { delivery: async () => ({ kind: 'waiting' }) });
     const away = createCommandWorld(redis, { delivery: () => Promise.reject(new Error('away')) });
-    expect(await threadOf(aRun(), aCaller(), waiting.tools)).toBeUndefined();
-    expect(await threadOf(aRun(), aCaller(), away.tools)).toBeUndefined();
+    expect(await cardPermalink(aRun(), aCaller(), waiting.tools)).toBeUndefined();
+    expect(await cardPermalink(aRun(), aCaller(), away.tools)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { refusal, resolve } from '../../../src/commands/export/target.ts';
+import { refusalText, resolveTarget } from '../../../src/commands/export/target.ts';
 import { acme, aProject, beta } from '../../support/commands/command-world.ts';
 
 describe('what is meant', () => {
   const meant = (domain: string | undefined, project?: string, channel = 'C0DOCS', docsDomain?: string) =>
-    resolve({ domain, project }, channel, { projects: [acme, beta], docsDomain });
+    resolveTarget({ domain, project }, channel, { projects: [acme, beta], docsDomain });
 
   test.each([
     ['its domain', meant('docs.beta.io'), 'docs.beta.io', beta],
@@ -70,7 +70,7 @@ describe('what is meant', () => {
 
   test('is asked where two projects have the domain', () => {
     const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
-    const found = resolve({ domain: 'docs.acme.com', project: undefined }, 'C0', {
+    const found = resolveTarget({ domain: 'docs.acme.com', project: undefined }, 'C0', {
       projects: [acme, twin],
       docsDomain: undefined,
     });
@@ -79,7 +79,7 @@ describe('what is meant', () => {
 
   test('is any domain in a project without domains: the platform decides', () => {
     const any = aProject();
-    const found = resolve({ domain: 'docs.foo.com', project: undefined }, 'C0', {
+    const found = resolveTarget({ domain: 'docs.foo.com', project: undefined }, 'C0', {
       projects: [any],
       docsDomain: undefined,
     });
@@ -90,7 +90,7 @@ describe('what is meant', () => {
 describe('a refusal', () => {
   const domain = 'docs.foo.com';
 
-  test.each<[string, Parameters<typeof refusal>[0], string]>([
+  test.each<[string, Parameters<typeof refusalText>[0], string]>([
     [
       'of a project says which there are',
       { kind: 'unknownProject', named: 'gam\nma', known: ['acme', 'beta'] },
@@ -117,6 +117,6 @@ describe('a refusal', () => {
       'There is no project x here. There is: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9 and 2 more.',
     ],
   ])('%s', (_, found, text) => {
-    expect(refusal(found)).toBe(text);
+    expect(refusalText(found)).toBe(text);
   });
 });

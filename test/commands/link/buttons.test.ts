@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { linkAgainButton } from '../../../src/commands/link/buttons.ts';
+import { newLinkButton } from '../../../src/commands/link/buttons.ts';
 import { type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
@@ -15,7 +15,7 @@ onFreshWorlds((fresh, on) => {
 });
 
 const click = ({ id, made }: LinkRun, caller = aCaller({ user: ben })) =>
-  linkAgainButton.run({ v: 1, run: id, made }, caller, world.tools);
+  newLinkButton.run({ v: 1, run: id, made }, caller, world.tools);
 const stored = ({ id }: LinkRun) => world.runs.load(id, linkRun);
 
 test.each(['sent', 'over', 'failed'] as const)('has another link made of one that is %s', async (state) => {
@@ -69,7 +69,7 @@ describe('on a run that changes under the click', () => {
     return { ...world.tools, intake: { ...intake, load } };
   };
   const clickWhile = (run: LinkRun, times: number) =>
-    linkAgainButton.run({ v: 1, run: run.id, made: run.made }, aCaller({ user: ben }), savedMeanwhile(times));
+    newLinkButton.run({ v: 1, run: run.id, made: run.made }, aCaller({ user: ben }), savedMeanwhile(times));
 
   test('it is tried anew', async () => {
     const run = await world.given(aLinkRun({ state: 'sent' }));

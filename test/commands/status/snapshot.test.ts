@@ -1,24 +1,26 @@
 import { describe, expect, test } from 'vitest';
-import { createSystemLook, type SystemParts } from '../../../src/commands/status/snapshot.ts';
+import { createSystemSnapshot, type SystemParts } from '../../../src/commands/status/snapshot.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import type { PaceStore } from '../../../src/store/rate-limit.ts';
+import type { RateLimitStore } from '../../../src/store/rate-limit.ts';
 import { aProject } from '../../support/commands/command-world.ts';
 
 const use = { free: 3, waiting: 1, nextMs: 0 };
 
 function parts(changes: Partial<SystemParts> = {}): SystemParts {
   return {
-    seen: () => ({}),
-    store: { told: async () => ({}), tell: async () => {} },
+    snapshots: () => ({}),
+    store: { load: async () => ({}), save: async () => {} },
     connected: () => undefined,
     ping: async () => 'PONG',
     redisProblems: () => [],
     counts: async () => [],
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
-    budgets: { use: async () => ({ used: 12, waiting: 1, nextMs: 0 }) },
+    budgets: { usage: async () => ({ used: 12, waiting: 1, nextMs: 0 }) },
     threads: { followed: async () => ['a', 'b'] },
-    pace: { use: async ({ bucket }) => (bucket.includes('T0ACME') ? use : undefined) } as PaceStore,
+    rateLimits: {
+      usage: async ({ bucket }) => (bucket.includes('T0ACME') ? use : undefined),
+    } as RateLimitStore,
     timing: defaultTiming,
     about: { version: '1.2.3', role: 'web', upSinceMs: 1000 },
     monotonicMs: () => performance.now(),
@@ -26,7 +28,7 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
   };
 }
 const look = (changes: Partial<SystemParts>, limitMs = 5000) =>
-  createSystemLook(parts(changes))('T0ACME', limitMs);
+  createSystemSnapshot(parts(changes))('T0ACME', limitMs);
 
 test('the use of the limits is that of the workspace that asks', async () => {
   const { limits } = await look({});
@@ -52,8 +54,8 @@ describe('of what this process saw and what the workers told', () => {
     ['nothing', undefined, undefined, undefined],
   ])('%s', async (_, own, told, expected) => {
     const state = await look({
-      seen: () => (own ? { docs: own } : {}),
-      store: { told: async () => (told ? { docs: told } : {}), tell: async () => {} },
+      snapshots: () => (own ? { docs: own } : {}),
+      store: { load: async () => (told ? { docs: told } : {}), save: async () => {} },
     });
     expect(state.docs).toEqual(expected);
     expect(state.slack).toBeUndefined();
@@ -75,12 +77,12 @@ test.each([
   const startedMs = performance.now();
   const state = await look(
     {
-      seen: () => ({ docs: { answered: true, atMs: 5 } }),
-      store: { told: gives, tell: async () => {} },
+      snapshots: () => ({ docs: { answered: true, atMs: 5 } }),
+      store: { load: gives, save: async () => {} },
       ping: gives,
       counts: gives,
-      pace: { use: gives } as unknown as PaceStore,
-      budgets: { use: gives },
+      rateLimits: { usage: gives } as unknown as RateLimitStore,
+      budgets: { usage: gives },
       threads: { followed: gives },
     },
     50,
@@ -99,8 +101,8 @@ test.each([
 test('what is wrong with Redis is told, but not once more that it is away', async () => {
   const { redisProblems } = await look({
     redisProblems: () => [
-      { kind: 'unreachable', ends: false, text: 'It is away.' },
-      { kind: 'read-only', ends: false, text: 'It is a replica.' },
+      { kind: 'unreachable', fatal: false, text: 'It is away.' },
+      { kind: 'read-only', fatal: false, text: 'It is a replica.' },
     ],
   });
   expect(redisProblems).toEqual(['It is a replica.']);

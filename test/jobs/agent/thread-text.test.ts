@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { excerptOf, readThreadWords } from '../../../src/jobs/agent/thread-text.ts';
+import { excerptOf, parseThreadText } from '../../../src/jobs/agent/thread-text.ts';
 
-const kindOf = (text: string) => readThreadWords(text).kind;
+const kindOf = (text: string) => parseThreadText(text).kind;
 
 describe('talk among people', () => {
   test.each([
@@ -63,7 +63,7 @@ describe('a command', () => {
     ['help?', 'help'],
     ['ＨＥＬＰ', 'help'],
   ])('%j', (text, command) => {
-    expect(readThreadWords(text)).toEqual({ kind: 'command', command });
+    expect(parseThreadText(text)).toEqual({ kind: 'command', command });
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe('another job to follow', () => {
     [': follow\u00A0AJ-3f.9a_', 'AJ-3f.9a_'],
     [`follow ${'x'.repeat(200)}`, 'x'.repeat(200)],
   ])('%j', (text, jobId) => {
-    expect(readThreadWords(text)).toEqual({ kind: 'follow', jobId });
+    expect(parseThreadText(text)).toEqual({ kind: 'follow', jobId });
   });
 
   test.each([
@@ -102,7 +102,7 @@ describe('another job to follow', () => {
     ['`follow aj_3f9a --project=Acme-2`', 'Acme-2'],
     ['follow "aj_3f9a" –project "acme"', 'acme'],
   ])('%j, in a project', (text, project) => {
-    expect(readThreadWords(text)).toEqual({ kind: 'follow', jobId: 'aj_3f9a', project });
+    expect(parseThreadText(text)).toEqual({ kind: 'follow', jobId: 'aj_3f9a', project });
   });
 
   test.each([
@@ -116,7 +116,7 @@ describe('another job to follow', () => {
     'follow aj_3f9a…',
     'follow aj_3f9a…4a06 --project acme',
   ])('%j does not say which', (text) => {
-    expect(readThreadWords(text)).toEqual({ kind: 'badFollow' });
+    expect(parseThreadText(text)).toEqual({ kind: 'badFollow' });
   });
 
   test.each([
@@ -136,7 +136,7 @@ test('whatever is written can be read, and an id is one word', () => {
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('', 'follow ', 'aside', 'stop '),
       (rest, start) => {
-        const words = readThreadWords(start + rest);
+        const words = parseThreadText(start + rest);
         if (words.kind === 'follow') expect(words.jobId).toMatch(/^\S{1,200}$/u);
       },
     ),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
-import { keep } from '../../../src/runtime/timing.ts';
+import { retention } from '../../../src/runtime/timing.ts';
 import { createOutbox } from '../../../src/slack/outbox.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -61,7 +61,7 @@ test('each admin gets a direct message that names the project and the fix', asyn
 
 test('within the hour nobody is told again, whichever process finds out', async () => {
   await alertFor(['U0ANA'])('T0ACME', 'acme');
-  nowMs += keep.adminAlertMs - 1;
+  nowMs += retention.adminAlertMs - 1;
   expect(await alertFor(['U0ANA'])('T0ACME', 'acme')).toBe(true);
   expect(await messages()).toHaveLength(1);
 });
@@ -71,7 +71,7 @@ test('after the hour they are told once more', async () => {
   await alert('T0ACME', 'acme');
   // Redis forgets the alert by its own clock.
   await redis.client.del(keys.alert('key:T0ACME:acme'), keys.alertPeople('key:T0ACME:acme'));
-  nowMs += keep.adminAlertMs;
+  nowMs += retention.adminAlertMs;
   await alert('T0ACME', 'acme');
   await alert('T0ACME', 'acme');
   expect(await messages()).toHaveLength(2);
@@ -116,7 +116,7 @@ describe('who the admins are', () => {
     for (let time = 0; time < 30; time += 1) expect(await both[time % 2]?.('T0ACME', 'acme')).toBe(true);
     expect(asked).toHaveBeenCalledTimes(1);
     const livesMs = await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'));
-    expect(livesMs).toBeGreaterThan(keep.adminAlertMs - 60_000);
+    expect(livesMs).toBeGreaterThan(retention.adminAlertMs - 60_000);
   });
 
   test('is asked once by runs that find out at the same moment', async () => {

@@ -41,7 +41,7 @@ async function messages() {
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 
-const a = (kind: RedisProblem['kind']): RedisProblem => ({ kind, ends: false, text: `It is ${kind}.` });
+const a = (kind: RedisProblem['kind']): RedisProblem => ({ kind, fatal: false, text: `It is ${kind}.` });
 
 test('each admin hears of what loses work without anybody noticing, with the fix', async () => {
   await alertOf().alert([a('eviction')]);

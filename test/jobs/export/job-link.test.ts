@@ -160,9 +160,9 @@ describe('a further link that cannot be had', () => {
 test('a direct message that Slack refuses is told in the thread', async () => {
   const run = await bundling({ privately: true });
   const context = world.contextWith({ createBundle });
-  const { state } = context.outbox;
-  context.outbox.state = async (key) =>
-    key.includes('.private.') ? { kind: 'refused', code: 'messages_tab_disabled' } : state(key);
+  const { deliveryState } = context.outbox;
+  context.outbox.deliveryState = async (key) =>
+    key.includes('.private.') ? { kind: 'refused', code: 'messages_tab_disabled' } : deliveryState(key);
   await world.look(run, context);
   expect(world.text(run, 'end.1.0')).toContain(
     "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.",
@@ -225,7 +225,7 @@ describe('the audit log', () => {
       claim: 'other',
       domain: 'docs.beta.io',
     });
-    const dies = world.contextWith({}, { outbox: { ...world.contextWith({}).outbox, show: dead } });
+    const dies = world.contextWith({}, { outbox: { ...world.contextWith({}).outbox, publish: dead } });
     await expect(exportJob.giveUp?.({ runId: other.id }, dies, '7f3c1d')).rejects.toThrow('dead');
     await world.look(other, world.contextWith({}));
     expect(await world.audited()).toContain('docs.beta.io: ended: broken');

@@ -49,11 +49,11 @@ describe('over long spans, by a moved clock', () => {
   test('an answer that comes while the question is laid aside is taken at once', async () => {
     const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
     const context = world.contextWith({ getExport: async () => aJob({ jobId: 'se_late' }) });
-    const settle: typeof world.runs.settle = async (...parts) => {
+    const settle: typeof world.runs.markIdle = async (...parts) => {
       await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
-      return world.runs.settle(...parts);
+      return world.runs.markIdle(...parts);
     };
-    await world.look(run, { ...context, runs: { ...world.runs, settle } });
+    await world.look(run, { ...context, runs: { ...world.runs, markIdle: settle } });
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
   });
@@ -278,7 +278,7 @@ test('a key that is rejected at the start is told to the admins, and the person 
   const context = world.contextWith(
     {},
     {
-      once: async (_run, _step, call) => {
+      callOnce: async (_run, _step, call) => {
         const error = await call().then(undefined, (thrown: unknown) => thrown);
         return { kind: 'notHappened', error };
       },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ExportContext } from '../../../src/jobs/export/context.ts';
-import type { Verdict } from '../../../src/policy.ts';
+import type { PermissionResult } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterAll(() => redis.close());
 
 const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
-const contextWith = (verdict: Verdict): ExportContext =>
+const contextWith = (verdict: PermissionResult): ExportContext =>
   world.contextWith(
     {
       async startExport() {
@@ -30,14 +30,14 @@ const contextWith = (verdict: Verdict): ExportContext =>
       },
       getExport: async () => aJob(),
     },
-    { policy: { check: async () => verdict, open: () => false } },
+    { policy: { check: async () => verdict, isOpen: () => false } },
   );
 
 /** One that was asked for so long ago, and has not started. */
 const waited = (ms: number) =>
   world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined, attemptAtMs: NOW_MS - ms });
 const LONG = defaultTiming.permissionCacheMs + 1;
-const refused: Verdict = { kind: 'refused', person, ask: ['docs-admins'] };
+const refused: PermissionResult = { kind: 'refused', person, ask: ['docs-admins'] };
 
 test('an export that waited for long is not started for somebody who may no longer', async () => {
   const run = await waited(LONG);
@@ -51,7 +51,7 @@ test('an export that waited for long is not started for somebody who may no long
     },
   });
   expect(await world.audited()).toEqual(['docs.acme.com: ended: notStarted']);
-  expect((await createAuditStore(redis.client).last('T0ACME', 9)).refused).toMatchObject([
+  expect((await createAuditStore(redis.client).latest('T0ACME', 9)).refused).toMatchObject([
     { user: { id: 'U0ANA' }, result: 'refused: not permitted' },
   ]);
 });

@@ -5,7 +5,7 @@ import type { ExportContext } from '../../../src/jobs/export/context.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
@@ -30,10 +30,13 @@ function watching(): ExportContext {
   };
   const parts: Partial<ExportContext> = {
     runs: createRunStore(redis.client),
-    pace: createPaceStore(redis.client),
+    rateLimiter: createRateLimitStore(redis.client),
     limits: { exportStatusPerSecond: 1 / 3600 },
     docs: () => ({ getExport, keyId: 'k1' }) as DocsApi,
-    outbox: { show: async () => {}, state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }) },
+    outbox: {
+      publish: async () => {},
+      deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
+    },
     stopping: new AbortController().signal,
     now: () => NOW_MS,
     random: () => 0.5,

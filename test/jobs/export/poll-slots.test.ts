@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { takeLook } from '../../../src/jobs/export/poll-slots.ts';
-import { nextLookMs } from '../../../src/jobs/export/polling.ts';
+import { takePollSlot } from '../../../src/jobs/export/poll-slots.ts';
+import { nextPollMs } from '../../../src/jobs/export/polling.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
-import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { bounds } from '../../support/jobs/export/watches.ts';
@@ -18,7 +18,7 @@ afterAll(() => redis.close());
 
 /** One look an hour, so that turns come back only when the test says so. */
 function ask(run: ExportRun, perSecond = 1 / 3600) {
-  return takeLook(run, { key: 'k1', perSecond }, createPaceStore(redis.client), NOW_MS);
+  return takePollSlot(run, { key: 'k1', perSecond }, createRateLimitStore(redis.client), NOW_MS);
 }
 
 async function turnComesBack() {
@@ -34,7 +34,7 @@ function endingIn(id: string, restMs: number, { lookedAgoMs = 30_000, jitter = 0
     { atMs: startedAtMs, fraction: 0 },
     { atMs, fraction: (100_000 - lookedAgoMs) / (100_000 + restMs) },
   ];
-  const nextLookAtMs = atMs + nextLookMs(looks, startedAtMs, atMs, bounds, jitter);
+  const nextLookAtMs = atMs + nextPollMs(looks, startedAtMs, atMs, bounds, jitter);
   return aRun({ id, startedAtMs, looks, nextLookAtMs });
 }
 
@@ -91,6 +91,6 @@ test('among equals people go in turn, however many exports one of them has', asy
 test('each key has its own looks, however many projects share it', async () => {
   for (const id of ['a', 'b']) await ask(far(id));
   expect(await ask({ ...far('c'), project: 'other' })).toBeGreaterThan(0);
-  const pace = createPaceStore(redis.client);
-  expect(await takeLook(far('d'), { key: 'k2', perSecond: 1 / 3600 }, pace, NOW_MS)).toBe(0);
+  const pace = createRateLimitStore(redis.client);
+  expect(await takePollSlot(far('d'), { key: 'k2', perSecond: 1 / 3600 }, pace, NOW_MS)).toBe(0);
 });

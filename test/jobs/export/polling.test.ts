@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNearEnd, LOOKS_KEPT, nextLookMs } from '../../../src/jobs/export/polling.ts';
-import type { Look } from '../../../src/jobs/export/record.ts';
+import { isNearEnd, MAX_SNAPSHOTS, nextPollMs } from '../../../src/jobs/export/polling.ts';
+import type { Snapshot } from '../../../src/jobs/export/record.ts';
 import {
   adaptive,
   around,
@@ -18,9 +18,9 @@ const MINUTE = 60_000;
 describe('the next look', () => {
   const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
   const fraction = fc.double({ min: 0, max: 1, noNaN: true });
-  const looks: fc.Arbitrary<Look[]> = fc.array(
+  const looks: fc.Arbitrary<Snapshot[]> = fc.array(
     fc.oneof(fc.record({ atMs: time }), fc.record({ atMs: time, fraction })),
-    { maxLength: LOOKS_KEPT },
+    { maxLength: MAX_SNAPSHOTS },
   );
   const someBounds = fc
     .tuple(fc.integer({ min: 1, max: 100_000 }), fc.nat(100_000))
@@ -30,7 +30,7 @@ describe('the next look', () => {
   test('is a whole number of milliseconds within the bounds, whatever was seen and whatever the clock did', () => {
     fc.assert(
       fc.property(looks, time, time, someBounds, jitter, (seen, startedAtMs, nowMs, limits, spread) => {
-        const ms = nextLookMs(seen, startedAtMs, nowMs, limits, spread);
+        const ms = nextPollMs(seen, startedAtMs, nowMs, limits, spread);
         expect(Number.isInteger(ms)).toBe(true);
         expect(ms).toBeGreaterThanOrEqual(limits.minMs);
         expect(ms).toBeLessThanOrEqual(limits.maxMs);
@@ -44,15 +44,15 @@ describe('the next look', () => {
       { atMs: 0, fraction: 0 },
       { atMs: 10_000, fraction: 0.25 },
     ];
-    expect(nextLookMs(seen, 0, 10_000, bounds, 0.5)).toBe(15_000);
+    expect(nextPollMs(seen, 0, 10_000, bounds, 0.5)).toBe(15_000);
   });
 
   test('is spread a little, so that runs that began together do not stay together', () => {
-    const at = (spread: number) => nextLookMs([], 0, 80_000, bounds, spread);
+    const at = (spread: number) => nextPollMs([], 0, 80_000, bounds, spread);
     expect([at(0), at(0.5), at(1)]).toEqual([9000, 10_000, 11_000]);
   });
 
-  test.each<[string, Look[]]>([
+  test.each<[string, Snapshot[]]>([
     ['nothing was ever told', []],
     ['one look told something', [{ atMs: 0, fraction: 0.5 }]],
     [
@@ -70,7 +70,7 @@ describe('the next look', () => {
       ],
     ],
   ])('is ever later when %s', (_, seen) => {
-    const pauses = [8, 16, 80, 160, 800].map((seconds) => nextLookMs(seen, 0, seconds * 1000, bounds, 0.5));
+    const pauses = [8, 16, 80, 160, 800].map((seconds) => nextPollMs(seen, 0, seconds * 1000, bounds, 0.5));
     expect(pauses).toEqual([1000, 2000, 10_000, 20_000, 30_000]);
   });
 
@@ -79,7 +79,7 @@ describe('the next look', () => {
       { atMs: 0, fraction: 0 },
       { atMs: 10_000, fraction: 0.9 },
     ];
-    const pauses = [12_000, 20_000, 40_000, 600_000].map((nowMs) => nextLookMs(seen, 0, nowMs, bounds, 0.5));
+    const pauses = [12_000, 20_000, 40_000, 600_000].map((nowMs) => nextPollMs(seen, 0, nowMs, bounds, 0.5));
     expect(pauses).toEqual([1000, 4444, 14_444, 30_000]);
   });
 
@@ -88,7 +88,7 @@ describe('the next look', () => {
       { atMs: 5000, fraction: 0.1 },
       { atMs: 5000, fraction: 0.2 },
     ];
-    expect(nextLookMs(seen, 0, 5000, bounds, 0.5)).toBe(bounds.minMs);
+    expect(nextPollMs(seen, 0, 5000, bounds, 0.5)).toBe(bounds.minMs);
   });
 });
 

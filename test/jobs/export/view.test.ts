@@ -8,7 +8,7 @@ import {
   noPlaceMessage,
   progressMessage,
   runningMessage,
-  stateWord,
+  stateLabel,
 } from '../../../src/jobs/export/view.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { anEnding, aRun, NOW_MS, STATES } from '../../support/jobs/export/any-run.ts';
@@ -164,7 +164,7 @@ describe('the state in a word', () => {
     ['unknown', undefined, 'Start unclear'],
   ])('%s with the status %j is %s', (state, status, word) => {
     const { status: _, ...run } = aRun({ state });
-    expect(stateWord(status === undefined ? run : { ...run, status })).toBe(word);
+    expect(stateLabel(status === undefined ? run : { ...run, status })).toBe(word);
   });
 
   test.each<[Ending['kind'], string]>([
@@ -178,7 +178,7 @@ describe('the state in a word', () => {
     ['noPlace', 'Not started'],
     ['broken', 'Stopped by an error'],
   ])('ended as %s is "%s"', (kind, word) => {
-    expect(stateWord(ended(anEnding[kind]))).toBe(word);
+    expect(stateLabel(ended(anEnding[kind]))).toBe(word);
   });
 
   test('every state and every ending has one, with no emoji and no more than five words', () => {
@@ -186,7 +186,7 @@ describe('the state in a word', () => {
       ...STATES.map((state) => aRun({ state })),
       ...Object.values(anEnding).map((e) => ended(e)),
     ])
-      expect(stateWord(run)).toMatch(/^[A-Z][a-z]+(?:,? [a-z]+){0,4}$/);
+      expect(stateLabel(run)).toMatch(/^[A-Z][a-z]+(?:,? [a-z]+){0,4}$/);
   });
 });
 

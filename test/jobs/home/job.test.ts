@@ -4,9 +4,9 @@ import type { Permission, Policy } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { createBudgetStore } from '../../../src/store/budget.ts';
+import { createHourlyLimitStore } from '../../../src/store/budget.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { aProject } from '../../support/commands/command-world.ts';
@@ -32,9 +32,9 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
   const context: HomeContext = {
     runs,
     policy: {
-      mayList: async (): Promise<Permission[]> => ['export'],
+      permissionsOf: async (): Promise<Permission[]> => ['export'],
       check: async () => ({ kind: 'unknown' }),
-      open: () => true,
+      isOpen: () => true,
       ...policy,
     },
     slack: {
@@ -43,12 +43,12 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
         views.push(JSON.stringify(view));
       },
     },
-    outbox: { state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
+    outbox: { deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
     threads: createThreadStore(redis.client),
-    pace: createPaceStore(redis.client),
+    rateLimiter: createRateLimitStore(redis.client),
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ projectId: 'prj_1' })],
-    budgets: createBudgetStore(redis.client),
+    budgets: createHourlyLimitStore(redis.client),
     isPublic: async () => true,
     workspaceUrl: () => 'https://acme.example/',
     now: () => clock.ms,
@@ -165,9 +165,9 @@ test('no way into a channel that has become private since', async () => {
 describe('whom to ask, for somebody who may do nothing', () => {
   const person = { id: 'U0ANA', name: 'ana', fullMember: false, active: true };
   const refusedWith = (ask: string[], open: boolean): Partial<Policy> => ({
-    mayList: async () => ['status'],
+    permissionsOf: async () => ['status'],
     check: async () => ({ kind: 'refused', person, ask }),
-    open: (permission) => open && permission === 'export',
+    isOpen: (permission) => open && permission === 'export',
   });
 
   test.each<[string, Partial<Policy>, string]>([
@@ -176,7 +176,7 @@ describe('whom to ask, for somebody who may do nothing', () => {
     ['whoever runs it, where no name is known', refusedWith([], false), 'whoever runs Docket'],
     [
       'the same, where Slack did not tell in time',
-      { mayList: async () => [], open: () => false },
+      { permissionsOf: async () => [], isOpen: () => false },
       'whoever runs Docket',
     ],
   ])('%s', async (_, policy, whom) => {

@@ -5,7 +5,7 @@ import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { slashCommands } from '../../../src/commands/index.ts';
-import { askWhom } from '../../../src/jobs/ask-whom.ts';
+import { contactsText } from '../../../src/jobs/ask-whom.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { anyRun, hostileText } from '../../support/jobs/export/any-run.ts';
@@ -14,9 +14,9 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [],
   more: 0,
   ended: [],
-  may: ['export', 'status'],
-  unseen: false,
-  ask: 'whoever runs Docket',
+  permissions: ['export', 'status'],
+  missingScope: false,
+  contacts: 'whoever runs Docket',
   limits: ['up to 5'],
   ...changes,
 });
@@ -51,29 +51,29 @@ describe('what a person may do', () => {
     return lines.slice(lines.indexOf('# What you may do') + 1, lines.indexOf('# Limits'));
   };
   test('is said in plain words, in one order', () => {
-    expect(may({ may: ['admin', 'status', 'digest', 'agent', 'export'] })).toEqual([
+    expect(may({ permissions: ['admin', 'status', 'digest', 'agent', 'export'] })).toEqual([
       'Start exports',
       'Instruct the docs agent',
       'Administer Docket: read its audit log',
     ]);
-    expect(may({ may: ['export'] })).toEqual(['Start exports']);
-    expect(may({ may: ['agent'] })).toEqual(['Instruct the docs agent']);
+    expect(may({ permissions: ['export'] })).toEqual(['Start exports']);
+    expect(may({ permissions: ['agent'] })).toEqual(['Instruct the docs agent']);
   });
   test('is nothing: then whom to ask', () => {
-    expect(may({ may: [], ask: '@ana or @docs-admins' })).toEqual([
+    expect(may({ permissions: [], contacts: '@ana or @docs-admins' })).toEqual([
       "You can't start exports or instruct the docs agent. Ask @ana or @docs-admins.",
     ]);
-    expect(may({ may: ['status'] })).toEqual([
+    expect(may({ permissions: ['status'] })).toEqual([
       "You can't start exports or instruct the docs agent. Ask whoever runs Docket.",
     ]);
   });
   test('is not known', () => {
-    expect(may({ may: undefined })).toEqual([
+    expect(may({ permissions: undefined })).toEqual([
       "Slack didn't tell me in time who you are. Open this page again in a moment.",
     ]);
   });
   test('is not shown to the app', () => {
-    expect(may({ may: undefined, unseen: true })).toEqual([
+    expect(may({ permissions: undefined, missingScope: true })).toEqual([
       "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
     ]);
   });
@@ -96,8 +96,8 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             running: lines.slice(0, 15),
             more: 9,
             ended: lines.slice(15),
-            may: [],
-            ask: askWhom(names, true),
+            permissions: [],
+            contacts: contactsText(names, true),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.

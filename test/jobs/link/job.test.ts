@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { type LinkContext, linkJob } from '../../../src/jobs/link/job.ts';
-import { anotherLink, type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
+import { type LinkRun, linkRun, renewLink } from '../../../src/jobs/link/record.ts';
 import { linkKey } from '../../../src/jobs/link/view.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
@@ -48,19 +48,19 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkCo
     docs: (project) => (project === 'acme' ? (docs as DocsApi | undefined) : undefined),
     links: createLinkStore(redis.client),
     outbox: {
-      async show(_team, { key, message }) {
+      async publish(_team, { key, message }) {
         shown.push(JSON.stringify(message));
         looks.set(key, JSON.stringify(message));
       },
-      state: async () => delivery,
+      deliveryState: async () => delivery,
     },
     audit: createAuditStore(redis.client),
-    async tellAdmins(_team, project) {
+    async alertAdmins(_team, project) {
       adminsTold.push(project);
       return true;
     },
-    once: async (_run, _step, call) => ({ kind: 'done', value: await call() }),
-    async answerPrivately(responseUrl, message) {
+    callOnce: async (_run, _step, call) => ({ kind: 'done', value: await call() }),
+    async postEphemeral(responseUrl, message) {
       answered.push({ responseUrl, message });
       return true;
     },
@@ -93,7 +93,7 @@ const stored = (run: LinkRun) => createRunStore(redis.client).load(run.id, linkR
 const active = () => createRunStore(redis.client).active();
 const holder = () => redis.client.get(keys.claim('c2b2'));
 const audited = async () =>
-  (await createAuditStore(redis.client).last('T0ACME', 10)).done.map(
+  (await createAuditStore(redis.client).latest('T0ACME', 10)).done.map(
     ({ user, subject, job, result }) => `${user.name} ${subject} ${job} ${result}`,
   );
 
@@ -148,7 +148,7 @@ describe('a link of one’s own', () => {
     const platform = makesLinks();
     await look(run, contextWith(platform));
     const sent = (await stored(run)) as LinkRun;
-    await createRunStore(redis.client).save(anotherLink(sent, nowMs) as LinkRun);
+    await createRunStore(redis.client).save(renewLink(sent, nowMs) as LinkRun);
     await look(run, contextWith(platform));
     expect(platform.made).toHaveLength(2);
     expect(shown.at(-1)).toContain(`docket-link:${run.id}.2`);
@@ -174,7 +174,7 @@ describe('a link that nobody could make for longer than permissions are believed
     expect(await look(run, contextWith(platform, { policy: { check } }))).toEqual({ kind: 'done' });
     expect(platform.made).toEqual([]);
     expect(shown.at(-1)).toContain("I couldn't get a download link");
-    const { refused } = await createAuditStore(redis.client).last('T0ACME', 10);
+    const { refused } = await createAuditStore(redis.client).latest('T0ACME', 10);
     expect(refused).toMatchObject([{ result: 'refused: not permitted' }]);
   });
 

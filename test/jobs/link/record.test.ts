@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { anotherLink, linkRun } from '../../../src/jobs/link/record.ts';
+import { linkRun, renewLink } from '../../../src/jobs/link/record.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
 
 test.each(['sent', 'over', 'failed'] as const)('another link may be made of one that is %s', (state) => {
   const before = aLinkRun({ state, link: 'l.1', failures: 7 });
-  expect(anotherLink(before, NOW_MS + 1)).toEqual({
+  expect(renewLink(before, NOW_MS + 1)).toEqual({
     ...before,
     state: 'making',
     sinceMs: NOW_MS + 1,
@@ -18,11 +18,11 @@ test.each(['sent', 'over', 'failed'] as const)('another link may be made of one 
 
 test('one that has ended counts as ended until there is another', () => {
   const failed = aLinkRun({ state: 'failed', link: 'l.1', over: true });
-  expect(anotherLink(failed, NOW_MS)?.over).toBe(true);
+  expect(renewLink(failed, NOW_MS)?.over).toBe(true);
 });
 
 test('none is made while one is being made', () => {
-  expect(anotherLink(aLinkRun(), NOW_MS)).toBeUndefined();
+  expect(renewLink(aLinkRun(), NOW_MS)).toBeUndefined();
 });
 
 test('a record is read as it was stored', () => {

@@ -15,7 +15,7 @@ afterAll(() => redis.close());
 
 test('a message of a newer Docket is left to that one as it is', async () => {
   const messages = createMessageStore(redis.client);
-  await messages.want('m1', aMessage(), 1, 1000);
+  await messages.setWanted('m1', aMessage(), 1, 1000);
   await redis.client.hset(keys.message('m1'), 'wanted', JSON.stringify({ ...aMessage(), v: 99 }));
   const before = await redis.client.hgetall(keys.message('m1'));
   const deliver = async (key: string) => {

@@ -5,7 +5,7 @@ import { type ReactionsContext, reactionsJob } from '../../../src/jobs/reactions
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { listed } from '../../support/store/listed.ts';
@@ -44,10 +44,10 @@ beforeEach(async () => {
     if (wrong !== undefined) throw wrong.error;
   };
   context = {
-    slack: { react: call('+'), unreact: call('-'), refusedForMs: () => refusedForMs },
+    slack: { addReaction: call('+'), removeReaction: call('-'), refusedForMs: () => refusedForMs },
     reactionStore: store,
     isShown: async (key) => shownMessages.has(key),
-    pace: createPaceStore(redis.client),
+    rateLimiter: createRateLimitStore(redis.client),
     timing: defaultTiming,
     random: () => 0.5,
     log: pino({ level: 'silent' }),
@@ -57,7 +57,7 @@ afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const want = (wanted: Record<string, string | undefined>) =>
-  store.want(
+  store.setWanted(
     subject,
     new Map(Object.entries(wanted).map(([ts, name]) => [ts, name === undefined ? undefined : { name }])),
     1,
@@ -103,10 +103,10 @@ test('a run without a record is forgotten', async () => {
 
 test('what is wanted anew during a look is delivered by the next', async () => {
   await want({ '1.1': 'eyes' });
-  const { react } = context.slack;
-  context.slack.react = async (...args) => {
-    context.slack.react = react;
-    await react(...args);
+  const { addReaction } = context.slack;
+  context.slack.addReaction = async (...args) => {
+    context.slack.addReaction = addReaction;
+    await addReaction(...args);
     await want({ '1.1': 'double_vertical_bar' });
   };
   expect(await look()).toEqual({ kind: 'again', inMs: 0 });
@@ -172,7 +172,7 @@ test('many replies of one thread do not hold up the reaction in another', async 
   await want(Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n + 1}.1`, 'eyes'])));
   expect(pauseMs(await look())).toBeGreaterThan(0);
   const other = { ...subject, runId: 'run-2' };
-  await store.want(other, new Map([['100.1', { name: 'eyes' }]]), 1, 1000);
+  await store.setWanted(other, new Map([['100.1', { name: 'eyes' }]]), 1, 1000);
   // One turn in 3 s: the next one is theirs.
   expect(pauseMs(await reactionsJob.run({ runId: 'run-2' }, context))).toBeLessThanOrEqual(3000);
 });
@@ -188,7 +188,7 @@ test('while Slack refuses the token nothing is called, and no turn is taken', as
 
 describe('a reaction that may wait for a message to show the same', () => {
   const may = (unlessShown = 'run-1.round.1') =>
-    store.want(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
+    store.setWanted(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
   const afterMs = (ms: number) => redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -ms);
 
   test('is not added where the message shows it in time', async () => {
@@ -215,7 +215,7 @@ describe('a reaction that may wait for a message to show the same', () => {
       ['1.1', { name: 'eyes', unlessShown: '' }],
       ['1.2', { name: 'double_vertical_bar' }],
     ]);
-    await store.want(subject, both, 1, 1000);
+    await store.setWanted(subject, both, 1, 1000);
     expect(await look()).toEqual({ kind: 'again', inMs: 1000 });
     expect(asked).toEqual(['+double_vertical_bar C0DOCS 1.2']);
   });

@@ -4,7 +4,12 @@ import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
-import { limitLines, type Running, type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import {
+  limitLines,
+  type RunningExports,
+  type SystemState,
+  statusMessage,
+} from '../../../src/jobs/status/view.ts';
 import { anyRun, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 
 const aState = (changes: Partial<SystemState> = {}): SystemState => ({
@@ -26,9 +31,9 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   upSinceMs: NOW_MS,
   ...changes,
 });
-const none: Running = { lines: [], rest: 0 };
+const none: RunningExports = { lines: [], rest: 0 };
 
-const reads = (state: SystemState, exports: Running) =>
+const reads = (state: SystemState, exports: RunningExports) =>
   statusMessage(state, exports)
     .text.replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1')
     .split('\n');

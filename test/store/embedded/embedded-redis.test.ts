@@ -12,7 +12,7 @@ import { RedisMissing, RedisStartFailed } from '../../../src/store/embedded/redi
 
 const searchPath = process.env.PATH ?? '';
 const log = { info() {}, warn() {}, error() {} };
-const timing = { restartMinMs: 5, restartMaxMs: 20, lookMs: 2, lockPatienceMs: 100 };
+const timing = { restartMinMs: 5, restartMaxMs: 20, checkIntervalMs: 2, lockTimeoutMs: 100 };
 
 let base: string;
 let dataDir: string;

@@ -22,7 +22,7 @@ async function configure(settings: Record<string, string>) {
 }
 
 const kindsAt = async (url: string, ca?: string) =>
-  (await checkRedis({ url, ca })).map(({ kind, ends }) => (ends ? `${kind}!` : kind));
+  (await checkRedis({ url, ca })).map(({ kind, fatal }) => (fatal ? `${kind}!` : kind));
 const at = (rest: string) => redis.url.replace('redis://', rest);
 
 async function listening(server: Server): Promise<number> {
@@ -72,7 +72,7 @@ test('a password that is missing or wrong', async () => {
     ['redis://', 'redis://:wr0ng@', 'redis://nobody:S3cret@'].map((rest) => checkRedis({ url: at(rest) })),
   );
   for (const [problem] of answers) {
-    expect(problem).toMatchObject({ kind: 'password', ends: true });
+    expect(problem).toMatchObject({ kind: 'password', fatal: true });
     expect(problem?.text).not.toMatch(/S3cret|wr0ng|nobody/);
   }
   expect(await kindsAt(at('redis://:S3cret@'))).toEqual([]);
@@ -90,7 +90,7 @@ test('nobody listens, or nobody of that name', async () => {
 
 test("Docket's own Redis is not looked for at REDIS_URL", async () => {
   const [problem] = await checkRedis({ socketPath: '/nowhere/redis.sock' });
-  expect(problem).toMatchObject({ kind: 'unreachable', ends: false });
+  expect(problem).toMatchObject({ kind: 'unreachable', fatal: false });
   expect(problem?.text).not.toContain('REDIS_URL');
 });
 

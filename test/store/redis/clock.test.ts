@@ -30,7 +30,7 @@ function aClock(answers: (number | Error)[], everyMs = 3_600_000, awayMs = 0) {
     },
   };
   clock = createClock({ everyMs, machineMs: () => MACHINE_MS, monotonicMs: () => monotonicMs });
-  return { clock, following: clock.follow(redis as Redis) };
+  return { clock, following: clock.startSync(redis as Redis) };
 }
 
 test('the time is that of Redis, and goes on by itself', async () => {
@@ -78,7 +78,7 @@ test('it is asked again and again, until it is stopped', async () => {
     others += 1;
     return ['0', '0'];
   };
-  void other.follow({ time } as unknown as Redis);
+  void other.startSync({ time } as unknown as Redis);
   await vi.waitUntil(() => others > 10);
   other.stop();
   expect(asked).toBe(before);

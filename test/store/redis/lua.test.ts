@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createStepStore } from '../../../src/store/calls.ts';
+import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { LUA_NOW, luaScript } from '../../../src/store/redis/lua.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 
@@ -17,7 +17,7 @@ test('a script gets its keys and arguments', async () => {
 });
 
 test('a script works again after Redis forgot it', async () => {
-  const steps = createStepStore(redis.client);
+  const steps = createCallOnceStore(redis.client);
   await double(redis.client, ['k'], [1]);
   await steps.begin('r1', 'start', 'a', 1000);
   await redis.client.script('FLUSH');
@@ -26,7 +26,7 @@ test('a script works again after Redis forgot it', async () => {
 });
 
 test('a script works again after Redis was killed, and what it wrote is there', async () => {
-  const steps = createStepStore(redis.client);
+  const steps = createCallOnceStore(redis.client);
   await steps.begin('r1', 'start', 'a', 1000);
   await redis.kill();
   await redis.start();

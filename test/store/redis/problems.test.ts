@@ -5,7 +5,7 @@ const info = { redis_version: '7.0.15', role: 'master', maxmemory_policy: 'noevi
 const config = { policy: 'noeviction', appendonly: 'yes', save: '' };
 
 const found = (facts: Partial<RedisFacts>) =>
-  problemsOf({ info, config, ...facts }).map(({ kind, ends }) => (ends ? `${kind}!` : kind));
+  problemsOf({ info, config, ...facts }).map(({ kind, fatal }) => (fatal ? `${kind}!` : kind));
 
 test('a Redis as it should be has none', () => {
   expect(found({})).toEqual([]);
@@ -16,7 +16,7 @@ describe('keys that may be dropped', () => {
   test.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])('%s ends the start', (policy) => {
     const [problem, ...more] = problemsOf({ info, config: { ...config, policy } });
     expect(more).toEqual([]);
-    expect(problem).toMatchObject({ kind: 'eviction', ends: true, allowance: 'eviction' });
+    expect(problem).toMatchObject({ kind: 'eviction', fatal: true, allowance: 'eviction' });
     expect(problem?.text).toContain(`(maxmemory-policy ${policy})`);
     expect(problem?.text).toContain('CONFIG SET maxmemory-policy noeviction');
     expect(problem?.text).toContain('REDIS_ALLOW=eviction');
@@ -94,8 +94,8 @@ test.each([
   [{ code: 'EAI_AGAIN', message: 'getaddrinfo EAI_AGAIN redis' }, false, 'unreachable'],
   [undefined, false, 'unreachable'],
 ])('the error %o is told as %s', (error, tls, expected) => {
-  const { kind, ends } = problemOfError(error, tls);
-  expect(ends ? `${kind}!` : kind).toBe(expected);
+  const { kind, fatal } = problemOfError(error, tls);
+  expect(fatal ? `${kind}!` : kind).toBe(expected);
 });
 
 test('a connection that is ended at once may be one that expects TLS', () => {

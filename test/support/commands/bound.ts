@@ -2,19 +2,19 @@ import type { App } from '@slack/bolt';
 import { z } from 'zod';
 import { type BindParts, bind } from '../../../src/commands/bind.ts';
 import {
-  type Dialog,
   defineButton,
-  defineDialog,
+  defineModal,
   type MessageShortcut,
+  type Modal,
   type SlashCommand,
 } from '../../../src/commands/command.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
-import type { Verdict } from '../../../src/policy.ts';
+import type { PermissionResult } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { type Message, message } from '../../../src/slack/blocks.ts';
 
 export type Heard = Record<string, unknown>;
-type Listener = (heard: Heard) => Promise<void>;
+type Listener = (received: Heard) => Promise<void>;
 
 /** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
 function fakeBolt() {
@@ -35,8 +35,8 @@ function fakeBolt() {
   const thoseOf = (listening: Listening, id: string) =>
     listening.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
   const listening = (id: string) => thoseOf(actions, id);
-  async function reach(registered: Listening, id: string, heard: Heard) {
-    for (const [, listener] of thoseOf(registered, id)) await listener(heard);
+  async function reach(registered: Listening, id: string, received: Heard) {
+    for (const [, listener] of thoseOf(registered, id)) await listener(received);
   }
 
   async function types(name: string, text: string, body: Heard = {}) {
@@ -49,12 +49,12 @@ function fakeBolt() {
   }
   async function clicks(id: string, value?: string, body: Heard = {}) {
     let acknowledged = 0;
-    const heard = {
+    const received = {
       ack: async () => void acknowledged++,
       body: { ...fromClick, ...body },
       action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
     };
-    await reach(actions, id, heard);
+    await reach(actions, id, received);
     return acknowledged;
   }
   async function submits(callback: string, view: Heard = {}) {
@@ -68,8 +68,8 @@ function fakeBolt() {
   }
   async function chooses(callback: string, body: Heard = {}) {
     let acknowledged = 0;
-    const heard = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
-    await reach(shortcuts, callback, heard);
+    const received = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
+    await reach(shortcuts, callback, received);
     return acknowledged;
   }
   const happens = (name: string, event: Heard, body: Heard = { team_id: 'T0ACME' }) =>
@@ -132,14 +132,14 @@ export const aButton = (action = 'test.go', run: () => Promise<Message | undefin
 export const aShortcut = (
   run: MessageShortcut['run'] = async () => done,
   callback = 'test.message',
-): MessageShortcut => ({ callback, may: 'agent', run });
+): MessageShortcut => ({ callbackId: callback, may: 'agent', run });
 
 export const aDialog = (
-  submit: Dialog['submit'] = async () => ({ kind: 'closed' }),
+  submit: Modal['submit'] = async () => ({ kind: 'closed' }),
   callback = 'test.dialog',
-): Dialog =>
-  defineDialog({
-    callback,
+): Modal =>
+  defineModal({
+    callbackId: callback,
     may: 'export',
     meta: z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() }),
     submit,
@@ -150,10 +150,10 @@ const allows: GateParts['policy'] = {
     from?.external
       ? { kind: 'refused', person: ana, ask: [], outsider: true }
       : { kind: 'allowed', person: ana },
-  mayList: async () => [],
-  open: () => true,
+  permissionsOf: async () => [],
+  isOpen: () => true,
 };
-export const answersWith = (verdict: Verdict): GateParts['policy'] => ({
+export const answersWith = (verdict: PermissionResult): GateParts['policy'] => ({
   ...allows,
   check: async () => verdict,
 });
@@ -176,27 +176,27 @@ export function bound({ policy = allows, identity = acme, tools, ...changes }: B
   bind(bolt.app, {
     commands: [aCommand()],
     buttons: [],
-    dialogs: [],
+    modals: [],
     linkActions: [],
     shortcuts: [],
     gate: createGate({
       tools: tools ?? ({} as GateParts['tools']),
       policy,
       identity,
-      audit: { add: async () => {}, last: async () => ({ done: [], refused: [] }) },
+      audit: { add: async () => {}, latest: async () => ({ done: [], refused: [] }) },
       newRef: () => '7f3c1d',
       now: () => 0,
       log,
     }),
     identity,
-    homeOpened: async () => {},
-    heard: async () => {},
+    onHomeOpened: async () => {},
+    onMessageEvent: async () => {},
     responseUrlOf: async () => 'https://hooks.example/1',
-    async answerPrivately(responseUrl, { text }) {
+    async postEphemeral(responseUrl, { text }) {
       answers.push({ responseUrl, text });
       return true;
     },
-    answerMs: 100,
+    ephemeralTimeoutMs: 100,
     monotonicMs: () => 5000,
     log,
     ...changes,

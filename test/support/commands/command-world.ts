@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Caller, CommandTools } from '../../../src/commands/command.ts';
 import { createIntake } from '../../../src/commands/intake.ts';
-import { withoutFile } from '../../../src/config/file.ts';
+import { defaultConfigFile } from '../../../src/config/file.ts';
 import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';
 import type { Project } from '../../../src/projects.ts';
@@ -49,14 +49,14 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
   const links = createLinkStore(redis.client);
   const threads = createThreadStore(redis.client);
   const opened: ModalView[] = [];
-  const notes: Parameters<CommandTools['note']>[0][] = [];
+  const notes: Parameters<CommandTools['audit']>[0][] = [];
   const woken: string[] = [];
   const tools: CommandTools = {
     intake: createIntake({
       runs,
       threads,
       wake: async ({ id }) => void woken.push(id),
-      limitMs: 5000,
+      timeoutMs: 5000,
       claimMs: 60_000,
       monotonicMs: () => 0,
       log: createLog('silent', []),
@@ -65,16 +65,16 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     projects: [aProject()],
     docsDomain: undefined,
     links: 'thread',
-    replies: 'auto',
-    limits: withoutFile.limits,
+    replyMode: 'auto',
+    limits: defaultConfigFile.limits,
     names: async () => noNames,
     isPublic: async () => true,
-    link: links.get,
-    openDialog: async (_caller, view) => void opened.push(view),
-    note: async (line) => void notes.push(line),
-    may: async () => {},
+    loadLink: links.get,
+    openModal: async (_caller, view) => void opened.push(view),
+    audit: async (line) => void notes.push(line),
+    requirePermission: async () => {},
     auditLines: async () => ({ done: [], refused: [] }),
-    system: () => Promise.reject(new Error('nobody asks here')),
+    systemSnapshot: () => Promise.reject(new Error('nobody asks here')),
     botUserId: 'U0BOT',
     workspaceUrl: 'https://acme.example/',
     now: () => NOW_MS,
@@ -103,7 +103,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       return thread;
     },
     /** What happened to a thread since its last look. */
-    heard: async ({ id }: Pick<ThreadRun, 'id'>) => (await threads.open(id, threadRun))?.heard,
+    inbox: async ({ id }: Pick<ThreadRun, 'id'>) => (await threads.loadWithInbox(id, threadRun))?.inbox,
     async given<R extends RunBase>(run: R): Promise<R> {
       await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
       return run;

@@ -32,11 +32,14 @@ const quick: Partial<Timing> = {
   sweepMs: 250,
   retryMinMs: 50,
   retryMaxMs: 300,
-  lookMinMs: 25,
-  lookMaxMs: 100,
+  pollMinMs: 25,
+  pollMaxMs: 100,
   graceMs: 400,
   shutdownMs: 3000,
 };
+
+/** What the last release calls some of them. */
+const releasedTiming = { lookMinMs: quick.pollMinMs, lookMaxMs: quick.pollMaxMs };
 
 export interface Bot {
   /** Where it takes requests; 0 with the role `worker`. */
@@ -124,7 +127,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       // With projects of its own, the file has their ids.
       ...(!config?.includes('projects:') && { DOCS_PROJECT_ID: platform.projectId }),
       LOG_LEVEL: 'debug',
-      TEST_TIMING: JSON.stringify({ ...quick, ...timing }),
+      TEST_TIMING: JSON.stringify({ ...quick, ...timing, ...(program !== undefined && releasedTiming) }),
       ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...env,

@@ -2,12 +2,12 @@ import { pino } from 'pino';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createSlackApi } from '../../../src/slack/client.ts';
-import { createDelivery, type Delivered } from '../../../src/slack/delivery.ts';
+import { createDelivery, type DeliveryResult } from '../../../src/slack/delivery.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
-import { createPaceStore } from '../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import type { TestRedis } from '../flows/redis.ts';
 import { aMessage } from '../store/a-message.ts';
 
@@ -16,7 +16,7 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
   const slack = createStandInSlack({ rateLimits: false });
   const server = await slack.listen();
   const messages = createMessageStore(redis);
-  const pace = createPaceStore(redis);
+  const pace = createRateLimitStore(redis);
   const channel = slack.channel('#docs').id;
   let version = 0;
   /** Where the next delivery stops, as a process does that is short of time. */
@@ -28,17 +28,17 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
       apiUrl: slack.apiUrl,
       timing: { ...defaultTiming, slackCallMs: 5000 },
       log: pino({ level: 'silent' }),
-      upMs: () => performance.now() + clock.aheadMs,
+      monotonicMs: () => performance.now() + clock.aheadMs,
       onCall: () => {},
     }),
     messages,
     links: createLinkStore(redis),
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
-    pace: {
+    rateLimiter: {
       ...pace,
-      async take(of, turn) {
-        const waitMs = await pace.take(of, turn);
+      async takeSlot(of, turn) {
+        const waitMs = await pace.takeSlot(of, turn);
         const here = stop;
         stop = undefined;
         here?.reached();
@@ -61,13 +61,13 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
     async want(key: string, text = key, more: Partial<WantedMessage> = {}) {
       version += 1;
       const wanted = aMessage({ place: { channel }, text, hash: `${key} ${version}`, ...more });
-      await messages.want(key, wanted, version, Date.now());
+      await messages.setWanted(key, wanted, version, Date.now());
     },
     /** Delivers until there is nothing left to do, and lets every pause pass; returns the pauses. */
     async settle(key: string): Promise<number[]> {
       const pauses: number[] = [];
       for (let looks = 0; looks < 20; looks += 1) {
-        const delivered: Delivered = await deliver(key);
+        const delivered: DeliveryResult = await deliver(key);
         if (delivered.kind === 'settled') return pauses;
         pauses.push(delivered.inMs);
         clock.aheadMs += delivered.inMs;

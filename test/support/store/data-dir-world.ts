@@ -29,7 +29,7 @@ export function onDataDirs() {
         dataDir: world.dataDir,
         log: { info: note('info'), warn: note('warn'), error: note('error') },
         searchPath: process.env.PATH ?? '',
-        timing: { restartMinMs: 5, restartMaxMs: 20, lookMs: 2, lockPatienceMs: 100 },
+        timing: { restartMinMs: 5, restartMaxMs: 20, checkIntervalMs: 2, lockTimeoutMs: 100 },
         ...options,
       });
       started.push(redis);

@@ -5,31 +5,31 @@ import type { Timing } from '../../../runtime/timing.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import type { SlackApi } from '../../../slack/client.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
-import { type Mentions, mentionedIn, messageMarkdown } from '../../../slack/markdown/message.ts';
+import { findMentions, type Mentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
 import type { AuditStore } from '../../../store/audit.ts';
 import type { RunStore } from '../../../store/runs.ts';
 import type { ThreadStore } from '../../../store/threads.ts';
-import { askWhom } from '../../ask-whom.ts';
-import type { Once } from '../../call-once.ts';
-import { defineJob, done, lookAgainIn, type Outcome } from '../../job.ts';
-import { lookAtRun } from '../../step-run.ts';
-import { unseenText } from '../../wording-view.ts';
-import { excerptOf, readThreadWords } from '../thread-text.ts';
+import { contactsText } from '../../ask-whom.ts';
+import type { CallOnce } from '../../call-once.ts';
+import { defineJob, done, type Outcome, runAgainIn } from '../../job.ts';
+import { stepRun } from '../../step-run.ts';
+import { missingScopeText } from '../../wording-view.ts';
+import { excerptOf, parseThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
 export interface MentionContext {
   runs: RunStore;
-  threads: Pick<ThreadStore, 'tell'>;
-  policy: Pick<Policy, 'check' | 'open'>;
+  threads: Pick<ThreadStore, 'appendToThread'>;
+  policy: Pick<Policy, 'check' | 'isOpen'>;
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
-  slack: Pick<SlackApi, 'whisper'>;
+  slack: Pick<SlackApi, 'postEphemeralTo'>;
   /** For calls to Slack that must not happen twice. */
-  onceInSlack: Once;
+  callOnceInSlack: CallOnce;
   audit: AuditStore;
   limits: { instructionCharacters: number };
   now: () => number;
@@ -42,7 +42,7 @@ export interface MentionContext {
 const GIVE_UP_MS = 10 * 60_000;
 
 /** Until a card that was posted just now is known to be the root of a followed thread. */
-const FOLLOWED_MS = 10_000;
+const FOLLOW_GRACE_MS = 10_000;
 
 /** Answers somebody who mentioned the app where no agent job is followed, once and privately. */
 export const mentionJob = defineJob<{ runId: string }, MentionContext>({
@@ -53,66 +53,73 @@ export const mentionJob = defineJob<{ runId: string }, MentionContext>({
   data: z.object({ runId: z.string() }),
 
   run: ({ runId }, context) =>
-    lookAtRun(
+    stepRun(
       'agent-mention',
       runId,
       () => context.runs.load(runId, mentionRun),
       context,
-      (run) => (run.answer === undefined ? find(run, context) : answered(run, run.answer, context)),
+      (run) => (run.answer === undefined ? decideAnswer(run, context) : sendAnswer(run, run.answer, context)),
     ),
 
   async giveUp({ runId }, context) {
-    await lookAtRun(
+    await stepRun(
       'agent-mention',
       runId,
       () => context.runs.load(runId, mentionRun),
       context,
-      (run) => settle(run, context),
+      (run) => finish(run, context),
     );
   },
 });
 
 /** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
-async function find(run: MentionRun, context: MentionContext): Promise<Outcome> {
+async function decideAnswer(run: MentionRun, context: MentionContext): Promise<Outcome> {
   const { policy, runs, log, now } = context;
-  const earlyMs = run.early ? run.sinceMs + FOLLOWED_MS - now() : 0;
-  if (earlyMs > 0) return lookAgainIn(earlyMs);
-  if (run.early && (await isFollowed(run, context))) return settle(run, context);
+  const earlyMs = run.early ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
+  if (earlyMs > 0) return runAgainIn(earlyMs);
+  if (run.early && (await isFollowed(run, context))) return finish(run, context);
   const { user, external } = run.reply;
   const verdict = await policy.check(user, 'agent', { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
-      ? tell(run, message([[unseenText]]), context)
-      : later(run, 'Slack does not tell who it is', context);
+      ? postAnswer(run, message([[missingScopeText]]), context)
+      : retryLater(run, 'Slack does not tell who it is', context);
   const { name } = verdict.person;
   let answer: MentionAnswer;
   if (verdict.kind === 'refused') {
-    answer = { kind: 'refused', ask: askWhom(verdict.ask, policy.open('agent')) };
-    await noteRefusal(run, name, context);
+    answer = { kind: 'refused', ask: contactsText(verdict.ask, policy.isOpen('agent')) };
+    await auditRefusal(run, name, context);
   } else {
-    const text = await textOf(run, context);
-    if (text === undefined) return later(run, 'Slack does not tell the names in it', context);
-    answer = answerTo(run, text, context.limits.instructionCharacters);
+    const text = await readText(run, context);
+    if (text === undefined) return retryLater(run, 'Slack does not tell the names in it', context);
+    answer = answerFor(run, text, context.limits.instructionCharacters);
   }
   const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
-  if (saved !== undefined) return answered(saved, answer, context);
+  if (saved !== undefined) return sendAnswer(saved, answer, context);
   log.info({ run: run.id }, 'the run was changed meanwhile');
-  return lookAgainIn(0);
+  return runAgainIn(0);
 }
 
 /** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
 async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: MentionContext) {
   const place = { teamId, channel: reply.channel, rootTs: threadTs ?? reply.ts };
-  const told = await threads.tell('agent-thread', place, { entry: reply, once: reply.ts }, false);
-  return told.kind !== 'notFollowed';
+  const result = await threads.appendToThread(
+    'agent-thread',
+    place,
+    { event: reply, dedupeKey: reply.ts },
+    false,
+  );
+  return result.kind !== 'notFollowed';
 }
 
-async function textOf(
+async function readText(
   { reply: { content }, botUserId, id }: MentionRun,
   { names, log }: MentionContext,
 ): Promise<string | undefined> {
   try {
-    return messageMarkdown(content, await names(mentionedIn(content)), { withoutMention: botUserId }).trim();
+    return messageToMarkdown(content, await names(findMentions(content)), {
+      withoutMention: botUserId,
+    }).trim();
   } catch (error) {
     if (!(error instanceof NamesUnknown)) throw error;
     log.info({ run: id, err: error }, 'names in a mention are not known yet');
@@ -120,15 +127,15 @@ async function textOf(
   }
 }
 
-function answerTo({ problem }: MentionRun, text: string, most: number): MentionAnswer {
-  const words = readThreadWords(text);
-  switch (words.kind) {
+function answerFor({ problem }: MentionRun, text: string, most: number): MentionAnswer {
+  const parsed = parseThreadText(text);
+  switch (parsed.kind) {
     case 'follow':
-      return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: words.jobId };
+      return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: parsed.jobId };
     case 'badFollow':
       return { kind: 'badFollow' };
     case 'command':
-      return { kind: words.command === 'help' ? 'help' : 'notFollowed' };
+      return { kind: parsed.command === 'help' ? 'help' : 'notFollowed' };
     case 'instruction':
       return lengthOf(text) > most
         ? { kind: 'tooLong', characters: lengthOf(text), most }
@@ -139,7 +146,7 @@ function answerTo({ problem }: MentionRun, text: string, most: number): MentionA
   }
 }
 
-async function noteRefusal(run: MentionRun, name: string, { audit, now, log }: MentionContext) {
+async function auditRefusal(run: MentionRun, name: string, { audit, now, log }: MentionContext) {
   const { teamId } = run;
   const { user, channel } = run.reply;
   log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
@@ -153,42 +160,47 @@ async function noteRefusal(run: MentionRun, name: string, { audit, now, log }: M
   });
 }
 
-const answered = (run: MentionRun, answer: MentionAnswer, context: MentionContext) =>
-  tell(run, mentionMessage(run.id, answer), context);
+const sendAnswer = (run: MentionRun, answer: MentionAnswer, context: MentionContext) =>
+  postAnswer(run, mentionMessage(run.id, answer), context);
 
 /** Says it once, to whoever wrote the mention. */
-async function tell(run: MentionRun, what: Message, context: MentionContext): Promise<Outcome> {
-  const { slack, onceInSlack, log } = context;
+async function postAnswer(run: MentionRun, content: Message, context: MentionContext): Promise<Outcome> {
+  const { slack, callOnceInSlack, log } = context;
   const { threadTs } = run;
   const { channel, user } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
-  const told = await onceInSlack(run.id, 'whisper', async () => {
-    await slack.whisper(to, what);
+  const outcome = await callOnceInSlack(run.id, 'whisper', async () => {
+    await slack.postEphemeralTo(to, content);
     return true;
   });
-  if (told.kind === 'inFlight') return lookAgainIn(told.forMs);
-  if (told.kind !== 'notHappened') return settle(run, context);
-  const { error } = told;
+  if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
+  if (outcome.kind !== 'notHappened') return finish(run, context);
+  const { error } = outcome;
   if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
-    return later(run, error.code, context, error.retryAfterMs);
+    return retryLater(run, error.code, context, error.retryAfterMs);
   log.warn({ err: error, run: run.id }, 'Slack did not take a private answer to a mention');
-  return settle(run, context);
+  return finish(run, context);
 }
 
 /** As long again as it has taken so far: the pauses double without a count of them. */
-async function later(run: MentionRun, why: string, context: MentionContext, atLeastMs = 0): Promise<Outcome> {
+async function retryLater(
+  run: MentionRun,
+  why: string,
+  context: MentionContext,
+  atLeastMs = 0,
+): Promise<Outcome> {
   const { now, random, log } = context;
   const { retryMinMs, retryMaxMs } = context.timing;
   const sinceMs = now() - run.sinceMs;
   if (sinceMs > GIVE_UP_MS) {
     log.warn({ run: run.id, why }, 'a mention was not answered in time');
-    return settle(run, context);
+    return finish(run, context);
   }
   const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
-  return lookAgainIn(Math.max(pauseMs, atLeastMs));
+  return runAgainIn(Math.max(pauseMs, atLeastMs));
 }
 
-async function settle(run: MentionRun, { runs }: MentionContext): Promise<Outcome> {
-  await runs.settle(run, true);
+async function finish(run: MentionRun, { runs }: MentionContext): Promise<Outcome> {
+  await runs.markIdle(run, true);
   return done;
 }

@@ -1,10 +1,10 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
 import { agentActions } from '../thread/buttons.ts';
-import { tooLongWords } from '../thread/phrases.ts';
+import { tooLongText } from '../thread/phrases.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
-const followHere: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
+const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
 
 /** What whoever mentioned the app is told, privately. `mention` is the id of the run. */
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
@@ -15,24 +15,24 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
       return message([
         ['I pass instructions on to the docs agent, and tell here what comes of them.'],
         ['To start a new job, write ', { code: '@Docket' }, ' and what is to be done.'],
-        followHere,
+        followHint,
         ['Then every reply in that thread can instruct the agent.'],
       ]);
     case 'notFollowed':
       return message([
         ['No agent job is followed in this thread, so there is nothing to change.'],
-        followHere,
+        followHint,
       ]);
     case 'project':
       return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
     case 'badFollow':
       return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
     case 'tooLong':
-      return message([[`${tooLongWords(answer.characters, answer.most)} Nothing was sent.`]]);
+      return message([[`${tooLongText(answer.characters, answer.most)} Nothing was sent.`]]);
     case 'offer': {
       const value: MentionButton = { v: 1, mention };
       return message(
-        [[`No agent job is followed here. Start a new one with "${answer.excerpt}"?`], [...followHere]],
+        [[`No agent job is followed here. Start a new one with "${answer.excerpt}"?`], [...followHint]],
         [{ label: 'Start a new job', action: agentActions.startNew, value: JSON.stringify(value) }],
       );
     }
@@ -40,7 +40,7 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
 }
 
 /** More names than this do not help. */
-const LISTED = 10;
+const MAX_LISTED = 10;
 
 /**
  * Why it is not clear in which project a job is, or is to be when it is `new`. `command` is what to type, but for its
@@ -65,17 +65,17 @@ export function projectMessage(
         [`There is no project ${cut(oneLine(problem.named), 60)} here. There is: ${listed(problem.names)}.`],
       ]);
     case 'noId':
-      return message([noIdWords(problem.name)]);
+      return message([noIdParts(problem.name)]);
   }
 }
 
 function listed(names: readonly string[]): string {
-  const more = names.length - LISTED;
-  return names.slice(0, LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** Without a file, the only project is called `default`. */
-function noIdWords(name: string): Part[] {
+function noIdParts(name: string): Part[] {
   if (name === 'default')
     return [
       "I don't know the project's id, so nothing was sent. Whoever runs Docket sets ",

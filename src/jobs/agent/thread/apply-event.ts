@@ -1,24 +1,32 @@
-import { beginningOf, messageMarkdown } from '../../../slack/markdown/message.ts';
+import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
-import { excerptOf, readThreadWords } from '../thread-text.ts';
+import { excerptOf, parseThreadText } from '../thread-text.ts';
 import {
-  fitting,
+  addReplyNote,
+  applyReply,
+  findRejection,
   type InstructionLimits,
-  refusing,
-  replied,
-  type Said,
-  said,
-  telling,
-  unfitness,
+  type ReplyContent,
+  refuseReply,
+  replyContent,
+  truncateText,
 } from './apply-reply.ts';
-import { changing, isPending, isUnsent, noted, over, releasing, taking } from './changes.ts';
-import { clicked } from './click.ts';
-import { tidy } from './compact.ts';
-import type { Heard, HeardReply } from './event.ts';
+import {
+  addInstruction,
+  addNote,
+  dropInstruction,
+  isPending,
+  isUnsent,
+  mapInstructions,
+  releaseHeld,
+} from './changes.ts';
+import { applyClick } from './click.ts';
+import { compact } from './compact.ts';
+import type { ReplyEvent, ThreadEvent } from './event.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 
 /** What has to be known beside what was heard. */
-export interface About {
+export interface EventContext {
   /** Who wrote or clicked; `may`: has the permission `agent`. */
   author: { id: string; name: string; may: boolean };
   /** Whom to ask who may not; plain text. */
@@ -31,64 +39,65 @@ export interface About {
 }
 
 /** Edits and deletions of messages that have not come, or were none of ours: so many, and only of new messages. */
-const EARLY_KEPT = 20;
+const MAX_EARLY = 20;
 const EARLY_MS = 10 * 60_000;
 
 /**
  * Decides what something that happened to a thread changes: replies, edits, deletions, instructions from dialogs, and
  * clicks whose permission was checked. Hearing the same again changes nothing more.
  */
-export function listen(thread: ThreadRun, what: Heard, about: About): ThreadRun {
-  const heard = hearing(thread, what, about);
-  return heard === thread ? thread : tidy(heard);
+export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
+  const next = applyByKind(thread, event, context);
+  return next === thread ? thread : compact(next);
 }
 
-function hearing(thread: ThreadRun, what: Heard, about: About): ThreadRun {
+function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (thread.state === 'ended') return thread;
-  switch (what.kind) {
+  switch (event.kind) {
     case 'clicked':
-      return clicked(thread, what, about.nowMs);
+      return applyClick(thread, event, context.nowMs);
     case 'reply':
-      return hearReply(thread, what, about);
+      return applyReplyEvent(thread, event, context);
     case 'edited':
-      return hearEdit(thread, what, about);
+      return applyEdit(thread, event, context);
     case 'deleted':
-      return hearDeletion(thread, what.ts, about);
+      return applyDeletion(thread, event.ts, context);
     case 'instruct':
-      return hearInstruction(thread, what, about);
+      return applyInstruction(thread, event, context);
   }
 }
 
-function hearReply(thread: ThreadRun, what: HeardReply, about: About): ThreadRun {
-  if (find(thread, what.ts) || wasBefore(thread, what.ts)) return thread;
-  const crowd = thread.crowd || what.user !== thread.owner.id;
-  const listening = crowd === thread.crowd ? thread : { ...thread, crowd };
-  const early = thread.early.find(({ ts }) => ts === what.ts);
-  if (early?.deleted) return listening;
-  const { author, ask, limits, nowMs } = about;
-  const now = early?.json === undefined ? saidIn(what, about) : said.parse(JSON.parse(early.json));
-  return replied(listening, { ...now, ts: what.ts, author, ask, limits, nowMs });
+function applyReplyEvent(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
+  if (findInstruction(thread, event.ts) || predatesRequest(thread, event.ts)) return thread;
+  const crowd = thread.crowd || event.user !== thread.owner.id;
+  const next = crowd === thread.crowd ? thread : { ...thread, crowd };
+  const early = thread.early.find(({ ts }) => ts === event.ts);
+  if (early?.deleted) return next;
+  const { author, ask, limits, nowMs } = context;
+  const content =
+    early?.json === undefined ? readReplyContent(event, context) : replyContent.parse(JSON.parse(early.json));
+  return applyReply(next, { ...content, ts: event.ts, author, ask, limits, nowMs });
 }
 
-function saidIn(
-  { content, mentionsBot, mentionsOthers, files }: HeardReply,
-  { author, names, botUserId, limits }: About,
-): Said {
+function readReplyContent(
+  { content, mentionsBot, mentionsOthers, files }: ReplyEvent,
+  { author, names, botUserId, limits }: EventContext,
+): ReplyContent {
   // Of what is refused nothing counts but its kind.
-  const text = messageMarkdown(author.may ? content : beginningOf(content), names, {
+  const text = messageToMarkdown(author.may ? content : beginningOf(content), names, {
     withoutMention: botUserId,
   });
-  return { ...fitting(text, limits), mentionsBot, mentionsOthers, files };
+  return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files };
 }
 
 /** Before it was sent, the new text goes out. Later, its author is told that it is too late. */
-function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun {
-  const { ts } = what;
-  const one = find(thread, ts);
-  const edit = saidIn(what, about);
-  if (!one) return hearUnknownEdit(thread, ts, edit, about);
+function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
+  const { ts } = event;
+  const one = findInstruction(thread, ts);
+  const edit = readReplyContent(event, context);
+  if (!one) return applyUnknownEdit(thread, ts, edit, context);
   if (isSent(one))
-    return noted(thread, {
+    return addNote(thread, {
       id: `edited ${ts}`,
       to: one.by.id,
       kind: 'edited',
@@ -97,48 +106,54 @@ function hearEdit(thread: ThreadRun, what: HeardReply, about: About): ThreadRun 
     });
   if (!isUnsent(one)) return thread;
   const { text, characters, mentionsBot } = edit;
-  const { kind } = readThreadWords(text);
-  if (kind === 'aside' || kind === 'empty') return isPending(one) ? withdrawing(thread, one) : thread;
-  if (!about.author.may) return refusing(withdrawing(thread, one), { ts, ...about, mentionsBot });
+  const { kind } = parseThreadText(text);
+  if (kind === 'aside' || kind === 'empty') return isPending(one) ? withdraw(thread, one) : thread;
+  if (!context.author.may) return refuseReply(withdraw(thread, one), { ts, ...context, mentionsBot });
   if (characters !== undefined) {
-    const unfit = unfitness(thread, 'waiting', { ...edit, ...about });
-    const before = isPending(one) ? withdrawing(thread, one) : thread;
-    return unfit === undefined ? before : telling(before, { ts, author: about.author }, unfit);
+    const rejection = findRejection(thread, 'waiting', { ...edit, ...context });
+    const before = isPending(one) ? withdraw(thread, one) : thread;
+    return rejection === undefined ? before : addReplyNote(before, { ts, author: context.author }, rejection);
   }
-  const edited = changing(thread, (other) =>
+  const edited = mapInstructions(thread, (other) =>
     other === one ? { ...one, text, excerpt: excerptOf(text) } : other,
   );
   // Whoever adds the mention has answered the question for this reply.
-  return mentionsBot ? releasing(edited, [ts]) : edited;
+  return mentionsBot ? releaseHeld(edited, [ts]) : edited;
 }
 
 /** It comes before its message, or the message was talk. One that mentions Docket only now is not taken any more. */
-function hearUnknownEdit(thread: ThreadRun, ts: string, edit: Said, about: About): ThreadRun {
-  const { author } = about;
+function applyUnknownEdit(
+  thread: ThreadRun,
+  ts: string,
+  edit: ReplyContent,
+  context: EventContext,
+): ThreadRun {
+  const { author } = context;
   if (!author.may) return thread;
   if (!edit.mentionsBot)
-    return keepingEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, about);
-  const { kind } = readThreadWords(edit.text);
+    return keepEarly(thread, { ts, deleted: false, json: JSON.stringify(edit) }, context);
+  const { kind } = parseThreadText(edit.text);
   if (kind === 'aside' || kind === 'empty') return thread;
-  return telling(thread, { ts, author }, { kind: 'lateMention' });
+  return addReplyNote(thread, { ts, author }, { kind: 'lateMention' });
 }
 
-function hearDeletion(thread: ThreadRun, ts: string, about: About): ThreadRun {
-  const one = find(thread, ts);
-  if (!one) return keepingEarly(thread, { ts, deleted: true }, about);
-  return isPending(one) ? withdrawing(thread, one) : thread;
+function applyDeletion(thread: ThreadRun, ts: string, context: EventContext): ThreadRun {
+  const one = findInstruction(thread, ts);
+  if (!one) return keepEarly(thread, { ts, deleted: true }, context);
+  return isPending(one) ? withdraw(thread, one) : thread;
 }
 
-function hearInstruction(
+function applyInstruction(
   thread: ThreadRun,
-  what: Extract<Heard, { kind: 'instruct' }>,
-  { limits }: About,
+  event: Extract<ThreadEvent, { kind: 'instruct' }>,
+  { limits }: EventContext,
 ): ThreadRun {
-  const { id, by, text, atMs } = what;
-  if (find(thread, id) || readThreadWords(text).kind === 'empty') return thread;
-  const unfit = unfitness(thread, 'waiting', { ...fitting(text, limits), limits });
-  if (unfit !== undefined) return noted(thread, { id: `${unfit.kind} ${id}`, to: by.id, ...unfit });
-  return taking(thread, {
+  const { id, by, text, atMs } = event;
+  if (findInstruction(thread, id) || parseThreadText(text).kind === 'empty') return thread;
+  const rejection = findRejection(thread, 'waiting', { ...truncateText(text, limits), limits });
+  if (rejection !== undefined)
+    return addNote(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
+  return addInstruction(thread, {
     id,
     by,
     atMs,
@@ -153,23 +168,24 @@ function hearInstruction(
 }
 
 /** It was written before anybody wanted the job followed here. */
-const wasBefore = ({ asked }: ThreadRun, ts: string) =>
+const predatesRequest = ({ asked }: ThreadRun, ts: string) =>
   asked.ts !== undefined && Number(ts) <= Number(asked.ts);
 
-const find = ({ instructions }: ThreadRun, id: string) => instructions.find((one) => one.id === id);
+const findInstruction = ({ instructions }: ThreadRun, id: string) =>
+  instructions.find((one) => one.id === id);
 
 /** It went to the agent, or may have. */
 const isSent = ({ state, outcome }: Instruction) =>
   state === 'over' ? outcome === 'sent' : !isUnsent({ state });
 
-const withdrawing = (thread: ThreadRun, one: Instruction) =>
-  changing(thread, (other) => (other === one ? over(one, 'withdrawn') : other));
+const withdraw = (thread: ThreadRun, one: Instruction) =>
+  mapInstructions(thread, (other) => (other === one ? dropInstruction(one, 'withdrawn') : other));
 
 /** A message that is gone does not come back by an edit that comes late. */
-function keepingEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: About): ThreadRun {
+function keepEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: EventContext): ThreadRun {
   const isNew = ({ ts }: { ts: string }) => nowMs - Number(ts) * 1000 < EARLY_MS;
   const known = thread.early.find(({ ts }) => ts === early.ts);
   if (known?.deleted || !isNew(early)) return thread;
   const others = thread.early.filter((one) => one !== known && isNew(one));
-  return { ...thread, early: [...others, early].slice(-EARLY_KEPT) };
+  return { ...thread, early: [...others, early].slice(-MAX_EARLY) };
 }

@@ -1,40 +1,40 @@
 import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { threadClaim } from '../../../store/threads.ts';
-import { askWhom } from '../../ask-whom.ts';
-import { lookAgainIn } from '../../job.ts';
-import { noteThread } from './audit.ts';
-import { ending } from './changes.ts';
+import { contactsText } from '../../ask-whom.ts';
+import { runAgainIn } from '../../job.ts';
+import { auditThread } from './audit.ts';
+import { endThread } from './changes.ts';
 import type { AgentContext } from './context.ts';
 import type { ThreadRun } from './record.ts';
-import { type Step, save, show } from './thread-step.ts';
+import { publishThread, type StepResult, save } from './thread-step.ts';
 import { cardKey } from './view.ts';
 
 /** May this person? Asked here where the request itself could not be refused at once. */
-export async function admit(run: ThreadRun, context: AgentContext): Promise<Step> {
+export async function authorize(run: ThreadRun, context: AgentContext): Promise<StepResult> {
   const { now, policy, timing } = context;
   if (run.checked) {
-    await noteThread(run, 'accepted', context);
+    await auditThread(run, 'accepted', context);
     return save({ ...run, state: 'carding', sinceMs: now() }, 0, context);
   }
   const external = run.asked.external === true;
   const verdict = await policy.check(run.owner.id, 'agent', { external });
-  if (verdict.kind === 'unknown') return lookAgainIn(backoffMs(timing, 3, context.random()));
+  if (verdict.kind === 'unknown') return runAgainIn(backoffMs(timing, 3, context.random()));
   const { id, name } = verdict.person;
   const known = { ...run, checked: true, owner: { id, name } };
   if (verdict.kind === 'allowed') {
-    const open = await isPublic(run, context);
-    if (open.kind === 'wait') return lookAgainIn(open.inMs);
-    return save({ ...known, asked: { ...run.asked, isPublic: open.isPublic } }, 0, context);
+    const visibility = await loadVisibility(run, context);
+    if (visibility.kind === 'wait') return runAgainIn(visibility.inMs);
+    return save({ ...known, asked: { ...run.asked, isPublic: visibility.isPublic } }, 0, context);
   }
-  await noteThread(run, 'refused: not permitted', context);
-  const about = askWhom(verdict.ask, policy.open('agent'));
+  await auditThread(run, 'refused: not permitted', context);
+  const about = contactsText(verdict.ask, policy.isOpen('agent'));
   const note = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
-  return save({ ...ending(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
+  return save({ ...endThread(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
 }
 
 /** Whether anybody may read the thread, where the request did not say; not, where Slack does not. */
-async function isPublic(
+async function loadVisibility(
   { asked, id }: ThreadRun,
   { slack, log }: AgentContext,
 ): Promise<{ kind: 'known'; isPublic: boolean } | { kind: 'wait'; inMs: number }> {
@@ -51,22 +51,21 @@ async function isPublic(
 }
 
 /** The card comes first: where it cannot be posted, nothing is followed and nothing is sent. */
-export async function card(run: ThreadRun, context: AgentContext): Promise<Step> {
+export async function postCard(run: ThreadRun, context: AgentContext): Promise<StepResult> {
   const { outbox, now, threads } = context;
-  await show(run, context);
-  const delivery = await outbox.state(cardKey(run));
-  if (delivery.kind === 'waiting')
-    return lookAgainIn(Math.min(Math.max((now() - run.sinceMs) / 2, 25), 2000));
+  await publishThread(run, context);
+  const delivery = await outbox.deliveryState(cardKey(run));
+  if (delivery.kind === 'waiting') return runAgainIn(Math.min(Math.max((now() - run.sinceMs) / 2, 25), 2000));
   if (delivery.kind === 'refused') {
     if (!run.asked.joinable && !run.inDirectMessage)
       return save({ ...run, inDirectMessage: true }, 0, context);
-    await noteThread(run, `refused: ${delivery.code}`, context);
-    return save(ending(run, { why: 'noPlace', code: delivery.code }), 0, context);
+    await auditThread(run, `refused: ${delivery.code}`, context);
+    return save(endThread(run, { why: 'noPlace', code: delivery.code }), 0, context);
   }
   const { channel, ts } = delivery;
   const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
   const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
-  const other = await threads.follow(claimed, { teamId: run.teamId, ...place });
-  if (other !== undefined) return save(ending(run, { why: 'taken' }), 0, context);
+  const holder = await threads.follow(claimed, { teamId: run.teamId, ...place });
+  if (holder !== undefined) return save(endThread(run, { why: 'taken' }), 0, context);
   return save({ ...claimed, state: 'following', sinceMs: now() }, 0, context);
 }

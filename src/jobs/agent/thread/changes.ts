@@ -1,19 +1,19 @@
 import type { Instruction, Note, Person, ThreadRun } from './record.ts';
 
 /** Notes of one kind to one person that are to be said yet; more tell them nothing new. */
-const NOTES_OF_A_KIND = 5;
+const MAX_NOTES_PER_KIND = 5;
 
 /** The note is kept once; the same occasion has the same id. A question is always kept: an answer waits for it. */
-export function noted(thread: ThreadRun, note: Note): ThreadRun {
+export function addNote(thread: ThreadRun, note: Note): ThreadRun {
   const { id, to, kind } = note;
   if (thread.notes.some((other) => other.id === id)) return thread;
   const alike = thread.notes.filter((other) => other.to === to && other.kind === kind);
-  if (kind !== 'question' && alike.length >= NOTES_OF_A_KIND) return thread;
+  if (kind !== 'question' && alike.length >= MAX_NOTES_PER_KIND) return thread;
   return { ...thread, notes: [...thread.notes, note] };
 }
 
 /** The thread with each of its instructions as `change` gives it; the same thread where it changes none. */
-export function changing(thread: ThreadRun, change: (one: Instruction) => Instruction): ThreadRun {
+export function mapInstructions(thread: ThreadRun, change: (one: Instruction) => Instruction): ThreadRun {
   const instructions = thread.instructions.map(change);
   const same = instructions.every((one, index) => one === thread.instructions[index]);
   return same ? thread : { ...thread, instructions };
@@ -26,44 +26,52 @@ export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'h
 export const isUnsent = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
 
 /** An instruction that will never be sent any more. */
-export const over = (one: Instruction, outcome: 'notForAgent' | 'discarded' | 'withdrawn'): Instruction => ({
+export const dropInstruction = (
+  one: Instruction,
+  outcome: 'notForAgent' | 'discarded' | 'withdrawn',
+): Instruction => ({
   ...one,
   state: 'over',
   outcome,
 });
 
 /** Takes an instruction in. Its author is told that files do not go along. */
-export function taking(thread: ThreadRun, one: Instruction): ThreadRun {
-  const taken = { ...thread, instructions: [...thread.instructions, one] };
-  return one.state === 'waiting' ? filesNoted(taken, one) : taken;
+export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
+  const next = { ...thread, instructions: [...thread.instructions, one] };
+  return one.state === 'waiting' ? addFilesNote(next, one) : next;
 }
 
 /** Held instructions of `ids` that go out after all. */
-export function releasing(thread: ThreadRun, ids: readonly string[]): ThreadRun {
-  const isMeant = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
-  const released = changing(thread, (one) => (isMeant(one) ? { ...one, state: 'waiting' } : one));
-  return thread.instructions.filter(isMeant).reduce(filesNoted, released);
+export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
+  const isTarget = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
+  const released = mapInstructions(thread, (one) => (isTarget(one) ? { ...one, state: 'waiting' } : one));
+  return thread.instructions.filter(isTarget).reduce(addFilesNote, released);
 }
 
-const filesNoted = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
-  files ? noted(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
+const addFilesNote = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
+  files ? addNote(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
 
 /** Follows no more. What is on its way or worked on stays as it is, since nothing can call it back. */
-export const stopped = (thread: ThreadRun, by: Person): ThreadRun => ending(thread, { why: 'stopped', by });
+export const stopThread = (thread: ThreadRun, by: Person): ThreadRun =>
+  endThread(thread, { why: 'stopped', by });
 
 /** Ends a thread whose job was not made and will not be: nobody can send that instruction any more. */
-export function endingUnmade(thread: ThreadRun): ThreadRun {
+export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined) return thread;
   const first = thread.instructions.find(({ creates }) => creates);
-  const isHopeless = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
-  const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isHopeless);
-  return isOpen ? thread : ending(thread, { why: 'notMade' });
+  const isUnsupported = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
+  const isOpen =
+    first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isUnsupported);
+  return isOpen ? thread : endThread(thread, { why: 'notMade' });
 }
 
 /** Ends a thread; what it still holds is not sent any more. */
-export function ending(thread: ThreadRun, why: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>): ThreadRun {
+export function endThread(
+  thread: ThreadRun,
+  why: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>,
+): ThreadRun {
   return {
-    ...changing(thread, (one) => (isPending(one) ? over(one, 'discarded') : one)),
+    ...mapInstructions(thread, (one) => (isPending(one) ? dropInstruction(one, 'discarded') : one)),
     state: 'ended',
     ended: { ...why, unsent: thread.instructions.filter(isPending).length },
     lasting: false,

@@ -7,13 +7,13 @@ import type { Mentions } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import type { Outbox } from '../../../slack/outbox.ts';
 import type { Reactions } from '../../../slack/reactions.ts';
-import type { AnswerPrivately } from '../../../slack/response-url.ts';
+import type { PostEphemeral } from '../../../slack/response-url.ts';
 import type { AuditStore } from '../../../store/audit.ts';
-import type { BudgetStore } from '../../../store/budget.ts';
-import type { PaceStore } from '../../../store/rate-limit.ts';
+import type { HourlyLimitStore } from '../../../store/budget.ts';
+import type { RateLimitStore } from '../../../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../../../store/runs.ts';
 import type { ThreadStore } from '../../../store/threads.ts';
-import type { Once } from '../../call-once.ts';
+import type { CallOnce } from '../../call-once.ts';
 import type { Watches } from '../watch/watches.ts';
 
 /** What the looks at agent threads and at watches need of the rest of the program. */
@@ -21,26 +21,26 @@ export interface AgentContext {
   runs: RunStore;
   threads: ThreadStore;
   watches: Watches;
-  budgets: BudgetStore;
+  budgets: HourlyLimitStore;
   /** The API with the key of a project; nothing when the settings no longer have it. */
   docs: (project: string) => DocsApi | undefined;
   /** The platform's id of a project, when the settings have one. */
   projectId: (project: string) => string | undefined;
-  policy: Pick<Policy, 'check' | 'open'>;
+  policy: Pick<Policy, 'check' | 'isOpen'>;
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;
-  slack: Pick<SlackApi, 'channel' | 'whisper'>;
+  slack: Pick<SlackApi, 'channel' | 'postEphemeralTo'>;
   outbox: Outbox;
   reactions: Reactions;
   /** For calls to Slack that must not happen twice. */
-  onceInSlack: Once;
-  answerPrivately: AnswerPrivately;
+  callOnceInSlack: CallOnce;
+  postEphemeral: PostEphemeral;
   audit: AuditStore;
   /** Tells the admins that a project's key is rejected. Answers whether there are any. */
-  tellAdmins: (teamId: string, project: string) => Promise<boolean>;
+  alertAdmins: (teamId: string, project: string) => Promise<boolean>;
   /** The rates that all processes share. */
-  pace: PaceStore;
+  rateLimiter: RateLimitStore;
   limits: {
     /** How often jobs are polled with one API key. */
     exportStatusPerSecond: number;

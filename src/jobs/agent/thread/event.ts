@@ -40,7 +40,7 @@ export const threadClicks = [
 ] as const;
 
 /** What happened to a thread and waits for its look, oldest first. Times are epoch milliseconds. */
-export const heard = z.discriminatedUnion('kind', [
+export const threadEvent = z.discriminatedUnion('kind', [
   newReply,
   written.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
@@ -58,6 +58,6 @@ export const heard = z.discriminatedUnion('kind', [
     attempt: z.number().int(),
   }),
 ]);
-export type Heard = z.infer<typeof heard>;
-export type HeardReply = Extract<Heard, { kind: 'reply' | 'edited' }>;
-export type ThreadClick = Extract<Heard, { kind: 'clicked' }>;
+export type ThreadEvent = z.infer<typeof threadEvent>;
+export type ReplyEvent = Extract<ThreadEvent, { kind: 'reply' | 'edited' }>;
+export type ThreadClick = Extract<ThreadEvent, { kind: 'clicked' }>;

@@ -1,41 +1,49 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
-import type { Shown } from '../../../slack/outbox.ts';
-import { person } from '../../wording-view.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
+import { personName } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
-import { instructions, LISTED, quoted, quotedBy, threadButtonOf, unsentWords, waitingIn } from './phrases.ts';
-import { headOf, type Instruction, type ThreadRun, TROUBLE_TOLD_AT } from './record.ts';
+import {
+  instructionCountText,
+  MAX_LISTED,
+  quoted,
+  quotedBy,
+  threadButtonOf,
+  unsentText,
+  waitingInstructions,
+} from './phrases.ts';
+import { headOf, type Instruction, type ThreadRun, TROUBLE_SHOWN_AFTER } from './record.ts';
 
 /** What keeps instructions from going out for a while: a limit, or a platform that does not answer. */
-export function limitMessages(thread: ThreadRun, place: Shown['place']): Shown[] {
+export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   const { limit, retry } = thread;
-  const shown: Shown[] = [];
+  const messages: OutboxMessage[] = [];
   if (limit) {
-    const waiting = waitingIn(thread);
-    const over = limit.over === true || waiting.length === 0 || thread.state === 'ended';
-    shown.push({
+    const waiting = waitingInstructions(thread);
+    const isOver = limit.over === true || waiting.length === 0 || thread.state === 'ended';
+    messages.push({
       key: `${thread.id}.limit.${limit.n}`,
       place,
-      kind: over ? 'state' : 'ending',
-      ...(over && { repost: false }),
-      ...(over && limit.discarded && { clicked: true }),
-      message: over ? overMessage(limit) : limitMessage(thread, limit, waiting),
+      kind: isOver ? 'state' : 'ending',
+      ...(isOver && { repost: false }),
+      ...(isOver && limit.discarded && { clicked: true }),
+      message: isOver ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
       otherwise: (waiting[0]?.by ?? thread.owner).id,
-      ...(!over && { lasting: true }),
+      ...(!isOver && { lasting: true }),
     });
   }
-  if (retry && retry.inARow >= TROUBLE_TOLD_AT) {
+  if (retry && retry.inARow >= TROUBLE_SHOWN_AFTER) {
     const key = `${thread.id}.retry.${retry.sinceMs}`;
-    shown.push({ key, place, kind: 'progress', message: retryMessage(thread, retry) });
+    messages.push({ key, place, kind: 'progress', message: retryMessage(thread, retry) });
   }
-  return shown;
+  return messages;
 }
 
 /** Without somebody who took them back, true however it came to that: they were sent, or nobody follows any more. */
-function overMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
+function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
   if (discarded === undefined) return message([['Nothing waits for the limit any more.']]);
   const { by, count, first } = discarded;
-  const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentWords(count).trim();
-  return message([[`${what} Discarded by @${person(by.name)}.`]]);
+  const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentText(count).trim();
+  return message([[`${what} Discarded by @${personName(by.name)}.`]]);
 }
 
 function limitMessage(
@@ -45,16 +53,16 @@ function limitMessage(
 ): Message {
   const many = waiting.length;
   const [first] = waiting;
-  const kept = many === 1 && first ? `${quotedBy(first)} is kept` : `${instructions(many)} are kept`;
+  const kept = many === 1 && first ? `${quotedBy(first)} is kept` : `${instructionCountText(many)} are kept`;
   const goOut = many === 1 ? 'goes out' : 'go out from';
   const used = perHour === 1 ? 'is' : 'are';
-  const words =
+  const text =
     kind === 'ours'
-      ? `${instructions(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
+      ? `${instructionCountText(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
       : `The platform's limit is reached. ${kept}; I try again about `;
-  const lines: Part[][] = [[`⏸ ${words}`, { time: untilMs, format: '{time}' }, '.']];
-  if (many > 1) lines.push(...waiting.slice(0, LISTED).map((one) => [quotedBy(one)]));
-  if (many > LISTED) lines.push([`and ${many - LISTED} more`]);
+  const lines: Part[][] = [[`⏸ ${text}`, { time: untilMs, format: '{time}' }, '.']];
+  if (many > 1) lines.push(...waiting.slice(0, MAX_LISTED).map((one) => [quotedBy(one)]));
+  if (many > MAX_LISTED) lines.push([`and ${many - MAX_LISTED} more`]);
   const ids = waiting.map(({ id }) => id);
   const label = many === 1 ? 'Discard' : 'Discard all';
   return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)]);

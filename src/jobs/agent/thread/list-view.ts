@@ -1,31 +1,31 @@
 import type { Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
-import { person } from '../../wording-view.ts';
-import { jobName, waitingWords } from './phrases.ts';
-import { inFlight, type JobSeen, type ThreadRun } from './record.ts';
+import { personName } from '../../wording-view.ts';
+import { jobName, waitingText } from './phrases.ts';
+import { inFlightOf, type JobSnapshot, type ThreadRun } from './record.ts';
 
 /** A few words for where the job of a thread stands. */
-export function stateWord(thread: ThreadRun): string {
-  if (thread.state === 'ended') return endedWord(thread.ended?.why);
-  if (thread.agentJobId === undefined) return startWord(thread);
+export function stateLabel(thread: ThreadRun): string {
+  if (thread.state === 'ended') return endedLabel(thread.ended?.why);
+  if (thread.agentJobId === undefined) return startLabel(thread);
   if (thread.gone) return 'Unknown to the platform';
   if (thread.seen?.status === 'archived') return 'Archived';
   if (thread.rounds.some(({ ending }) => ending === undefined)) return 'Working';
-  return seenWord(thread.seen);
+  return jobStatusLabel(thread.seen);
 }
 
-function endedWord(why: NonNullable<ThreadRun['ended']>['why'] | undefined): string {
+function endedLabel(why: NonNullable<ThreadRun['ended']>['why'] | undefined): string {
   if (why === 'notMade') return 'Not made';
   return why === 'broken' ? 'Stopped by an error' : 'No longer followed';
 }
 
-function startWord(thread: ThreadRun): string {
-  if (inFlight(thread)?.state === 'unknown') return 'Start unclear';
+function startLabel(thread: ThreadRun): string {
+  if (inFlightOf(thread)?.state === 'unknown') return 'Start unclear';
   return thread.instructions.some(({ state }) => state === 'failed') ? 'Not started' : 'Starting';
 }
 
-function seenWord(seen: JobSeen | undefined): string {
-  switch (seen?.status) {
+function jobStatusLabel(snapshot: JobSnapshot | undefined): string {
+  switch (snapshot?.status) {
     case 'active':
       return 'Working';
     case 'failed':
@@ -33,7 +33,7 @@ function seenWord(seen: JobSeen | undefined): string {
     case 'archived':
       return 'Archived';
     case 'unknown':
-      return cut(oneLine(seen.rawStatus), 40) || 'In an unknown state';
+      return cut(oneLine(snapshot.rawStatus), 40) || 'In an unknown state';
     case 'completed':
       return 'Idle';
     case undefined:
@@ -42,12 +42,12 @@ function seenWord(seen: JobSeen | undefined): string {
 }
 
 /** One line for a list of threads. `address` is that of its card, for those who can open it. */
-export function threadLine(thread: ThreadRun, address: string | undefined): Part[] {
-  const waiting = waitingWords(thread);
-  const open: Part[] = address === undefined ? [] : [' · ', { link: address, label: 'Open thread' }];
+export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
+  const waiting = waitingText(thread);
+  const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];
   return [
     { bold: jobName(thread) },
-    ` — ${stateWord(thread)}${waiting && ` · ${waiting}`} · followed by @${person(thread.owner.name)}`,
-    ...open,
+    ` — ${stateLabel(thread)}${waiting && ` · ${waiting}`} · followed by @${personName(thread.owner.name)}`,
+    ...cardLink,
   ];
 }

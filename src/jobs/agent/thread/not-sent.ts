@@ -5,53 +5,53 @@ import type { Instruction, ThreadRun } from './record.ts';
 import type { SendResult } from './send-result.ts';
 
 /** How long the platform is left alone when it says "too many" without saying until when; longer each time. */
-const LIMITED_MS = 60_000;
-const LIMITED_MAX_MS = 10 * 60_000;
+const RATE_LIMIT_BACKOFF_MS = 60_000;
+const RATE_LIMIT_BACKOFF_MAX_MS = 10 * 60_000;
 
 /** How often our own count is asked again: people discard what stands before one in the line. */
-const ASK_AGAIN_MS = 30_000;
+const LIMIT_RECHECK_MS = 30_000;
 
 /** People are told of another time only when it differs by more than this. */
-const SAME_TIME_MS = 30_000;
+const SAME_TIME_TOLERANCE_MS = 30_000;
 
 /** Why an instruction certainly did not arrive, for people. */
-export type NotSent = Extract<SendResult, { kind: 'notSent' }>['trouble'];
+export type SendFailure = Extract<SendResult, { kind: 'notSent' }>['trouble'];
 
 /** What becomes of an instruction that certainly did not arrive: it goes out later, or people are told. */
-export async function notSent(
+export async function resolveNotSent(
   thread: ThreadRun,
   head: Instruction,
   error: DocsApiError,
   context: AgentContext,
 ): Promise<SendResult> {
-  const { now, random, timing, tellAdmins, log } = context;
+  const { now, random, timing, alertAdmins, log } = context;
   const reason = error.platformMessage;
-  const said = reason === undefined ? {} : { reason };
-  const failed = (trouble: NotSent): SendResult => ({ kind: 'notSent', trouble });
+  const detail = reason === undefined ? {} : { reason };
+  const failed = (trouble: SendFailure): SendResult => ({ kind: 'notSent', trouble });
   switch (error.kind) {
     case 'rate_limited': {
       const refusals = (thread.limit?.refusals ?? 0) + 1;
-      const pauseMs = Math.min(LIMITED_MS * 2 ** (refusals - 1), LIMITED_MAX_MS);
+      const pauseMs = Math.min(RATE_LIMIT_BACKOFF_MS * 2 ** (refusals - 1), RATE_LIMIT_BACKOFF_MAX_MS);
       const waitMs = error.retryAfterMs ?? pauseMs;
-      const told = limitOf(thread, 'platform', Math.max(waitMs, timing.retryMinMs), context);
-      const limit = { ...told, askAtMs: undefined, refusals };
+      const base = nextLimit(thread, 'platform', Math.max(waitMs, timing.retryMinMs), context);
+      const limit = { ...base, askAtMs: undefined, refusals };
       return { kind: 'later', limit };
     }
     case 'key_rejected':
       log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
-      return failed({ why: 'key', adminsTold: await tellAdmins(thread.teamId, thread.project) });
+      return failed({ why: 'key', adminsTold: await alertAdmins(thread.teamId, thread.project) });
     case 'not_found':
       return failed({ why: head.creates ? 'unsupported' : 'gone' });
     case 'unsupported':
-      return failed(head.creates ? { why: 'unsupported' } : { why: 'refused', ...said });
+      return failed(head.creates ? { why: 'unsupported' } : { why: 'refused', ...detail });
     case 'forbidden':
-      return failed({ why: 'forbidden', ...said });
+      return failed({ why: 'forbidden', ...detail });
     case 'aborted':
       return { kind: 'later' };
     default:
       break;
   }
-  if (!error.retryable) return failed({ why: 'refused', ...said });
+  if (!error.retryable) return failed({ why: 'refused', ...detail });
   const before = thread.retry?.over ? undefined : thread.retry;
   const sinceMs = before?.sinceMs ?? now();
   const inARow = (before?.inARow ?? 0) + 1;
@@ -61,23 +61,24 @@ export async function notSent(
 }
 
 /** What keeps the instructions of a thread; a message of its own only when there is none yet. */
-export function limitOf(
+export function nextLimit(
   { limit }: ThreadRun,
   kind: 'ours' | 'platform',
   inMs: number,
   { now, limits }: AgentContext,
 ): NonNullable<ThreadRun['limit']> {
   const nowMs = now();
-  const same = limit !== undefined && !limit.over;
+  const isOngoing = limit !== undefined && !limit.over;
   const untilMs = nowMs + inMs;
-  const about = same && limit.kind === kind && Math.abs(limit.untilMs - untilMs) < SAME_TIME_MS;
+  const isSameTime =
+    isOngoing && limit.kind === kind && Math.abs(limit.untilMs - untilMs) < SAME_TIME_TOLERANCE_MS;
   return {
-    n: same ? limit.n : nowMs,
+    n: isOngoing ? limit.n : nowMs,
     kind,
     perHour: limits.followUpsPerHour,
-    sinceMs: same ? limit.sinceMs : nowMs,
-    untilMs: about ? limit.untilMs : untilMs,
-    askAtMs: Math.min(untilMs, nowMs + ASK_AGAIN_MS),
-    refusals: same ? limit.refusals : 0,
+    sinceMs: isOngoing ? limit.sinceMs : nowMs,
+    untilMs: isSameTime ? limit.untilMs : untilMs,
+    askAtMs: Math.min(untilMs, nowMs + LIMIT_RECHECK_MS),
+    refusals: isOngoing ? limit.refusals : 0,
   };
 }

@@ -1,9 +1,9 @@
 import { type Message, message } from '../../../slack/blocks.ts';
-import { count, cut, oneLine } from '../../../slack/text.ts';
+import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { shortId } from '../../wording-view.ts';
-import { isAlone } from './asking.ts';
+import { isSoleAuthor } from './asking.ts';
 import { agentActions } from './buttons.ts';
-import { LISTED, quoted, threadButtonOf, tooLongWords, tooManyWords, unsentWords } from './phrases.ts';
+import { MAX_LISTED, quoted, threadButtonOf, tooLongText, tooManyText, unsentText } from './phrases.ts';
 import type { Note, ThreadRun } from './record.ts';
 
 /** What one person is told alone, in the thread. */
@@ -14,10 +14,10 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
     case 'files':
       return message([["I take the text. I can't pass files on to the agent."]]);
     case 'edited':
-      return message([[`${sentWords(thread, note)} Reply with the correction instead.`]]);
+      return message([[`${sentText(thread, note)} Reply with the correction instead.`]]);
     case 'notPermitted':
       return message([
-        [`You can't instruct the docs agent here, so nothing was sent. Ask ${whomToAsk(note)}.`],
+        [`You can't instruct the docs agent here, so nothing was sent. Ask ${contactText(note)}.`],
       ]);
     case 'noLongerAllowed':
       return noLongerAllowedMessage(note);
@@ -27,15 +27,15 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
       ]);
     case 'tooLong':
       return message([
-        [`${tooLongWords(note.characters ?? 0, note.most ?? 0)} Split it into several replies.`],
+        [`${tooLongText(note.characters ?? 0, note.most ?? 0)} Split it into several replies.`],
         [quoted(note.excerpt)],
       ]);
     case 'tooMany':
-      return message([[tooManyWords(note.most ?? 0)], [quoted(note.excerpt)]]);
+      return message([[tooManyText(note.most ?? 0)], [quoted(note.excerpt)]]);
     case 'help':
       return helpMessage();
     case 'mode':
-      return message([[modeWords(note.about ?? thread.mode)]]);
+      return message([[modeText(note.about ?? thread.mode)]]);
     case 'over':
       return message([
         [
@@ -43,35 +43,33 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
         ],
       ]);
     case 'followsAlready':
-      return followsMessage(thread, note);
+      return alreadyFollowsMessage(thread, note);
     case 'badFollow':
       return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
     case 'lateMention':
       return message([['I read new replies only. Write it again with @Docket.']]);
     case 'stopped':
-      return message([
-        [`I follow ${jobWords(thread)} no more here.${unsentWords(thread.ended?.unsent ?? 0)}`],
-      ]);
+      return message([[`I follow ${jobText(thread)} no more here.${unsentText(thread.ended?.unsent ?? 0)}`]]);
   }
 }
 
-const whomToAsk = ({ about }: Note) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
+const contactText = ({ about }: Note) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
 
 function noLongerAllowedMessage(note: Note): Message {
   const { excerpt = '', more = 0 } = note;
   const what = 'You may no longer instruct the agent here, so what was waiting was not sent.';
-  const listed = excerpt.split('\n').slice(0, LISTED).map(quoted);
+  const listed = excerpt.split('\n').slice(0, MAX_LISTED).map(quoted);
   return message([
-    [`${what} Ask ${whomToAsk(note)}.`],
+    [`${what} Ask ${contactText(note)}.`],
     ...listed.map((line) => [line]),
-    ...(more > 0 ? [[`and ${count(more)} more`]] : []),
+    ...(more > 0 ? [[`and ${formatCount(more)} more`]] : []),
   ]);
 }
 
 function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Message {
   const ids = about === undefined ? [] : [about];
   const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
-  if (!isAlone(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
+  if (!isSoleAuthor(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
   const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
   return message(lines, [
     threadButtonOf(thread, 'Send', agentActions.send, ids),
@@ -81,19 +79,19 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Messa
   ]);
 }
 
-function sentWords({ instructions }: ThreadRun, { about }: Note): string {
+function sentText({ instructions }: ThreadRun, { about }: Note): string {
   const state = instructions.find(({ id }) => id === about)?.state;
   const isUnclear = state === 'sending' || state === 'unknown';
   return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
 }
 
-function followsMessage(thread: ThreadRun, { about }: Note): Message {
+function alreadyFollowsMessage(thread: ThreadRun, { about }: Note): Message {
   if (about !== undefined && about === thread.agentJobId)
     return message([['This thread follows that job already.']]);
-  return message([[`This thread follows ${jobWords(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
+  return message([[`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
 }
 
-const jobWords = ({ agentJobId }: ThreadRun) =>
+const jobText = ({ agentJobId }: ThreadRun) =>
   agentJobId === undefined ? 'a job that is about to be made' : `job ${shortId(agentJobId)}`;
 
 function helpMessage(): Message {
@@ -108,7 +106,7 @@ function helpMessage(): Message {
 }
 
 /** A later switch may be under way when this is said: it is about its own. */
-function modeWords(mode: string): string {
+function modeText(mode: string): string {
   switch (mode) {
     case 'mention':
       return 'From now on, only replies that mention @Docket go to the agent.';

@@ -1,23 +1,23 @@
-import { askWhom } from '../../ask-whom.ts';
-import { changing, isPending, noted, over } from './changes.ts';
+import { contactsText } from '../../ask-whom.ts';
+import { addNote, dropInstruction, isPending, mapInstructions } from './changes.ts';
 import type { AgentContext } from './context.ts';
-import { LISTED } from './phrases.ts';
+import { MAX_LISTED } from './phrases.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 
 /** Whether an instruction may go out. `refused` gives the thread without what its author may no longer send. */
-type Permitted = { kind: 'allowed' } | { kind: 'unknown' } | { kind: 'refused'; thread: ThreadRun };
+type SendPermission = { kind: 'allowed' } | { kind: 'unknown' } | { kind: 'refused'; thread: ThreadRun };
 
 /** Asked right before an instruction goes out: it may have waited for hours since its author was let in. */
-export async function permitted(
+export async function checkPermission(
   thread: ThreadRun,
   { by }: Instruction,
   { policy }: Pick<AgentContext, 'policy'>,
-): Promise<Permitted> {
+): Promise<SendPermission> {
   const verdict = await policy.check(by.id, 'agent');
   if (verdict.kind !== 'refused') return { kind: verdict.kind };
   return {
     kind: 'refused',
-    thread: withoutAuthor(thread, by.id, askWhom(verdict.ask, policy.open('agent'))),
+    thread: withoutAuthor(thread, by.id, contactsText(verdict.ask, policy.isOpen('agent'))),
   };
 }
 
@@ -25,9 +25,9 @@ export async function permitted(
 function withoutAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
   const dropped = thread.instructions.filter((one) => isPending(one) && one.by.id === userId);
   const ids = new Set(dropped.map(({ id }) => id));
-  const excerpts = dropped.slice(0, LISTED).map(({ excerpt }) => excerpt);
-  return noted(
-    changing(thread, (one) => (ids.has(one.id) ? over(one, 'discarded') : one)),
+  const excerpts = dropped.slice(0, MAX_LISTED).map(({ excerpt }) => excerpt);
+  return addNote(
+    mapInstructions(thread, (one) => (ids.has(one.id) ? dropInstruction(one, 'discarded') : one)),
     {
       id: `noLongerAllowed ${dropped[0]?.id}`,
       to: userId,

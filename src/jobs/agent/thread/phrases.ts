@@ -1,58 +1,59 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
-import { count, cut, oneLine } from '../../../slack/text.ts';
-import { BUTTON_VALUE, person, shortId } from '../../wording-view.ts';
+import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { MAX_BUTTON_VALUE, personName, shortId } from '../../wording-view.ts';
 import { agentActions, type ThreadButton } from './buttons.ts';
 import type { Person, ThreadRun } from './record.ts';
 
 /** Reading a host name takes the square of its length. */
-const LONGEST_ADDRESS = 8000;
+const MAX_URL_LENGTH = 8000;
 
 /** Slack's limit for the address of a button. */
-const BUTTON_URL = 3000;
+const MAX_BUTTON_URL = 3000;
 
 /** Mentions in one message; a round may have more authors. */
-const MENTIONED = 20;
+const MAX_MENTIONS = 20;
 
 /** A date in each reader's own zone; no "today" in it, which would not go with "on". */
-const DATE = '{date_short}';
+const DATE_FORMAT = '{date_short}';
 
 /** Instructions that a message lists one by one. */
-export const LISTED = 3;
+export const MAX_LISTED = 3;
 
 /** An instruction in a few words, in quotes. */
 export function quoted(excerpt: string | undefined): string {
-  const words = cut(oneLine(excerpt ?? ''), 80);
-  return words === '' ? 'an instruction' : `"${words}"`;
+  const text = cut(oneLine(excerpt ?? ''), 80);
+  return text === '' ? 'an instruction' : `"${text}"`;
 }
 
 /** The same with its author. */
 export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
-  `${quoted(excerpt)} (@${person(by.name)})`;
+  `${quoted(excerpt)} (@${personName(by.name)})`;
 
 /** "1 instruction", "2 instructions". */
-export const instructions = (many: number) => `${count(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
+export const instructionCountText = (many: number) =>
+  `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
 /** To whoever wrote more than the agent gets at once. */
-export const tooLongWords = (characters: number, most: number) =>
-  `That is ${count(characters)} characters; the agent gets up to ${count(most)} at once.`;
+export const tooLongText = (characters: number, most: number) =>
+  `That is ${formatCount(characters)} characters; the agent gets up to ${formatCount(most)} at once.`;
 
 /** To whoever instructs where as many as may wait do so already. */
-export const tooManyWords = (most: number) =>
-  `${instructions(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
+export const tooManyText = (most: number) =>
+  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
 
 /** What waits for its turn, in its order. */
-export const waitingIn = (thread: Pick<ThreadRun, 'instructions'>) =>
+export const waitingInstructions = (thread: Pick<ThreadRun, 'instructions'>) =>
   thread.instructions.filter(({ state }) => state === 'waiting');
 
 /** "2 instructions waiting"; empty when none is. */
-export function waitingWords(thread: Pick<ThreadRun, 'instructions'>): string {
-  const many = waitingIn(thread).length;
-  return many === 0 ? '' : `${instructions(many)} waiting`;
+export function waitingText(thread: Pick<ThreadRun, 'instructions'>): string {
+  const many = waitingInstructions(thread).length;
+  return many === 0 ? '' : `${instructionCountText(many)} waiting`;
 }
 
 /** Everybody once, each followed by a space. */
-export function mentions(people: Person[]): Part[] {
-  const ids = [...new Set(people.map(({ id }) => id))].slice(0, MENTIONED);
+export function mentionParts(people: Person[]): Part[] {
+  const ids = [...new Set(people.map(({ id }) => id))].slice(0, MAX_MENTIONS);
   return ids.flatMap((id) => [{ mention: id }, ' ']);
 }
 
@@ -92,34 +93,35 @@ export function pullRequestName({
 /** A button that opens a pull request; none where there is no http(s) address, or Slack would not take it. */
 export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
   const url = httpAddress(prLink)?.href;
-  if (url === undefined || url.length > BUTTON_URL) return [];
+  if (url === undefined || url.length > MAX_BUTTON_URL) return [];
   return [{ label, action: agentActions.openPullRequest, url }];
 }
 
 function httpAddress(text: string | undefined): URL | undefined {
-  const url = text === undefined || text.length > LONGEST_ADDRESS ? null : URL.parse(text);
+  const url = text === undefined || text.length > MAX_URL_LENGTH ? null : URL.parse(text);
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 
 /** When the job was archived, as far as the platform told. */
-export function archivedWords(archivedAtMs: number | undefined): Part[] {
-  const when: Part[] = archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE }];
+export function archivedParts(archivedAtMs: number | undefined): Part[] {
+  const when: Part[] =
+    archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE_FORMAT }];
   return ['This job was archived', ...when, '; it takes no more instructions.'];
 }
 
 /** "2 instructions were not sent.", after a space; empty when none is lost. */
-export const unsentWords = (many: number) =>
-  many === 0 ? '' : ` ${instructions(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
+export const unsentText = (many: number) =>
+  many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
 /** " ref 7f3c", which finds an error of our own in the log. */
-export const refWords = (ref: string | undefined) =>
+export const refText = (ref: string | undefined) =>
   ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`;
 
 /** An error of our own. */
-export const brokenWords = (ref: string | undefined) => `Something broke on my side.${refWords(ref)}`;
+export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;
 
 /** A project that went from the settings. */
-export const projectMissing = ({ project }: Pick<ThreadRun, 'project'>) =>
+export const projectMissingText = ({ project }: Pick<ThreadRun, 'project'>) =>
   `My settings no longer have the project ${cut(oneLine(project), 60)}`;
 
 /** A button of this thread; see `ThreadButton`. As many ids as Slack lets it carry. */
@@ -134,7 +136,7 @@ export function threadButtonOf(
   for (let many = about.length; many >= 0; many -= 1) {
     const button: ThreadButton = { v: 1, run: id, about: about.slice(0, many), attempt };
     value = JSON.stringify(button);
-    if (value.length <= BUTTON_VALUE) break;
+    if (value.length <= MAX_BUTTON_VALUE) break;
   }
   return { label, action, value };
 }

@@ -3,7 +3,7 @@ import type { Instruction, ThreadRun } from './record.ts';
 import { roundKey } from './round-view.ts';
 
 /** What became of instructions between two states of a thread, in the words of the audit log; each change once. */
-export function outcomesBetween(
+export function diffOutcomes(
   before: ThreadRun,
   after: ThreadRun,
 ): { instruction: Instruction; result: string }[] {
@@ -14,8 +14,8 @@ export function outcomesBetween(
   const changed = after.instructions.flatMap((instruction) => {
     const result = resultOf(instruction);
     const earlier = known.get(instruction.id);
-    const told = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
-    return result === undefined || result === told ? [] : [{ instruction, result }];
+    const previous = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
+    return result === undefined || result === previous ? [] : [{ instruction, result }];
   });
   return [...lost.map((instruction) => ({ instruction, result: RESULTS.discarded })), ...changed];
 }

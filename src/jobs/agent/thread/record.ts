@@ -7,7 +7,7 @@ const person = z.object({ id: z.string(), name: z.string() });
 export type Person = z.infer<typeof person>;
 
 /** What the platform last said of an agent job. Times are epoch milliseconds. */
-export const jobSeen = z.object({
+export const jobSnapshot = z.object({
   status: z.enum(['active', 'completed', 'archived', 'failed', 'unknown']),
   /** The platform's own word. */
   rawStatus: z.string(),
@@ -19,7 +19,7 @@ export const jobSeen = z.object({
   archivedAtMs: z.number().optional(),
   atMs: z.number(),
 });
-export type JobSeen = z.infer<typeof jobSeen>;
+export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
 /**
  * How the work on one or more instructions came out. `prLink` is an http(s) address; `prText` what the platform gave
@@ -249,7 +249,7 @@ export const threadRun = runBase.extend({
   notes: z.array(note).default([]),
   /** The watch of the job tells this thread. */
   watched: z.boolean().default(false),
-  seen: jobSeen.optional(),
+  seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
   gone: z.boolean().optional(),
   /** Looks at the job give nothing just now. */
@@ -282,10 +282,10 @@ export const listedThread = threadRun.pick({
 export type ListedThread = z.infer<typeof listedThread>;
 
 /** Instructions that are over and still known: for edits and deletions that come late. */
-export const OVER_KEPT = 30;
+export const MAX_FINISHED = 30;
 
 /** Errors in a row before people are told that the platform does not answer. */
-export const TROUBLE_TOLD_AT = 3;
+export const TROUBLE_SHOWN_AFTER = 3;
 
 /** What the run of the watch of a job is called, the same for all threads. */
 export const watchId = (teamId: string, project: string, agentJobId: string) =>
@@ -296,5 +296,5 @@ export const headOf = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
   instructions.find(({ state }) => state === 'waiting');
 
 /** The one that is between two states: while there is one, nothing else goes out. */
-export const inFlight = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
+export const inFlightOf = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');

@@ -1,16 +1,16 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
-import type { Shown } from '../../../slack/outbox.ts';
-import { duration } from '../../../slack/text.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
+import { formatDuration } from '../../../slack/text.ts';
 import { agentActions } from './buttons.ts';
 import {
-  archivedWords,
-  instructions,
-  mentions,
+  archivedParts,
+  instructionCountText,
+  mentionParts,
   pullRequestButton,
   pullRequestName,
   quotedBy,
   threadButtonOf,
-  waitingWords,
+  waitingText,
 } from './phrases.ts';
 import type { RoundEnding, ThreadRound, ThreadRun } from './record.ts';
 
@@ -18,11 +18,15 @@ import type { RoundEnding, ThreadRound, ThreadRun } from './record.ts';
 export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thread.id}.round.${round}`;
 
 /** What a thread says of one round: how it goes, where this thread instructed, and how it ended. */
-export function roundMessages(thread: ThreadRun, round: ThreadRound, place: Shown['place']): Shown[] {
-  const shown: Shown[] = [];
+export function roundMessages(
+  thread: ThreadRun,
+  round: ThreadRound,
+  place: OutboxMessage['place'],
+): OutboxMessage[] {
+  const messages: OutboxMessage[] = [];
   if (round.count > 0) {
     const isOpen = !round.ending && thread.state !== 'ended';
-    shown.push({
+    messages.push({
       key: roundKey(thread, round.n),
       place,
       // While it lasts it changes with what people write: it is how they see that their replies were taken.
@@ -32,7 +36,7 @@ export function roundMessages(thread: ThreadRun, round: ThreadRound, place: Show
     });
   }
   if (round.ending) {
-    shown.push({
+    messages.push({
       key: `${thread.id}.end.${round.n}`,
       place,
       kind: 'ending',
@@ -40,85 +44,96 @@ export function roundMessages(thread: ThreadRun, round: ThreadRound, place: Show
       otherwise: (round.last?.by ?? round.authors[0] ?? thread.owner).id,
     });
   }
-  return shown;
+  return messages;
 }
 
 function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
   const { ending } = round;
-  if (ending) return message([[`${sentWords(round)} · ${endedWords(round, ending)}`]]);
-  if (thread.state === 'ended')
-    return message([[`${sentWords(round)} · the job is no longer followed here`]]);
+  if (ending) return message([[`${sentText(round)} · ${endedText(round, ending)}`]]);
+  if (thread.state === 'ended') return message([[`${sentText(round)} · the job is no longer followed here`]]);
   const line: Part[] = [
-    `⏳ ${sentWords(round)} · the agent is working · started `,
+    `⏳ ${sentText(round)} · the agent is working · started `,
     { time: round.sinceMs, format: '{ago}' },
   ];
   const newest = thread.rounds.every(({ n }) => n <= round.n);
-  const waiting = newest ? waitingWords(thread) : '';
+  const waiting = newest ? waitingText(thread) : '';
   return message(waiting === '' ? [line] : [line, [waiting]]);
 }
 
-function sentWords({ count, last }: ThreadRound): string {
-  if (last === undefined) return `Sent ${instructions(count)}`;
-  return count === 1 ? `Sent ${quotedBy(last)}` : `Sent ${instructions(count)}, the last ${quotedBy(last)}`;
+function sentText({ count, last }: ThreadRound): string {
+  if (last === undefined) return `Sent ${instructionCountText(count)}`;
+  return count === 1
+    ? `Sent ${quotedBy(last)}`
+    : `Sent ${instructionCountText(count)}, the last ${quotedBy(last)}`;
 }
 
-function endedWords({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
+function endedText({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
   switch (kind) {
     case 'newPr':
     case 'samePr':
     case 'noPr':
-      return `finished · took ${duration(atMs - sinceMs)}`;
+      return `finished · took ${formatDuration(atMs - sinceMs)}`;
     case 'failed':
-      return `failed · took ${duration(atMs - sinceMs)}`;
+      return `failed · took ${formatDuration(atMs - sinceMs)}`;
     case 'archived':
       return 'the job was archived';
     case 'gone':
       return 'the platform does not know the job any more';
     case 'gaveUp':
-      return `no longer watched${after(afterMs)}`;
+      return `no longer watched${afterText(afterMs)}`;
   }
 }
 
-const after = (afterMs: number | undefined) => (afterMs === undefined ? '' : ` after ${duration(afterMs)}`);
+const afterText = (afterMs: number | undefined) =>
+  afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
 /** How a round came out, to everybody of this thread who instructed in it. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
-  const to = mentions(round.authors);
+  const recipients = mentionParts(round.authors);
   const about = ['round', String(round.n)];
-  const own = (label: string, action: string): ButtonParts[] =>
+  const ownButton = (label: string, action: string): ButtonParts[] =>
     thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, about)];
   const elsewhere = round.count === 0 && !round.found ? ' It was instructed from elsewhere.' : '';
-  const open = pullRequestButton('Open', ending.prLink);
+  const openButtons = pullRequestButton('Open', ending.prLink);
   const name = pullRequestName(ending);
   switch (ending.kind) {
     case 'newPr': {
       const opened = name === '' ? '.' : `: ${name}${elsewhere && '.'}`;
-      return message([['✅ ', ...to, `The agent opened a pull request${opened}${elsewhere}`]], open);
+      return message(
+        [['✅ ', ...recipients, `The agent opened a pull request${opened}${elsewhere}`]],
+        openButtons,
+      );
     }
     case 'samePr': {
       const same = `It is the same pull request as before${name === '' ? '' : `, ${name}`}; look at its latest commits.`;
-      return message([['✅ ', ...to, `Finished. ${same}${elsewhere}`]], open);
+      return message([['✅ ', ...recipients, `Finished. ${same}${elsewhere}`]], openButtons);
     }
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
       const text = `Finished without a pull request, so it probably changed no files.${hint}`;
-      return message([['☑️ ', ...to, text]]);
+      return message([['☑️ ', ...recipients, text]]);
     }
     case 'failed': {
-      const again = round.last === undefined ? [] : own('Send it again', agentActions.sendAgain);
-      return message([['❌ ', ...to, `The agent could not finish.${elsewhere}`]], again);
+      const retryButtons = round.last === undefined ? [] : ownButton('Send it again', agentActions.sendAgain);
+      return message([['❌ ', ...recipients, `The agent could not finish.${elsewhere}`]], retryButtons);
     }
     case 'archived':
-      return message([['📁 ', ...to, ...archivedWords(ending.archivedAtMs)]]);
+      return message([['📁 ', ...recipients, ...archivedParts(ending.archivedAtMs)]]);
     case 'gone':
       return message(
-        [['❌ ', ...to, 'The platform does not know this job (404).']],
+        [['❌ ', ...recipients, 'The platform does not know this job (404).']],
         thread.state === 'ended' ? [] : [threadButtonOf(thread, 'Stop following', agentActions.stop)],
       );
     case 'gaveUp':
       return message(
-        [['⌛ ', ...to, `I stopped watching${after(ending.afterMs)}. The agent may still finish.`]],
-        own('Check now', agentActions.checkNow),
+        [
+          [
+            '⌛ ',
+            ...recipients,
+            `I stopped watching${afterText(ending.afterMs)}. The agent may still finish.`,
+          ],
+        ],
+        ownButton('Check now', agentActions.checkNow),
       );
   }
 }

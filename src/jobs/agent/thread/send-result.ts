@@ -18,62 +18,62 @@ const platform: Person = { id: '', name: '' };
  * The thread after a send. `attempt` is the one that was made: an instruction that has moved on since is left alone,
  * but a late answer settles the question that was asked meanwhile.
  */
-export function answered(
+export function applySendResult(
   thread: ThreadRun,
   { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
   result: SendResult,
   nowMs: number,
 ): ThreadRun {
-  const one = thread.instructions.find((other) => other.id === id && other.attempt === attempt);
-  if (one === undefined || !['sending', 'unknown'].includes(one.state)) return thread;
-  if (one.state === 'unknown' && result.kind === 'unknown') return thread;
-  const isAsked = (trouble: SendTrouble) =>
+  const instruction = thread.instructions.find((other) => other.id === id && other.attempt === attempt);
+  if (instruction === undefined || !['sending', 'unknown'].includes(instruction.state)) return thread;
+  if (instruction.state === 'unknown' && result.kind === 'unknown') return thread;
+  const isOpenTrouble = (trouble: SendTrouble) =>
     trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;
   const action = result.kind === 'taken' ? ('late' as const) : ('lateNot' as const);
   const answer = { by: platform, action, atMs: nowMs };
-  const late: ThreadRun = {
+  const resolved: ThreadRun = {
     ...thread,
-    troubles: thread.troubles.map((trouble) => (isAsked(trouble) ? { ...trouble, answer } : trouble)),
+    troubles: thread.troubles.map((trouble) => (isOpenTrouble(trouble) ? { ...trouble, answer } : trouble)),
   };
-  const retried = thread.retry && { ...thread.retry, over: true };
-  const become = (changes: Partial<Instruction>) =>
-    late.instructions.map((other) => (other === one ? { ...one, ...changes } : other));
+  const endedRetry = thread.retry && { ...thread.retry, over: true };
+  const withInstruction = (changes: Partial<Instruction>) =>
+    resolved.instructions.map((other) => (other === instruction ? { ...instruction, ...changes } : other));
   const troubleOf = (why: SendTrouble['why']): SendTrouble => {
-    const { by, excerpt, creates } = one;
+    const { by, excerpt, creates } = instruction;
     return { id, attempt, by, excerpt, creates, why, sinceMs: nowMs };
   };
   switch (result.kind) {
     case 'taken':
       return {
-        ...late,
-        agentJobId: late.agentJobId ?? result.job.id,
-        retry: retried,
-        limit: late.limit && { ...late.limit, refusals: 0 },
-        instructions: become({ state: 'working' }),
+        ...resolved,
+        agentJobId: resolved.agentJobId ?? result.job.id,
+        retry: endedRetry,
+        limit: resolved.limit && { ...resolved.limit, refusals: 0 },
+        instructions: withInstruction({ state: 'working' }),
       };
     case 'unknown':
       return {
-        ...late,
-        retry: retried,
-        instructions: become({ state: 'unknown' }),
-        troubles: [...late.troubles, troubleOf('unknown')],
+        ...resolved,
+        retry: endedRetry,
+        instructions: withInstruction({ state: 'unknown' }),
+        troubles: [...resolved.troubles, troubleOf('unknown')],
       };
     case 'notSent': {
       const trouble = { ...troubleOf(result.trouble.why), ...result.trouble };
       return {
-        ...late,
-        retry: retried,
-        instructions: become({ state: 'failed', outcome: 'notSent' }),
+        ...resolved,
+        retry: endedRetry,
+        instructions: withInstruction({ state: 'failed', outcome: 'notSent' }),
         // The failure takes the place of the question, in the same message.
-        troubles: [...thread.troubles.filter((other) => !isAsked(other)), trouble],
+        troubles: [...thread.troubles.filter((other) => !isOpenTrouble(other)), trouble],
       };
     }
     case 'later':
       return {
-        ...late,
-        limit: result.limit ?? late.limit,
-        retry: result.retry ?? late.retry,
-        instructions: become({ state: 'waiting', sentAtMs: undefined }),
+        ...resolved,
+        limit: result.limit ?? resolved.limit,
+        retry: result.retry ?? resolved.retry,
+        instructions: withInstruction({ state: 'waiting', sentAtMs: undefined }),
       };
   }
 }

@@ -1,21 +1,21 @@
 import type { WatchEnding, WatchRun } from '../watch/record.ts';
-import { type JobSeen, type ThreadRound, type ThreadRun, TROUBLE_TOLD_AT } from './record.ts';
+import { type JobSnapshot, type ThreadRound, type ThreadRun, TROUBLE_SHOWN_AFTER } from './record.ts';
 
 /** When the job was seen is told to the minute. */
-const SAME_MS = 60_000;
+const SAME_SNAPSHOT_MS = 60_000;
 
 /** The thread as it joins a watch: what ended before is no news to it. */
-export function joining(thread: ThreadRun, watch: WatchRun): ThreadRun {
+export function joinWatch(thread: ThreadRun, watch: WatchRun): ThreadRun {
   return { ...thread, watched: true, knownRound: watch.rounds - (watch.round === undefined ? 0 : 1) };
 }
 
 /** The thread with everything that the watch of its job knows and it does not. The very same when that is nothing. */
-export function synced(thread: ThreadRun, watch: WatchRun): ThreadRun {
+export function syncThread(thread: ThreadRun, watch: WatchRun): ThreadRun {
   const { seen, gone } = watch;
-  const lookTrouble = toldTrouble(watch);
-  let next: ThreadRun = { ...thread, seen: seen && sameSeen(thread.seen, seen), gone, lookTrouble };
-  const fresh = watch.endings.filter(({ n }) => n > thread.knownRound);
-  for (const ending of fresh) next = withEnding(next, ending);
+  const lookTrouble = visibleTrouble(watch);
+  let next: ThreadRun = { ...thread, seen: seen && mergeSnapshot(thread.seen, seen), gone, lookTrouble };
+  const newEndings = watch.endings.filter(({ n }) => n > thread.knownRound);
+  for (const ending of newEndings) next = withEnding(next, ending);
   const { round } = watch;
   if (round !== undefined && !next.rounds.some(({ n }) => n === round.n))
     next = { ...next, rounds: [...next.rounds, newRound(next, round)] };
@@ -74,16 +74,16 @@ function withEnding(
 }
 
 /** A look that found the same a moment later is no news. */
-function sameSeen(before: JobSeen | undefined, seen: JobSeen): JobSeen {
-  const same = before !== undefined && seen.atMs - before.atMs < SAME_MS;
-  return same && JSON.stringify({ ...before, atMs: 0 }) === JSON.stringify({ ...seen, atMs: 0 })
+function mergeSnapshot(before: JobSnapshot | undefined, snapshot: JobSnapshot): JobSnapshot {
+  const same = before !== undefined && snapshot.atMs - before.atMs < SAME_SNAPSHOT_MS;
+  return same && JSON.stringify({ ...before, atMs: 0 }) === JSON.stringify({ ...snapshot, atMs: 0 })
     ? before
-    : seen;
+    : snapshot;
 }
 
-function toldTrouble({ trouble }: WatchRun): ThreadRun['lookTrouble'] {
+function visibleTrouble({ trouble }: WatchRun): ThreadRun['lookTrouble'] {
   if (trouble === undefined) return undefined;
   if (trouble.kind === 'down' || trouble.kind === 'lost')
-    return trouble.inARow >= TROUBLE_TOLD_AT && trouble.kind === 'down' ? 'down' : undefined;
+    return trouble.inARow >= TROUBLE_SHOWN_AFTER && trouble.kind === 'down' ? 'down' : undefined;
   return trouble.kind;
 }

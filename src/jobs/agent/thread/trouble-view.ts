@@ -1,21 +1,21 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
-import type { Shown } from '../../../slack/outbox.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
-import { keyRemedy, person, platformSaid } from '../../wording-view.ts';
+import { keyRemedyText, personName, platformReasonText } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import {
-  archivedWords,
-  brokenWords,
+  archivedParts,
+  brokenText,
   checkButton,
-  mentions,
-  projectMissing,
+  mentionParts,
+  projectMissingText,
   quoted,
   threadButtonOf,
 } from './phrases.ts';
 import type { SendTrouble, ThreadRun } from './record.ts';
 
 /** What was not sent, and what a person has to decide. */
-export function troubleMessages(thread: ThreadRun, place: Shown['place']): Shown[] {
+export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   return thread.troubles.map((trouble) => {
     const open = trouble.answer === undefined;
     const byPerson = trouble.answer?.action === 'sendAgain' || trouble.answer?.action === 'leave';
@@ -33,14 +33,14 @@ export function troubleMessages(thread: ThreadRun, place: Shown['place']): Shown
 }
 
 function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message {
-  if (trouble.answer) return message([[answeredWords(trouble, trouble.answer)]]);
+  if (trouble.answer) return message([[answeredText(trouble, trouble.answer)]]);
   return trouble.why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble);
 }
 
 function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const what = trouble.creates ? 'the job may or may not have been made' : 'it may or may not have arrived';
   const lines: Part[][] = [
-    ['⚠️ ', ...mentions([trouble.by]), `No answer, so ${what}: ${quoted(trouble.excerpt)}`],
+    ['⚠️ ', ...mentionParts([trouble.by]), `No answer, so ${what}: ${quoted(trouble.excerpt)}`],
   ];
   const { seen } = thread;
   if (seen) {
@@ -50,9 +50,9 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const buttons = [
     ...(thread.agentJobId === undefined
       ? []
-      : buttonOf(thread, trouble, 'Check the job', agentActions.checkJob)),
-    ...buttonOf(thread, trouble, 'Send again', agentActions.sendAgain),
-    ...buttonOf(thread, trouble, 'Leave it', agentActions.leave),
+      : troubleButtons(thread, trouble, 'Check the job', agentActions.checkJob)),
+    ...troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain),
+    ...troubleButtons(thread, trouble, 'Leave it', agentActions.leave),
   ];
   if (trouble.creates)
     lines.push([
@@ -64,44 +64,47 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
 }
 
 /** None in a thread that nobody looks at any more. */
-function buttonOf(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
+function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
   return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
 }
 
 function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const not = trouble.creates ? 'The job was not made' : 'Not sent';
   const lines: Part[][] = [
-    ['❌ ', ...mentions([trouble.by]), `${not}: ${quoted(trouble.excerpt)}`],
-    whyWords(thread, trouble),
+    ['❌ ', ...mentionParts([trouble.by]), `${not}: ${quoted(trouble.excerpt)}`],
+    reasonParts(thread, trouble),
   ];
-  if (oneLine(trouble.reason ?? '') !== '') lines.push([platformSaid(trouble.reason)]);
-  return message(lines, remedies(thread, trouble));
+  if (oneLine(trouble.reason ?? '') !== '') lines.push([platformReasonText(trouble.reason)]);
+  return message(lines, remedyButtons(thread, trouble));
 }
 
-function remedies(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
+function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
   const check = thread.state === 'ended' ? [] : [checkButton(thread)];
   if (trouble.why === 'unsupported') return [];
   if (trouble.why === 'archived') return check;
   if (trouble.why === 'gone')
-    return [...check, ...buttonOf(thread, trouble, 'Stop following', agentActions.stop)];
-  return buttonOf(thread, trouble, 'Send it again', agentActions.sendAgain);
+    return [...check, ...troubleButtons(thread, trouble, 'Stop following', agentActions.stop)];
+  return troubleButtons(thread, trouble, 'Send it again', agentActions.sendAgain);
 }
 
-function whyWords(thread: ThreadRun, { why, creates, adminsTold, archivedAtMs, ref }: SendTrouble): Part[] {
+function reasonParts(
+  thread: ThreadRun,
+  { why, creates, adminsTold, archivedAtMs, ref }: SendTrouble,
+): Part[] {
   switch (why) {
     case 'unknown':
     case 'refused':
       return [creates ? 'The platform refused to make it.' : 'The platform refused it.'];
     case 'key':
-      return [`My platform key was rejected; ${keyRemedy(adminsTold)}.`];
+      return [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`];
     case 'forbidden':
       return [`The platform doesn't let me ${creates ? 'make agent jobs' : 'instruct this job'} (403).`];
     case 'down':
       return ["The docs platform isn't answering. Try again in a little while."];
     case 'project':
-      return [`${projectMissing(thread)}. Ask whoever runs Docket.`];
+      return [`${projectMissingText(thread)}. Ask whoever runs Docket.`];
     case 'archived':
-      return archivedWords(archivedAtMs);
+      return archivedParts(archivedAtMs);
     case 'gone':
       return ['The platform does not know this job (404).'];
     case 'unsupported':
@@ -111,11 +114,11 @@ function whyWords(thread: ThreadRun, { why, creates, adminsTold, archivedAtMs, r
         '.',
       ];
     case 'broken':
-      return [brokenWords(ref)];
+      return [brokenText(ref)];
   }
 }
 
-function answeredWords(
+function answeredText(
   { why, excerpt, creates }: SendTrouble,
   { action, by }: NonNullable<SendTrouble['answer']>,
 ): string {
@@ -123,9 +126,9 @@ function answeredWords(
     why === 'unknown' ? `No answer at first for ${quoted(excerpt)}` : `Not sent: ${quoted(excerpt)}`;
   switch (action) {
     case 'sendAgain':
-      return `${first}. @${person(by.name)} chose to send it again.`;
+      return `${first}. @${personName(by.name)} chose to send it again.`;
     case 'leave':
-      return `${first}. @${person(by.name)} left it at that.`;
+      return `${first}. @${personName(by.name)} left it at that.`;
     case 'late':
       return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was made' : 'it did arrive'}.`;
     case 'lateNot':

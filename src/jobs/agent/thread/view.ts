@@ -1,22 +1,22 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
-import type { Shown } from '../../../slack/outbox.ts';
-import { count, cut, oneLine } from '../../../slack/text.ts';
-import { keyRemedy, person } from '../../wording-view.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
+import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { keyRemedyText, personName } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { limitMessages } from './limit-view.ts';
-import { stateWord } from './list-view.ts';
+import { stateLabel } from './list-view.ts';
 import {
-  brokenWords,
+  brokenText,
   checkButton,
   jobName,
-  mentions,
-  projectMissing,
+  mentionParts,
+  projectMissingText,
   pullRequestButton,
   pullRequestName,
-  refWords,
+  refText,
   threadButtonOf,
-  unsentWords,
-  waitingWords,
+  unsentText,
+  waitingText,
 } from './phrases.ts';
 import type { ThreadRun } from './record.ts';
 import { roundMessages } from './round-view.ts';
@@ -27,9 +27,9 @@ export const cardKey = (thread: Pick<ThreadRun, 'id' | 'inDirectMessage'>) =>
   `${thread.id}.card${thread.inDirectMessage ? '.dm' : ''}`;
 
 /** Every message of a thread as it should look now, but for private notes. Earlier ones stay as they were. */
-export function threadMessages(thread: ThreadRun): Shown[] {
-  if (thread.state === 'accepted' || neverFollowed(thread)) return [];
-  const card: Shown = {
+export function threadMessages(thread: ThreadRun): OutboxMessage[] {
+  if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
+  const card: OutboxMessage = {
     key: cardKey(thread),
     place: cardPlace(thread),
     kind: 'state',
@@ -48,19 +48,19 @@ export function threadMessages(thread: ThreadRun): Shown[] {
   ];
 }
 
-const neverFollowed = ({ state, ended }: ThreadRun) =>
+const wasNeverFollowed = ({ state, ended }: ThreadRun) =>
   state === 'ended' && ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
 
-function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): Shown['place'] {
+function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage['place'] {
   if (inDirectMessage) return { user: owner.id };
   if (asked.rootTs === undefined) return { channel: asked.channel };
   return { channel: asked.channel, threadTs: asked.rootTs };
 }
 
 function cardMessage(thread: ThreadRun): Message {
-  const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateWord(thread)}` }];
+  const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateLabel(thread)}` }];
   if (thread.state === 'ended') return message([title, [endedLine(thread)]]);
-  const lines = [factsLine(thread), modeLine(thread), heldLine(thread), lookLine(thread)].filter(
+  const lines = [factsLine(thread), modeLine(thread), heldLine(thread), pollLine(thread)].filter(
     (line) => line !== '',
   );
   return message([title, ...lines.map((line) => [line])], cardButtons(thread));
@@ -74,7 +74,7 @@ function factsLine(thread: ThreadRun): string {
   const facts = [
     model === '' ? '' : `Model ${model}`,
     pullRequest === '' ? '' : `${model === '' ? 'Pull' : 'pull'} request ${pullRequest}`,
-    waitingWords(thread),
+    waitingText(thread),
   ];
   return facts.filter((fact) => fact !== '').join(' · ');
 }
@@ -84,16 +84,16 @@ function heldLine({ instructions }: ThreadRun): string {
   const held = instructions.filter(({ state }) => state === 'held').length;
   if (held === 0) return '';
   if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';
-  return `${count(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
+  return `${formatCount(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
 }
 
 /** Whether an instruction can still reach the job, as far as it is known. */
-const isOpen = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+const takesInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
 
 /** How to instruct the agent here. */
 function modeLine(thread: ThreadRun): string {
   if (thread.gone) return 'The platform does not know this job (404). Check its id.';
-  if (!isOpen(thread)) return 'It takes no more instructions.';
+  if (!takesInstructions(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
   switch (thread.mode) {
     case 'auto':
@@ -106,7 +106,7 @@ function modeLine(thread: ThreadRun): string {
   }
 }
 
-function lookLine(thread: ThreadRun): string {
+function pollLine(thread: ThreadRun): string {
   switch (thread.lookTrouble) {
     case undefined:
       return '';
@@ -115,11 +115,11 @@ function lookLine(thread: ThreadRun): string {
     case 'limit':
       return "The platform's limit is reached, so this may be out of date. I look again later.";
     case 'key':
-      return `⚠️ My platform key was rejected; ${keyRemedy(undefined)}. I go on when it works again.`;
+      return `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I go on when it works again.`;
     case 'forbidden':
       return '⚠️ The platform refuses to tell how this job is. I keep asking.';
     case 'project':
-      return `⚠️ ${projectMissing(thread)}. I go on when it is back.`;
+      return `⚠️ ${projectMissingText(thread)}. I go on when it is back.`;
   }
 }
 
@@ -130,33 +130,36 @@ function cardButtons(thread: ThreadRun): ButtonParts[] {
       : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
   return [
     ...pullRequestButton('Open pull request', thread.seen?.prLink),
-    isOpen(thread) ? mode : checkButton(thread),
+    takesInstructions(thread) ? mode : checkButton(thread),
     threadButtonOf(thread, 'Stop following', agentActions.stop),
   ];
 }
 
-const endedLine = (thread: ThreadRun) => `${endedWords(thread)}${unsentWords(thread.ended?.unsent ?? 0)}`;
+const endedLine = (thread: ThreadRun) => `${endedText(thread)}${unsentText(thread.ended?.unsent ?? 0)}`;
 
-function endedWords({ ended, instructions }: ThreadRun): string {
+function endedText({ ended, instructions }: ThreadRun): string {
   // Somebody left it at that without an answer: then nobody knows.
   const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
   if (ended?.why === 'notMade')
     return isUnclear ? 'The job may or may not have been made.' : 'The job was not made.';
-  if (ended?.why === 'broken') return brokenWords(ended.ref);
-  return ended?.by === undefined ? 'Stopped.' : `Stopped by @${person(ended.by.name)}.`;
+  if (ended?.why === 'broken') return brokenText(ended.ref);
+  return ended?.by === undefined ? 'Stopped.' : `Stopped by @${personName(ended.by.name)}.`;
 }
 
 /** A card that is edited tells nobody: whoever followed the job has to hear of it. */
-function brokenMessages({ id, state, ended, owner }: ThreadRun, place: Shown['place']): Shown[] {
+function brokenMessages(
+  { id, state, ended, owner }: ThreadRun,
+  place: OutboxMessage['place'],
+): OutboxMessage[] {
   if (state !== 'ended' || ended?.why !== 'broken') return [];
-  const words = 'I stopped following this job: something broke on my side.';
-  const text = `${words}${unsentWords(ended.unsent)}${refWords(ended.ref)}`;
+  const intro = 'I stopped following this job: something broke on my side.';
+  const text = `${intro}${unsentText(ended.unsent)}${refText(ended.ref)}`;
   return [
     {
       key: `${id}.broken`,
       place,
       kind: 'ending',
-      message: message([['❌ ', ...mentions([owner]), text]]),
+      message: message([['❌ ', ...mentionParts([owner]), text]]),
       otherwise: owner.id,
     },
   ];

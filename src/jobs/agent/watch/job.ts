@@ -2,73 +2,73 @@ import { z } from 'zod';
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
-import type { Pace } from '../../../store/rate-limit.ts';
-import { nextLookMs } from '../../export/polling.ts';
-import { defineJob, done, lookAgainIn, type Outcome, pollInMs } from '../../job.ts';
-import { lookAtRun } from '../../step-run.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
+import { nextPollMs } from '../../export/polling.ts';
+import { defineJob, done, type Outcome, pollInMs, runAgainIn } from '../../job.ts';
+import { stepRun } from '../../step-run.ts';
 import type { AgentContext } from '../thread/context.ts';
-import { agentPollRate } from './poll-slots.ts';
+import { agentPollLimit } from './poll-slots.ts';
 import { type WatchRun, watchRun } from './record.ts';
-import { gaveUp, lost, news, observed } from './rules.ts';
+import { applyPoll, giveUpRound, markChanged, markNotFound } from './rules.ts';
 
 /** Looks wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
-const SLOTS = 200;
+const CONCURRENCY = 200;
 
 /** Answers "not found" in a row before a job counts as unknown: a new job may not be known everywhere at once. */
-const LOST_AFTER = 3;
+const NOT_FOUND_AFTER = 3;
 
 /** How often it is tried again while an operator has to act. */
-const OPERATOR_MS = 60_000;
+const OPERATOR_RETRY_MS = 60_000;
 
 /** Steps of one look; then other watches have their turn. */
-const STEPS = 20;
+const MAX_STEPS = 20;
 
 /** What one step of a look came to: another step follows at once, or the look is over. */
-type Step = 'next' | Outcome;
+type StepResult = 'next' | Outcome;
 
 /** Looks at one agent job while a round is open or somebody waits for a look, and wakes the threads that follow it. */
 export const watchJob = defineJob<{ runId: string }, AgentContext>({
   name: 'agent-watch',
   queue: 'docs-agent',
   list: 'runs',
-  concurrency: SLOTS,
+  concurrency: CONCURRENCY,
   data: z.object({ runId: z.string() }),
 
   async run({ runId }, context) {
-    const open = () => context.runs.open(runId, watchRun);
-    for (let steps = 0; steps < STEPS; steps += 1) {
-      const taken = { step: done as Step };
-      const outcome = await lookAtRun('agent-watch', runId, open, context, async ({ run, wakes }) => {
-        taken.step = await stepOf(run, wakes, context);
-        return taken.step === 'next' ? done : taken.step;
+    const open = () => context.runs.loadWithWakes(runId, watchRun);
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      const last = { step: done as StepResult };
+      const outcome = await stepRun('agent-watch', runId, open, context, async ({ run, wakes }) => {
+        last.step = await runStep(run, wakes, context);
+        return last.step === 'next' ? done : last.step;
       });
-      if (taken.step !== 'next') return outcome;
+      if (last.step !== 'next') return outcome;
     }
-    return lookAgainIn(0);
+    return runAgainIn(0);
   },
 
   async giveUp({ runId }, context) {
-    await lookAtRun(
+    await stepRun(
       'agent-watch',
       runId,
-      () => context.runs.open(runId, watchRun),
+      () => context.runs.loadWithWakes(runId, watchRun),
       context,
       async ({ run }) => {
-        await save(news(gaveUp(run, context.now())), context);
-        return lookAgainIn(0);
+        await save(markChanged(giveUpRound(run, context.now())), context);
+        return runAgainIn(0);
       },
     );
   },
 });
 
-function stepOf(run: WatchRun, wakes: number, context: AgentContext): Promise<Step> {
-  if (run.untold) return tell(run, context);
-  if (run.round === undefined && !run.lookWanted) return settle(run, wakes, context);
-  return watch(run, context);
+function runStep(run: WatchRun, wakes: number, context: AgentContext): Promise<StepResult> {
+  if (run.untold) return wakeThreads(run, context);
+  if (run.round === undefined && !run.lookWanted) return markIdle(run, wakes, context);
+  return poll(run, context);
 }
 
 /** A thread that is not told now is never told: only when all have been woken is it forgotten that they were to be. */
-async function tell(run: WatchRun, context: AgentContext): Promise<Step> {
+async function wakeThreads(run: WatchRun, context: AgentContext): Promise<StepResult> {
   for (const id of run.threads) {
     if (id === run.knownBy) continue;
     await context.runs.wake('agent-thread', id);
@@ -77,92 +77,108 @@ async function tell(run: WatchRun, context: AgentContext): Promise<Step> {
   return save({ ...run, untold: false, knownBy: undefined }, context);
 }
 
-async function settle(run: WatchRun, wakes: number, context: AgentContext): Promise<Step> {
-  return (await context.runs.settle(run, false, wakes)) ? done : 'next';
+async function markIdle(run: WatchRun, wakes: number, context: AgentContext): Promise<StepResult> {
+  return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
 }
 
-async function watch(run: WatchRun, context: AgentContext): Promise<Step> {
+async function poll(run: WatchRun, context: AgentContext): Promise<StepResult> {
   const { now, timing } = context;
-  const lookedAtMs = now();
-  if (run.round !== undefined && lookedAtMs - run.round.sentAtMs >= timing.watchMs)
-    return save(gaveUp(run, lookedAtMs), context);
+  const polledAtMs = now();
+  if (run.round !== undefined && polledAtMs - run.round.sentAtMs >= timing.watchMs)
+    return save(giveUpRound(run, polledAtMs), context);
   // How long trouble lasts, the platform may say.
-  const longestMs = run.trouble === undefined ? timing.lookMaxMs : Infinity;
-  const plannedInMs = pollInMs(run.nextLookAtMs, lookedAtMs, longestMs);
-  if (plannedInMs > 0) return lookAgainIn(plannedInMs);
+  const longestMs = run.trouble === undefined ? timing.pollMaxMs : Infinity;
+  const plannedInMs = pollInMs(run.nextLookAtMs, polledAtMs, longestMs);
+  if (plannedInMs > 0) return runAgainIn(plannedInMs);
 
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
-  if (docs === undefined || projectId === undefined) return trouble(run, 'project', OPERATOR_MS, context);
-  const rate = agentPollRate(docs.keyId, context.limits.exportStatusPerSecond);
+  if (docs === undefined || projectId === undefined)
+    return saveTrouble(run, 'project', OPERATOR_RETRY_MS, context);
+  const rateLimit = agentPollLimit(docs.keyId, context.limits.exportStatusPerSecond);
   // Where somebody waits for the answer, it comes first.
   const rank = run.lookWanted ? 0 : 1;
-  const turnInMs = await context.pace.take(rate, { of: run.id, rank, sinceMs: run.nextLookAtMs });
-  if (turnInMs > 0) return lookAgainIn(turnInMs);
+  const slotInMs = await context.rateLimiter.takeSlot(rateLimit, {
+    id: run.id,
+    rank,
+    sinceMs: run.nextLookAtMs,
+  });
+  if (slotInMs > 0) return runAgainIn(slotInMs);
   let job: AgentJob;
   try {
     job = await docs.getAgentJob({ projectId, jobId: run.agentJobId }, { signal: context.stopping });
   } catch (error) {
-    return noLook(run, error, rate, context);
+    return handlePollError(run, error, rateLimit, context);
   }
-  const seen = observed(run, job, lookedAtMs, timing.graceMs);
-  const bounds = { minMs: timing.lookMinMs, maxMs: timing.lookMaxMs };
-  const sinceMs = seen.round?.sinceMs ?? lookedAtMs;
-  const inMs = nextLookMs([], sinceMs, now(), bounds, context.random());
-  return save({ ...seen, nextLookAtMs: now() + inMs }, context);
+  const next = applyPoll(run, job, polledAtMs, timing.graceMs);
+  const bounds = { minMs: timing.pollMinMs, maxMs: timing.pollMaxMs };
+  const sinceMs = next.round?.sinceMs ?? polledAtMs;
+  const inMs = nextPollMs([], sinceMs, now(), bounds, context.random());
+  return save({ ...next, nextLookAtMs: now() + inMs }, context);
 }
 
-async function noLook(run: WatchRun, error: unknown, rate: Pace, context: AgentContext): Promise<Step> {
+async function handlePollError(
+  run: WatchRun,
+  error: unknown,
+  rateLimit: RateLimit,
+  context: AgentContext,
+): Promise<StepResult> {
   if (!(error instanceof DocsApiError)) throw error;
   const { kind, retryAfterMs = 0 } = error;
   const { random, timing, now } = context;
   const pauseMs = (inARow: number) => Math.max(retryAfterMs, backoffMs(timing, inARow, random()));
   switch (kind) {
     case 'aborted':
-      return lookAgainIn(0);
+      return runAgainIn(0);
     case 'key_rejected':
       context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-      await context.tellAdmins(run.teamId, run.project);
-      return trouble(run, 'key', OPERATOR_MS, context);
+      await context.alertAdmins(run.teamId, run.project);
+      return saveTrouble(run, 'key', OPERATOR_RETRY_MS, context);
     case 'forbidden':
     case 'bad_request':
-      return trouble(run, 'forbidden', OPERATOR_MS, context);
+      return saveTrouble(run, 'forbidden', OPERATOR_RETRY_MS, context);
     case 'rate_limited': {
       // The limit is that of the key: no other job is polled with it meanwhile.
-      const waitMs = pauseMs(inARowOf(run, 'limit'));
-      await context.pace.hold(rate, waitMs);
-      return trouble(run, 'limit', waitMs, context);
+      const waitMs = pauseMs(failuresInARow(run, 'limit'));
+      await context.rateLimiter.hold(rateLimit, waitMs);
+      return saveTrouble(run, 'limit', waitMs, context);
     }
     case 'not_found': {
-      const inARow = inARowOf(run, 'lost');
+      const inARow = failuresInARow(run, 'lost');
       // A job that was there is not gone because the platform forgets it for a moment.
-      const longEnough = run.seen === undefined || now() - sinceMsOf(run, 'lost', now()) >= timing.graceMs;
-      if (inARow >= LOST_AFTER && longEnough) return save(lost(run, now()), context);
-      return trouble(run, 'lost', pauseMs(inARow), context);
+      const longEnough =
+        run.seen === undefined || now() - troubleSinceMs(run, 'lost', now()) >= timing.graceMs;
+      if (inARow >= NOT_FOUND_AFTER && longEnough) return save(markNotFound(run, now()), context);
+      return saveTrouble(run, 'lost', pauseMs(inARow), context);
     }
     default:
-      return trouble(run, 'down', pauseMs(inARowOf(run, 'down')), context);
+      return saveTrouble(run, 'down', pauseMs(failuresInARow(run, 'down')), context);
   }
 }
 
 type Trouble = NonNullable<WatchRun['trouble']>;
 
-const inARowOf = ({ trouble: before }: WatchRun, kind: Trouble['kind']) =>
+const failuresInARow = ({ trouble: before }: WatchRun, kind: Trouble['kind']) =>
   before?.kind === kind ? before.inARow + 1 : 1;
 
-const sinceMsOf = ({ trouble: before }: WatchRun, kind: Trouble['kind'], nowMs: number) =>
+const troubleSinceMs = ({ trouble: before }: WatchRun, kind: Trouble['kind'], nowMs: number) =>
   before?.kind === kind ? before.sinceMs : nowMs;
 
 /** Threads are told of every failed look: which of them people hear of, they decide. */
-function trouble(run: WatchRun, kind: Trouble['kind'], inMs: number, context: AgentContext): Promise<Step> {
+function saveTrouble(
+  run: WatchRun,
+  kind: Trouble['kind'],
+  inMs: number,
+  context: AgentContext,
+): Promise<StepResult> {
   const nowMs = context.now();
   const nextMs = nowMs + inMs;
-  const next = { kind, inARow: inARowOf(run, kind), sinceMs: sinceMsOf(run, kind, nowMs), nextMs };
-  return save(news({ ...run, trouble: next, nextLookAtMs: nextMs }), context);
+  const next = { kind, inARow: failuresInARow(run, kind), sinceMs: troubleSinceMs(run, kind, nowMs), nextMs };
+  return save(markChanged({ ...run, trouble: next, nextLookAtMs: nextMs }), context);
 }
 
 /** The next step finds what was saved, or what somebody else did meanwhile. */
-async function save(run: WatchRun, context: AgentContext): Promise<Step> {
+async function save(run: WatchRun, context: AgentContext): Promise<StepResult> {
   const saved = await context.runs.save(run);
   if (saved === undefined) context.log.debug({ run: run.id }, 'the watch was changed meanwhile');
   return 'next';

@@ -1,10 +1,10 @@
-import type { Pace } from '../../../store/rate-limit.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
 
 /** Polls that are let through at once; what a worker's late wake-up left unused is made up for. */
 const BURST = 2;
 
 /** The polls of agent jobs with one API key, which `key` names without giving it away. All processes share them. */
-export const agentPollRate = (key: string, perSecond: number): Pace => ({
+export const agentPollLimit = (key: string, perSecond: number): RateLimit => ({
   bucket: `agent-status:${key}`,
   perMinute: perSecond * 60,
   burst: BURST,

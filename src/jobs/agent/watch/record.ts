@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
-import { jobSeen, roundEnding } from '../thread/record.ts';
+import { jobSnapshot, roundEnding } from '../thread/record.ts';
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
@@ -11,7 +11,7 @@ export const watchRun = runBase.extend({
   agentJobId: z.string(),
   /** Runs of the threads that are told. */
   threads: z.array(z.string()),
-  seen: jobSeen.optional(),
+  seen: jobSnapshot.optional(),
   /** The latest pull request that the job ever had. */
   lastPr: z.string().optional(),
   gone: z.boolean().optional(),

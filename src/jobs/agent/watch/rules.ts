@@ -1,5 +1,5 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
-import { type JobSeen, type RoundEnding, watchId } from '../thread/record.ts';
+import { type JobSnapshot, type RoundEnding, watchId } from '../thread/record.ts';
 import { ENDINGS_KEPT, SENDS_KEPT, type WatchRun } from './record.ts';
 
 /** The watch of a job that nobody has looked at yet. */
@@ -25,13 +25,13 @@ export function newWatch(teamId: string, project: string, agentJobId: string, no
 }
 
 /** One more thread is told. It also wants to know how the job is. */
-export function joined(watch: WatchRun, threadId: string, nowMs: number): WatchRun {
+export function addThread(watch: WatchRun, threadId: string, nowMs: number): WatchRun {
   if (watch.threads.includes(threadId)) return watch;
-  return { ...wantingLook(watch, nowMs), lasting: true, threads: [...watch.threads, threadId] };
+  return { ...requestPoll(watch, nowMs), lasting: true, threads: [...watch.threads, threadId] };
 }
 
 /** A thread is told no more. Without any, the record goes after a while. */
-export function left(watch: WatchRun, threadId: string): WatchRun {
+export function removeThread(watch: WatchRun, threadId: string): WatchRun {
   if (!watch.threads.includes(threadId)) return watch;
   const threads = watch.threads.filter((id) => id !== threadId);
   return { ...watch, threads, lasting: threads.length > 0 };
@@ -41,23 +41,29 @@ export function left(watch: WatchRun, threadId: string): WatchRun {
  * Somebody waits for a look. A limit or a trouble of the platform is waited for all the same. Where the last round was
  * given up, the look goes on with it: whatever it finds is told.
  */
-export function wantingLook(watch: WatchRun, nowMs: number): WatchRun {
+export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
   const nextLookAtMs = watch.trouble?.nextMs ?? nowMs;
-  const wanting: WatchRun = { ...watch, lookWanted: true, gone: undefined, nextLookAtMs };
+  const next: WatchRun = { ...watch, lookWanted: true, gone: undefined, nextLookAtMs };
   const last = watch.endings.at(-1);
-  if (watch.round !== undefined || last?.kind !== 'gaveUp') return wanting;
+  if (watch.round !== undefined || last?.kind !== 'gaveUp') return next;
   const n = watch.rounds + 1;
   const prBefore = last.prBefore === undefined ? {} : { prBefore: last.prBefore };
   const round = { n, sinceMs: nowMs, sentAtMs: nowMs, active: true, found: true, ...prBefore };
-  return { ...wanting, rounds: n, round };
+  return { ...next, rounds: n, round };
 }
 
 /**
  * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `of` names the send. It belongs to the
  * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only others have to be told.
  */
-export function sent(watch: WatchRun, thread: string, of: string, job: AgentJob, atMs: number): WatchRun {
-  if (roundOf(watch, of) !== undefined) return watch;
+export function recordSend(
+  watch: WatchRun,
+  thread: string,
+  sendKey: string,
+  job: AgentJob,
+  atMs: number,
+): WatchRun {
+  if (roundOf(watch, sendKey) !== undefined) return watch;
   const prBefore = watch.round === undefined ? watch.lastPr : watch.round.prBefore;
   const n = watch.round?.n ?? watch.rounds + 1;
   const round = {
@@ -70,8 +76,8 @@ export function sent(watch: WatchRun, thread: string, of: string, job: AgentJob,
     ...(prBefore !== undefined && { prBefore }),
   };
   // A send may be answered without a status: then what was seen before stands.
-  const known = job.rawStatus === '' ? watch : seenIn(watch, job, atMs);
-  const others = watch.threads.some((id) => id !== thread);
+  const known = job.rawStatus === '' ? watch : applySnapshot(watch, job, atMs);
+  const hasOthers = watch.threads.some((id) => id !== thread);
   // What is untold already, this thread need not know.
   const knownBy = watch.untold && watch.knownBy !== thread ? undefined : thread;
   return {
@@ -79,66 +85,66 @@ export function sent(watch: WatchRun, thread: string, of: string, job: AgentJob,
     gone: undefined,
     round,
     rounds: n,
-    sends: [...watch.sends, { of, n }].slice(-SENDS_KEPT),
+    sends: [...watch.sends, { of: sendKey, n }].slice(-SENDS_KEPT),
     // In an open round the next look is planned already.
     nextLookAtMs: watch.round === undefined ? Math.max(watch.trouble?.nextMs ?? 0, atMs) : watch.nextLookAtMs,
-    untold: watch.untold || others,
+    untold: watch.untold || hasOthers,
     knownBy,
   };
 }
 
 /** The round that a send belongs to. */
-export const roundOf = (watch: WatchRun, of: string) => watch.sends.find((one) => one.of === of)?.n;
+export const roundOf = (watch: WatchRun, sendKey: string) => watch.sends.find((one) => one.of === sendKey)?.n;
 
 /**
  * What one look found. `lookedAtMs` is when it began. A round ends only when the job was seen active after its last
  * send, or `graceMs` after that: until then the platform may still show how the job was before.
  */
-export function observed(watch: WatchRun, job: AgentJob, lookedAtMs: number, graceMs: number): WatchRun {
-  const seen: WatchRun = {
-    ...seenIn(watch, job, lookedAtMs),
+export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, graceMs: number): WatchRun {
+  const next: WatchRun = {
+    ...applySnapshot(watch, job, polledAtMs),
     lookWanted: false,
     trouble: undefined,
     gone: undefined,
   };
   const { round } = watch;
   if (round === undefined) {
-    if (job.status !== 'active') return seen;
+    if (job.status !== 'active') return next;
     const n = watch.rounds + 1;
-    const prBefore = seen.lastPr === undefined ? {} : { prBefore: seen.lastPr };
-    const found = { n, sinceMs: lookedAtMs, sentAtMs: lookedAtMs, active: true, found: true, ...prBefore };
-    return news({ ...seen, round: found, rounds: n });
+    const prBefore = next.lastPr === undefined ? {} : { prBefore: next.lastPr };
+    const found = { n, sinceMs: polledAtMs, sentAtMs: polledAtMs, active: true, found: true, ...prBefore };
+    return markChanged({ ...next, round: found, rounds: n });
   }
-  if (job.status === 'archived') return ended(seen, endingOf(job, round.prBefore, lookedAtMs), round.n);
-  if (job.status === 'active') return { ...seen, round: { ...round, active: true } };
-  if (job.status === 'unknown') return seen;
-  const judged = round.active || lookedAtMs - round.sentAtMs >= graceMs;
-  return judged ? ended(seen, endingOf(job, round.prBefore, lookedAtMs), round.n) : seen;
+  if (job.status === 'archived') return endRound(next, endingOf(job, round.prBefore, polledAtMs), round.n);
+  if (job.status === 'active') return { ...next, round: { ...round, active: true } };
+  if (job.status === 'unknown') return next;
+  const isFinal = round.active || polledAtMs - round.sentAtMs >= graceMs;
+  return isFinal ? endRound(next, endingOf(job, round.prBefore, polledAtMs), round.n) : next;
 }
 
 /** The platform does not know the job (any more). */
-export function lost(watch: WatchRun, nowMs: number): WatchRun {
-  const gone = news({ ...watch, gone: true, lookWanted: false, trouble: undefined });
-  return watch.round === undefined ? gone : ended(gone, { kind: 'gone', atMs: nowMs }, watch.round.n);
+export function markNotFound(watch: WatchRun, nowMs: number): WatchRun {
+  const next = markChanged({ ...watch, gone: true, lookWanted: false, trouble: undefined });
+  return watch.round === undefined ? next : endRound(next, { kind: 'gone', atMs: nowMs }, watch.round.n);
 }
 
 /** Nothing came of it for so long that nobody looks any more. */
-export function gaveUp(watch: WatchRun, nowMs: number): WatchRun {
+export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   if (watch.round === undefined) return { ...watch, lookWanted: false };
   const afterMs = nowMs - watch.round.sentAtMs;
   const { n, prBefore } = watch.round;
   const ending: RoundEnding = { kind: 'gaveUp', afterMs, atMs: nowMs };
-  return ended({ ...watch, lookWanted: false }, ending, n, prBefore);
+  return endRound({ ...watch, lookWanted: false }, ending, n, prBefore);
 }
 
 /** With something that every thread has to be told. */
-export const news = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
+export const markChanged = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
 
-function ended(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
+function endRound(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
   const found = watch.round?.found === true;
   const known = { ...ending, n, ...(prBefore !== undefined && { prBefore }), ...(found && { found }) };
   const endings = [...watch.endings, known].slice(-ENDINGS_KEPT);
-  return news({ ...watch, round: undefined, endings });
+  return markChanged({ ...watch, round: undefined, endings });
 }
 
 function endingOf(job: AgentJob, prBefore: string | undefined, atMs: number): RoundEnding {
@@ -155,17 +161,17 @@ function endingOf(job: AgentJob, prBefore: string | undefined, atMs: number): Ro
   return { kind: pr === prBefore ? 'samePr' : 'newPr', ...given };
 }
 
-function seenIn(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
+function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
-  const seen = jobSeenOf(job, watch.seen, atMs);
+  const seen = snapshotOf(job, watch.seen, atMs);
   const changed = JSON.stringify({ ...seen, atMs: 0 }) !== JSON.stringify({ ...watch.seen, atMs: 0 });
   const next: WatchRun = { ...watch, seen, ...(lastPr !== undefined && { lastPr }) };
   // That the job is still as it was is news only to somebody who waits for the look.
-  return changed || watch.lookWanted || watch.trouble !== undefined ? news(next) : next;
+  return changed || watch.lookWanted || watch.trouble !== undefined ? markChanged(next) : next;
 }
 
 /** The job as people are shown it: what the platform leaves out while the agent works stands as it was. */
-function jobSeenOf(job: AgentJob, before: JobSeen | undefined, atMs: number): JobSeen {
+function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
   const kept = {
     repository: repository ?? before?.repository,

@@ -2,7 +2,7 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RunStore } from '../../../store/runs.ts';
 import { type ThreadRun, watchId } from '../thread/record.ts';
 import { type WatchRun, watchRun } from './record.ts';
-import { joined, left, newWatch, sent, wantingLook } from './rules.ts';
+import { addThread, newWatch, recordSend, removeThread, requestPoll } from './rules.ts';
 
 /** What a thread does with the watch of its job. Every one may be repeated; each answers the watch as it is then. */
 export interface Watches {
@@ -10,9 +10,9 @@ export interface Watches {
   join(thread: ThreadRun): Promise<WatchRun>;
   leave(thread: ThreadRun): Promise<void>;
   /** The platform took an instruction; `of` names the send. */
-  sent(thread: ThreadRun, of: string, job: AgentJob, atMs: number): Promise<WatchRun>;
+  recordSend(thread: ThreadRun, sendKey: string, job: AgentJob, atMs: number): Promise<WatchRun>;
   /** Somebody waits for a look. What was given up is judged by it. */
-  wantLook(thread: ThreadRun): Promise<void>;
+  requestPoll(thread: ThreadRun): Promise<void>;
 }
 
 export interface WatchesParts {
@@ -27,10 +27,10 @@ const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
 
 export function createWatches({ runs, wake, now }: WatchesParts): Watches {
   /** Several threads and the watch's own look may change it at once: whoever is late tries again. */
-  async function change(thread: ThreadRun, how: (watch: WatchRun) => WatchRun): Promise<WatchRun> {
+  async function update(thread: ThreadRun, transition: (watch: WatchRun) => WatchRun): Promise<WatchRun> {
     for (;;) {
-      const watch = await ensured(thread);
-      const next = how(watch);
+      const watch = await loadOrCreate(thread);
+      const next = transition(watch);
       const saved = next === watch ? watch : await runs.save(next);
       if (saved === undefined) continue;
       // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
@@ -43,11 +43,11 @@ export function createWatches({ runs, wake, now }: WatchesParts): Watches {
     }
   }
 
-  async function ensured(thread: ThreadRun): Promise<WatchRun> {
+  async function loadOrCreate(thread: ThreadRun): Promise<WatchRun> {
     for (;;) {
       const watch = await load(thread);
       if (watch !== undefined) return watch;
-      const fresh = newWatch(thread.teamId, thread.project, jobOf(thread), now());
+      const fresh = newWatch(thread.teamId, thread.project, agentJobIdOf(thread), now());
       await runs.accept(fresh, NO_DEADLINE, 0, undefined);
     }
   }
@@ -59,19 +59,21 @@ export function createWatches({ runs, wake, now }: WatchesParts): Watches {
 
   return {
     load,
-    join: (thread) => change(thread, (watch) => joined(watch, thread.id, now())),
+    join: (thread) => update(thread, (watch) => addThread(watch, thread.id, now())),
     async leave(thread) {
-      if ((await load(thread)) !== undefined) await change(thread, (watch) => left(watch, thread.id));
+      if ((await load(thread)) !== undefined) await update(thread, (watch) => removeThread(watch, thread.id));
     },
-    sent: (thread, of, job, atMs) =>
-      change(thread, (watch) => sent(joined(watch, thread.id, now()), thread.id, of, job, atMs)),
-    async wantLook(thread) {
-      await change(thread, (watch) => wantingLook(watch, now()));
+    recordSend: (thread, sendKey, job, atMs) =>
+      update(thread, (watch) =>
+        recordSend(addThread(watch, thread.id, now()), thread.id, sendKey, job, atMs),
+      ),
+    async requestPoll(thread) {
+      await update(thread, (watch) => requestPoll(watch, now()));
     },
   };
 }
 
-function jobOf({ agentJobId }: ThreadRun): string {
+function agentJobIdOf({ agentJobId }: ThreadRun): string {
   if (agentJobId === undefined) throw new Error('a thread that is watched has an agent job');
   return agentJobId;
 }

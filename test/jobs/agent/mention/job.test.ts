@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type MentionContext, mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
-import { createOnce } from '../../../../src/jobs/call-once.ts';
-import { createPolicy, type Verdict } from '../../../../src/policy.ts';
+import { createCallOnce } from '../../../../src/jobs/call-once.ts';
+import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
 import { createLog } from '../../../../src/runtime/log.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { NamesUnknown } from '../../../../src/slack/names.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
-import { createStepStore } from '../../../../src/store/calls.ts';
+import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
@@ -30,27 +30,30 @@ afterAll(() => redis.close());
 
 const UNSEEN = "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
-const allowed: Verdict = { kind: 'allowed', person: ana };
+const allowed: PermissionResult = { kind: 'allowed', person: ana };
 const notHappened = new Set(['limited', 'unreachable', 'place']);
 
-function contextWith(changes: Partial<MentionContext> = {}, verdict: Verdict = allowed): MentionContext {
+function contextWith(
+  changes: Partial<MentionContext> = {},
+  verdict: PermissionResult = allowed,
+): MentionContext {
   return {
     runs: createRunStore(redis.client),
     threads: createThreadStore(redis.client),
-    policy: { check: async () => verdict, open: () => false },
+    policy: { check: async () => verdict, isOpen: () => false },
     names: async () => ({
       users: new Map([['U0BEN', 'ben']]),
       channels: new Map(),
       groups: new Map(),
     }),
     slack: {
-      async whisper(to, { text }) {
+      async postEphemeralTo(to, { text }) {
         said.push({ to, text });
       },
     },
-    onceInSlack: createOnce({
+    callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,
-      steps: createStepStore(redis.client),
+      steps: createCallOnceStore(redis.client),
       callMs: 1000,
       marginMs: 1000,
       didNotHappen: (error) => error instanceof SlackApiError && notHappened.has(error.kind),
@@ -79,7 +82,7 @@ const isOpen = async () => (await createRunStore(redis.client).active()).length 
 const whisperFails = (kind: 'limited' | 'unreachable' | 'place' | 'unclear', retryAfterMs?: number) =>
   contextWith({
     slack: {
-      whisper: () =>
+      postEphemeralTo: () =>
         Promise.reject(
           new SlackApiError(kind, 'chat.postEphemeral', kind, { ...(retryAfterMs && { retryAfterMs }) }),
         ),
@@ -138,7 +141,7 @@ describe('by its words', () => {
 });
 
 describe('who may not instruct the agent', () => {
-  const refused: Verdict = { kind: 'refused', person: ana, ask: ['docs-admins'] };
+  const refused: PermissionResult = { kind: 'refused', person: ana, ask: ['docs-admins'] };
 
   test('is told whom to ask, and leaves an audit line', async () => {
     const context = contextWith({}, refused);
@@ -147,7 +150,7 @@ describe('who may not instruct the agent', () => {
     expect(said).toMatchObject([
       { text: "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins." },
     ]);
-    expect((await context.audit.last('T0ACME', 10)).refused).toMatchObject([
+    expect((await context.audit.latest('T0ACME', 10)).refused).toMatchObject([
       { user: { id: 'U0ANA', name: 'ana' }, channel: 'C0DOCS', result: 'refused: not permitted' },
     ]);
     expect(await stored(run)).not.toHaveProperty('answer.text');
@@ -244,7 +247,7 @@ describe('under a message of ours', () => {
     const thread = aThread({ claim: threadClaim(place) });
     await runs.accept(thread, (await runs.timeMs()) + 10_000, 60_000, undefined);
     const run = await given({ early: true, threadTs: '1.1' });
-    await threads.tell('agent-thread', place, { entry: run.reply, once: run.reply.ts }, true);
+    await threads.appendToThread('agent-thread', place, { event: run.reply, dedupeKey: run.reply.ts }, true);
     nowMs += 10_000;
     expect(await look(run)).toEqual({ kind: 'done' });
     expect(said).toEqual([]);

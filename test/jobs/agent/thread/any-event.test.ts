@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Heard } from '../../../../src/jobs/agent/thread/event.ts';
-import { type Instruction, OVER_KEPT, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
+import { type Instruction, MAX_FINISHED, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 import {
   ana,
@@ -40,7 +40,7 @@ const actions = [
   'allReplies',
 ] as const;
 
-const anyHeard: fc.Arbitrary<Heard> = fc.oneof(
+const anyHeard: fc.Arbitrary<ThreadEvent> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(who, second, text, fc.boolean()).map((all) => wrote(...all)) },
   fc.tuple(who, second, text).map((all) => edited(...all)),
   second.map(deleted),
@@ -65,7 +65,7 @@ const anyHeard: fc.Arbitrary<Heard> = fc.oneof(
 const busy = aThread({
   instructions: [
     anInstruction({ id: 'old', state: 'over', outcome: 'sent' }),
-    ...Array.from({ length: OVER_KEPT - 1 }, (_, index) =>
+    ...Array.from({ length: MAX_FINISHED - 1 }, (_, index) =>
       anInstruction({ id: `o${index}`, state: 'over', outcome: 'sent', text: '' }),
     ),
     anInstruction({ id: 'failed', state: 'failed' }),
@@ -101,11 +101,11 @@ test('whatever is heard, in whatever order', () => {
   );
 });
 
-function checkStep(before: ThreadRun, what: Heard, after: ThreadRun) {
+function checkStep(before: ThreadRun, what: ThreadEvent, after: ThreadRun) {
   const { instructions, notes } = after;
   expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
   expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
-  expect(count(after, 'over')).toBeLessThanOrEqual(OVER_KEPT);
+  expect(count(after, 'over')).toBeLessThanOrEqual(MAX_FINISHED);
   expect(count(after, 'sending', 'unknown')).toBeLessThanOrEqual(count(before, 'sending', 'unknown'));
   expect(after.crowd || !before.crowd).toBe(true);
   const waiting = instructions.filter(({ state }) => state === 'waiting');

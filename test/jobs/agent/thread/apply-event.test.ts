@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OVER_KEPT, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { MAX_FINISHED, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 import {
   ana,
@@ -424,17 +424,17 @@ describe('what is over', () => {
     );
 
   test('is forgotten but for the latest, and its text at once', () => {
-    const thread = hear(aThread({ instructions: over(OVER_KEPT + 5) }), [wrote(ana, 1, 'one')]);
-    expect(thread.instructions).toHaveLength(OVER_KEPT + 1);
+    const thread = hear(aThread({ instructions: over(MAX_FINISHED + 5) }), [wrote(ana, 1, 'one')]);
+    expect(thread.instructions).toHaveLength(MAX_FINISHED + 1);
     expect(thread.instructions[0]).toMatchObject({ id: 'o5', text: '' });
     expect(thread.instructions.at(-1)).toMatchObject({ id: ts(1), text: 'one' });
   });
 
   test('or worked on: a round of hundreds does not make the record ever longer', () => {
-    const working = over(OVER_KEPT + 5).map((one) => ({ ...one, state: 'working' as const, round: 1 }));
+    const working = over(MAX_FINISHED + 5).map((one) => ({ ...one, state: 'working' as const, round: 1 }));
     const unregistered = anInstruction({ id: 'new', state: 'working' });
     const thread = hear(aThread({ instructions: [unregistered, ...working] }), [wrote(ana, 1, 'one')]);
-    expect(thread.instructions).toHaveLength(OVER_KEPT + 2);
+    expect(thread.instructions).toHaveLength(MAX_FINISHED + 2);
     expect(thread.instructions[0]).toMatchObject({ id: 'new', text: unregistered.text });
     expect(thread.instructions[1]).toMatchObject({ id: 'o5', text: '' });
   });
@@ -445,8 +445,8 @@ describe('what is over', () => {
       aRound({ n: 2, last: { id: 'o0', by: ana, excerpt: 'x' } }),
       { n: 3, sinceMs: NOW_MS, count: 0, authors: [] },
     ];
-    const thread = hear(aThread({ instructions: over(OVER_KEPT + 5), rounds }), [wrote(ana, 1, 'one')]);
-    expect(thread.instructions).toHaveLength(OVER_KEPT + 1);
+    const thread = hear(aThread({ instructions: over(MAX_FINISHED + 5), rounds }), [wrote(ana, 1, 'one')]);
+    expect(thread.instructions).toHaveLength(MAX_FINISHED + 1);
     expect(thread.instructions[0]).toMatchObject({ id: 'o0', text: 'long ago' });
     expect(thread.instructions.filter(({ text }) => text === 'long ago')).toHaveLength(1);
   });

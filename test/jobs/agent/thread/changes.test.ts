@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endingUnmade } from '../../../../src/jobs/agent/thread/changes.ts';
+import { endIfNotCreated } from '../../../../src/jobs/agent/thread/changes.ts';
 import type { Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/any-thread.ts';
 
@@ -21,7 +21,7 @@ describe('a thread whose job is not made', () => {
     ],
     ['once the job is there', { ...unmade({ state: 'over' }), agentJobId: 'aj_1' }],
   ])('goes on %s', (_, thread) => {
-    expect(endingUnmade(thread)).toBe(thread);
+    expect(endIfNotCreated(thread)).toBe(thread);
   });
 
   test.each<[string, ThreadRun]>([
@@ -35,7 +35,7 @@ describe('a thread whose job is not made', () => {
       ),
     ],
   ])('ends when it is %s, with what waits for it', (_, thread) => {
-    const ended = endingUnmade(thread);
+    const ended = endIfNotCreated(thread);
     expect(ended).toMatchObject({ state: 'ended', lasting: false, ended: { why: 'notMade', unsent: 1 } });
     expect(ended.instructions[1]).toMatchObject({ state: 'over', outcome: 'discarded' });
     expect(ended.instructions[0]).toBe(thread.instructions[0]);

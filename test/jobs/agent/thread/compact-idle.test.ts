@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idling } from '../../../../src/jobs/agent/thread/compact-idle.ts';
+import { compactIdle } from '../../../../src/jobs/agent/thread/compact-idle.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
@@ -15,10 +15,10 @@ const ending = { kind: 'noPr' as const, atMs: NOW_MS };
 const failed = { kind: 'failed' as const, atMs: NOW_MS };
 
 test('of what is over, the latest are known: whoever edits one is told that it was sent', () => {
-  const thread = idling(aThread({ instructions: over(30) }), NOW_MS);
+  const thread = compactIdle(aThread({ instructions: over(30) }), NOW_MS);
   expect(thread.instructions.map(({ id }) => id)).toEqual([ts(-975), ts(-974), ts(-973), ts(-972), ts(-971)]);
   expect(told(hear(thread, [edited(ana, -971, 'Other words')]))).toEqual(['ana: edited']);
-  expect(idling(thread, NOW_MS)).toBe(thread);
+  expect(compactIdle(thread, NOW_MS)).toBe(thread);
 });
 
 describe('stays as it is', () => {
@@ -31,16 +31,16 @@ describe('stays as it is', () => {
     ['while the agent works', { instructions: over(30), rounds: [aRound()] }],
   ])('%s', (_, changes) => {
     const thread = aThread(changes);
-    expect(idling(thread, NOW_MS)).toBe(thread);
+    expect(compactIdle(thread, NOW_MS)).toBe(thread);
   });
 });
 
 test('what failed can still be sent again: one that did not arrive, and a round', () => {
   const one = anInstruction({ id: ts(1), state: 'failed', outcome: 'notSent' });
-  expect(idling(aThread({ instructions: [...over(30), one] }), NOW_MS).instructions.at(-1)).toEqual(one);
+  expect(compactIdle(aThread({ instructions: [...over(30), one] }), NOW_MS).instructions.at(-1)).toEqual(one);
   const last = anInstruction({ state: 'over', outcome: 'sent', round: 1 });
   const rounds = [aRound({ ending: failed }), aRound({ n: 2, count: 0, last: undefined, ending })];
-  const thread = idling(aThread({ instructions: [last, ...over(30)], rounds }), NOW_MS);
+  const thread = compactIdle(aThread({ instructions: [last, ...over(30)], rounds }), NOW_MS);
   const again = hear(thread, [clicks(ben, 'sendAgain', ['round', '1'])]);
   expect(again.instructions.at(-1)).toMatchObject({ state: 'waiting', text: last.text });
 });
@@ -51,7 +51,7 @@ test('edits that came before their message, and questions, are forgotten when th
     { ts: ts(-10), deleted: true },
   ];
   const askedAtMs = { [ana.id]: NOW_MS - 700_000, [ben.id]: NOW_MS - 10_000 };
-  const thread = idling(aThread({ early, askedAtMs }), NOW_MS);
+  const thread = compactIdle(aThread({ early, askedAtMs }), NOW_MS);
   expect(thread.early).toEqual([{ ts: ts(-10), deleted: true }]);
   expect(thread.askedAtMs).toEqual({ [ben.id]: NOW_MS - 10_000 });
 });

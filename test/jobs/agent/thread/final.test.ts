@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { told, untold, withoutLimit } from '../../../../src/jobs/agent/thread/final.ts';
+import { markFinal, markLimitOver, withoutFinal } from '../../../../src/jobs/agent/thread/final.ts';
 import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 
 const ending = { kind: 'noPr' as const, atMs: NOW_MS };
@@ -9,51 +9,51 @@ const answer = { by: { id: 'U0ANA', name: 'ana' }, action: 'leave' as const, atM
 
 test('a thread with nothing final stays the very same', () => {
   const thread = aThread({ rounds: [aRound()], troubles: [aTrouble()], limit, retry });
-  expect(told(thread)).toBe(thread);
-  expect(untold(thread)).toEqual(thread);
+  expect(markFinal(thread)).toBe(thread);
+  expect(withoutFinal(thread)).toEqual(thread);
 });
 
 test('a round that has ended is shown once, and stays known for its button', () => {
   const thread = aThread({ rounds: [aRound({ ending }), aRound({ n: 2 })] });
-  expect(untold(thread).rounds).toHaveLength(2);
-  const after = told(thread);
+  expect(withoutFinal(thread).rounds).toHaveLength(2);
+  const after = markFinal(thread);
   expect(after.rounds).toHaveLength(2);
-  expect(untold(after).rounds).toMatchObject([{ n: 2 }]);
-  expect(told(after)).toBe(after);
+  expect(withoutFinal(after).rounds).toMatchObject([{ n: 2 }]);
+  expect(markFinal(after)).toBe(after);
 });
 
 test('of the rounds that ended, the latest are known', () => {
   const rounds = [1, 2, 3, 4, 5].map((n) => aRound({ n, ending }));
-  expect(told(aThread({ rounds })).rounds.map(({ n }) => n)).toEqual([3, 4, 5]);
+  expect(markFinal(aThread({ rounds })).rounds.map(({ n }) => n)).toEqual([3, 4, 5]);
 });
 
 test('a question is shown until it is answered, and its answer once', () => {
   const asked = aThread({ troubles: [aTrouble()] });
-  expect(untold(told(asked)).troubles).toHaveLength(1);
+  expect(withoutFinal(markFinal(asked)).troubles).toHaveLength(1);
   const answered = aThread({ troubles: [aTrouble({ answer })] });
-  expect(untold(answered).troubles).toHaveLength(1);
-  expect(told(answered).troubles).toEqual([]);
+  expect(withoutFinal(answered).troubles).toHaveLength(1);
+  expect(markFinal(answered).troubles).toEqual([]);
 });
 
 test('a failure is shown once, and once more with its answer', () => {
   const failed = anInstruction({ state: 'failed', outcome: 'notSent' });
-  const after = told(aThread({ troubles: [aTrouble({ why: 'down' })], instructions: [failed] }));
-  expect(untold(after).troubles).toEqual([]);
+  const after = markFinal(aThread({ troubles: [aTrouble({ why: 'down' })], instructions: [failed] }));
+  expect(withoutFinal(after).troubles).toEqual([]);
   expect(after.instructions).toEqual([failed]);
   const again = { ...after, troubles: after.troubles.map((one) => ({ ...one, answer })) };
-  expect(untold(again).troubles).toHaveLength(1);
+  expect(withoutFinal(again).troubles).toHaveLength(1);
 });
 
 test('what failed and nobody can send again any more is over', () => {
   const failed = anInstruction({ state: 'failed', outcome: 'notSent' });
-  expect(told(aThread({ instructions: [failed] })).instructions).toMatchObject([{ state: 'over' }]);
+  expect(markFinal(aThread({ instructions: [failed] })).instructions).toMatchObject([{ state: 'over' }]);
 });
 
 test('a limit that keeps nothing any more is told to be over, then forgotten', () => {
   const kept = aThread({ limit, retry, instructions: [anInstruction()] });
-  expect(withoutLimit(kept)).toBe(kept);
-  const none = withoutLimit(aThread({ limit, retry }));
+  expect(markLimitOver(kept)).toBe(kept);
+  const none = markLimitOver(aThread({ limit, retry }));
   expect(none).toMatchObject({ limit: { over: true }, retry: { over: true } });
-  expect(withoutLimit(none)).toBe(none);
-  expect(told(none)).toMatchObject({ limit: undefined, retry: undefined });
+  expect(markLimitOver(none)).toBe(none);
+  expect(markFinal(none)).toMatchObject({ limit: undefined, retry: undefined });
 });

@@ -85,7 +85,7 @@ test('the end of a round that came while the thread was away is told all the sam
   // The watch knows of the send; the process died before the thread did.
   await world.follows({ ...run, state: 'carding' });
   const thread = { ...(await world.thread()), ...run, state: 'following' as const };
-  await world.context.watches.sent(
+  await world.context.watches.recordSend(
     thread,
     `${world.id} ${one.id} 1`,
     { id: 'aj', status: 'active', rawStatus: 'active' },
@@ -110,7 +110,7 @@ test('a send whose watch was not woken is looked at after a restart', async () =
   await world.look();
   await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
   const sent = await world.thread();
-  await world.context.watches.sent(
+  await world.context.watches.recordSend(
     sent,
     `${world.id} ${sent.instructions[0]?.id} 1`,
     { id: 'aj', status: 'active', rawStatus: 'active' },
@@ -194,7 +194,7 @@ test('people see how things are while instructions go out one after the other', 
 test('private notes do not hold up instructions, and none is tried after a refusal', async () => {
   await world.follows({ mode: 'mention' });
   let whispers = 0;
-  world.context.slack.whisper = async () => {
+  world.context.slack.postEphemeralTo = async () => {
     whispers += 1;
     throw new SlackApiError('limited', 'chat.postEphemeral', 'ratelimited', {
       retryAfterMs: 30_000,
@@ -327,7 +327,7 @@ test('what another thread gave up and is watched again is not told as somebody e
     prLink: PR,
   });
   // Somebody clicks in the other thread, and this one hears of it with its end only.
-  await world.context.watches.wantLook(await world.thread());
+  await world.context.watches.requestPoll(await world.thread());
   await world.watchLooks();
   await world.look();
   const ending = world.texts('.end.').at(-1);
@@ -342,7 +342,7 @@ test.each(['the project goes from the settings', 'the thread breaks'])(
     await world.follows({ mode: 'all' });
     await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
     await world.look();
-    const use = () => world.context.budgets.use({ name: 'follow-ups:default', perHour: 1 });
+    const use = () => world.context.budgets.usage({ name: 'follow-ups:default', perHour: 1 });
     expect(await use()).toMatchObject({ used: 1, waiting: 1 });
     if (what === 'the thread breaks') await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref');
     else {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Verdict } from '../../../../src/policy.ts';
+import type { PermissionResult } from '../../../../src/policy.ts';
 import type { TestRedis } from '../../../support/flows/redis.ts';
 import { type AgentWorld, agentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
 import { anInstruction, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
@@ -13,12 +13,12 @@ onFreshWorlds((fresh, on) => {
 });
 
 const person = (id: string) => ({ id, name: id, fullMember: true, active: true });
-const kinds: Record<Verdict['kind'], (id: string) => Verdict> = {
+const kinds: Record<PermissionResult['kind'], (id: string) => PermissionResult> = {
   allowed: (id) => ({ kind: 'allowed', person: person(id) }),
   refused: (id) => ({ kind: 'refused', person: person(id), ask: ['docs-admins'] }),
   unknown: () => ({ kind: 'unknown' }),
 };
-const says = (of: string, kind: Verdict['kind']) => {
+const says = (of: string, kind: PermissionResult['kind']) => {
   world.context.policy.check = async (id) => kinds[id === of ? kind : 'allowed'](id);
 };
 

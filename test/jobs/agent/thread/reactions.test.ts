@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { outcomesBetween, reactionsOf } from '../../../../src/jobs/agent/thread/reactions.ts';
-import { type Instruction, OVER_KEPT } from '../../../../src/jobs/agent/thread/record.ts';
+import { diffOutcomes, reactionsOf } from '../../../../src/jobs/agent/thread/reactions.ts';
+import { type Instruction, MAX_FINISHED } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/any-thread.ts';
 import { ana, clicks, hear } from '../../../support/jobs/agent/hearing.ts';
 
@@ -8,7 +8,7 @@ type Fate = Pick<Instruction, 'state' | 'outcome'>;
 const fate = (state: Instruction['state'], outcome?: Instruction['outcome']): Fate => ({ state, outcome });
 const withOne = (changes: Partial<Instruction>) => aThread({ instructions: [anInstruction(changes)] });
 const results = (before: Partial<Instruction>, after: Partial<Instruction>) =>
-  outcomesBetween(withOne(before), withOne(after)).map(({ result }) => result);
+  diffOutcomes(withOne(before), withOne(after)).map(({ result }) => result);
 
 describe('the audit log', () => {
   test.each([
@@ -37,20 +37,20 @@ describe('the audit log', () => {
 
   test('tells of an instruction that came and went in one look', () => {
     const after = anInstruction({ state: 'over', outcome: 'withdrawn' });
-    expect(outcomesBetween(aThread(), aThread({ instructions: [after] }))).toEqual([
+    expect(diffOutcomes(aThread(), aThread({ instructions: [after] }))).toEqual([
       { instruction: after, result: 'withdrawn' },
     ]);
   });
 
   test('misses none when more are dropped than are kept', () => {
-    const many = Array.from({ length: OVER_KEPT + 7 }, (_, index) => anInstruction({ id: `i${index}` }));
+    const many = Array.from({ length: MAX_FINISHED + 7 }, (_, index) => anInstruction({ id: `i${index}` }));
     const before = aThread({ instructions: many });
-    const outcomes = outcomesBetween(before, hear(before, [clicks(ana, 'stop')]));
+    const outcomes = diffOutcomes(before, hear(before, [clicks(ana, 'stop')]));
     expect(outcomes.map(({ result }) => result)).toEqual(many.map(() => 'discarded'));
   });
 
   test('is not told of what is forgotten later', () => {
-    expect(outcomesBetween(withOne({ state: 'over', outcome: 'sent' }), aThread())).toEqual([]);
+    expect(diffOutcomes(withOne({ state: 'over', outcome: 'sent' }), aThread())).toEqual([]);
   });
 });
 

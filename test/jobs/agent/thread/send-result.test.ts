@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { answered, type SendResult } from '../../../../src/jobs/agent/thread/send-result.ts';
+import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/send-result.ts';
 import { anInstruction, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 
 const sendingOne = (changes: Partial<ThreadRun> = {}) =>
@@ -17,22 +17,22 @@ const taken: SendResult = { kind: 'taken', job: { id: 'aj_9', status: 'active', 
 const states = ({ instructions }: ThreadRun) => instructions.map(({ state }) => state);
 
 test('taken: the agent works on it', () => {
-  const after = answered(sendingOne(), first, taken, NOW_MS);
+  const after = applySendResult(sendingOne(), first, taken, NOW_MS);
   expect(states(after)).toEqual(['working', 'waiting']);
   expect(after.retry).toMatchObject({ over: true });
   expect(after.agentJobId).toBe('aj_3f9a77bd04c24a06');
 });
 
 test('taken: what made the job tells which one it is', () => {
-  const after = answered(sendingOne({ agentJobId: undefined }), first, taken, NOW_MS);
+  const after = applySendResult(sendingOne({ agentJobId: undefined }), first, taken, NOW_MS);
   expect(after.agentJobId).toBe('aj_9');
 });
 
 test('unknown: a question, once', () => {
-  const after = answered(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
+  const after = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
   expect(states(after)).toEqual(['unknown', 'waiting']);
   expect(after.troubles).toMatchObject([{ id: '1', attempt: 1, why: 'unknown' }]);
-  expect(answered(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
+  expect(applySendResult(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
 });
 
 test.each<[string, SendResult, string, object]>([
@@ -40,15 +40,15 @@ test.each<[string, SendResult, string, object]>([
   ['not sent', { kind: 'notSent', trouble: { why: 'refused' } }, 'failed', { why: 'refused' }],
   ['later', { kind: 'later' }, 'waiting', { why: 'unknown', answer: { action: 'lateNot' } }],
 ])('a late answer, %s, settles the question', (_, result, state, told) => {
-  const asked = answered(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
-  const after = answered(asked, first, result, NOW_MS + 1);
+  const asked = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
+  const after = applySendResult(asked, first, result, NOW_MS + 1);
   expect(states(after)[0]).toBe(state);
   expect(after.troubles).toMatchObject([told]);
 });
 
 test('once the platform takes one, its refusals are counted anew', () => {
   const limit = { n: 1, kind: 'platform' as const, perHour: 100, sinceMs: 1, untilMs: 2, refusals: 3 };
-  expect(answered(sendingOne({ limit }), first, taken, NOW_MS).limit?.refusals).toBe(0);
+  expect(applySendResult(sendingOne({ limit }), first, taken, NOW_MS).limit?.refusals).toBe(0);
 });
 
 test('a late answer to an attempt that a person has answered for changes nothing', () => {
@@ -56,21 +56,21 @@ test('a late answer to an attempt that a person has answered for changes nothing
     instructions: [anInstruction({ id: '1', attempt: 2, state: 'sending' })],
     troubles: [aTrouble({ id: '1', attempt: 1 })],
   });
-  expect(answered(again, first, taken, NOW_MS)).toBe(again);
+  expect(applySendResult(again, first, taken, NOW_MS)).toBe(again);
   const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'over', outcome: 'left' })] });
-  expect(answered(leftAlone, first, taken, NOW_MS)).toBe(leftAlone);
+  expect(applySendResult(leftAlone, first, taken, NOW_MS)).toBe(leftAlone);
 });
 
 test('not sent: people are told why, with the words of the platform', () => {
   const result: SendResult = { kind: 'notSent', trouble: { why: 'refused', reason: 'No such page' } };
-  const after = answered(sendingOne(), first, result, NOW_MS);
+  const after = applySendResult(sendingOne(), first, result, NOW_MS);
   expect(after.instructions[0]).toMatchObject({ state: 'failed', outcome: 'notSent' });
   expect(after.troubles).toMatchObject([{ why: 'refused', reason: 'No such page', by: { id: 'U0ANA' } }]);
 });
 
 test('later: it waits again, for as long as was said', () => {
   const retry = { sinceMs: 1, inARow: 3, nextMs: 9 };
-  const after = answered(sendingOne(), first, { kind: 'later', retry }, NOW_MS);
+  const after = applySendResult(sendingOne(), first, { kind: 'later', retry }, NOW_MS);
   expect(states(after)).toEqual(['waiting', 'waiting']);
   expect(after.retry).toEqual(retry);
   expect(after.instructions[0]?.sentAtMs).toBeUndefined();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joining, synced, withSend } from '../../../../src/jobs/agent/thread/sync.ts';
+import { joinWatch, syncThread, withSend } from '../../../../src/jobs/agent/thread/sync.ts';
 import type { WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { newWatch } from '../../../../src/jobs/agent/watch/rules.ts';
 import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
@@ -21,33 +21,33 @@ const ended = (n: number) => ({ n, kind: 'noPr' as const, atMs: NOW_MS });
 
 test('a thread that knows everything stays the very same', () => {
   const thread = aThread();
-  expect(synced(thread, aWatch())).toBe(thread);
+  expect(syncThread(thread, aWatch())).toBe(thread);
 });
 
 test('what ended before a thread joined is no news to it', () => {
   const watch = aWatch({ rounds: 3, endings: [ended(1), ended(2), ended(3)] });
-  const thread = synced(joining(aThread({ watched: false }), watch), watch);
+  const thread = syncThread(joinWatch(aThread({ watched: false }), watch), watch);
   expect(thread).toMatchObject({ watched: true, knownRound: 3, rounds: [] });
 });
 
 test('a round that is open when a thread joins is told to it with its end', () => {
   const open = aWatch({ rounds: 2, round: aWatchRound(2), endings: [ended(1)] });
-  const thread = synced(joining(aThread({ watched: false }), open), open);
+  const thread = syncThread(joinWatch(aThread({ watched: false }), open), open);
   expect(thread.rounds).toMatchObject([{ n: 2, count: 0, authors: [] }]);
   const over = aWatch({ rounds: 2, endings: [ended(1), ended(2)] });
-  expect(synced(thread, over).rounds).toMatchObject([{ n: 2, ending: { kind: 'noPr' } }]);
+  expect(syncThread(thread, over).rounds).toMatchObject([{ n: 2, ending: { kind: 'noPr' } }]);
 });
 
 test('whoever followed a job that was at work is told of its end', () => {
   const watch = aWatch({ rounds: 1, round: aWatchRound(1, true) });
-  expect(synced(aThread(), watch).rounds).toMatchObject([{ authors: [{ id: 'U0ANA' }] }]);
+  expect(syncThread(aThread(), watch).rounds).toMatchObject([{ authors: [{ id: 'U0ANA' }] }]);
 });
 
 test('what was given up and is watched again is told to those whose instructions it was', () => {
   const ben = { id: 'U0BEN', name: 'ben' };
   const givenUp = aRound({ authors: [ben], ending: { kind: 'gaveUp', afterMs: 5, atMs: NOW_MS } });
   const watch = aWatch({ rounds: 2, round: aWatchRound(2, true) });
-  const thread = synced(aThread({ rounds: [givenUp], knownRound: 1 }), watch);
+  const thread = syncThread(aThread({ rounds: [givenUp], knownRound: 1 }), watch);
   expect(thread.rounds[1]).toMatchObject({ n: 2, authors: [ben], found: true });
 });
 
@@ -72,11 +72,11 @@ test('the end of a round is the end of its instructions, and of no others', () =
     anInstruction({ id: '4' }),
   ];
   const watch = aWatch({ rounds: 2, round: aWatchRound(2), endings: [ended(1)] });
-  const thread = synced(aThread({ instructions, rounds: [aRound()] }), watch);
+  const thread = syncThread(aThread({ instructions, rounds: [aRound()] }), watch);
   expect(thread.instructions.map(({ state }) => state)).toEqual(['over', 'working', 'working', 'waiting']);
   expect(thread.instructions[0]).toMatchObject({ outcome: 'sent' });
   expect(thread.rounds).toMatchObject([{ n: 1, ending: { kind: 'noPr' } }, { n: 2 }]);
-  expect(synced(thread, watch)).toBe(thread);
+  expect(syncThread(thread, watch)).toBe(thread);
 });
 
 test.each([
@@ -87,5 +87,5 @@ test.each([
   ['limit', 1, 'limit'],
 ] as const)('trouble %s, the %ith in a row, is told as %s', (kind, inARow, told) => {
   const watch = aWatch({ trouble: { kind, inARow, sinceMs: NOW_MS, nextMs: NOW_MS } });
-  expect(synced(aThread(), watch).lookTrouble).toBe(told);
+  expect(syncThread(aThread(), watch).lookTrouble).toBe(told);
 });

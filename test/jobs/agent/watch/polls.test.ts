@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { joined, newWatch, wantingLook } from '../../../../src/jobs/agent/watch/rules.ts';
+import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/rules.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import type { TestRedis } from '../../../support/flows/redis.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
@@ -25,10 +25,10 @@ onFreshWorlds((fresh, on) => {
 
 /** The watch of a job that is polled now; with `asked`, since somebody waits for it. */
 async function watched(jobId: string, asked = false): Promise<WatchRun> {
-  const fresh = joined(newWatch('T0ACME', 'default', jobId, NOW_MS), 't1', NOW_MS);
+  const fresh = addThread(newWatch('T0ACME', 'default', jobId, NOW_MS), 't1', NOW_MS);
   const round = { n: 1, sinceMs: NOW_MS, sentAtMs: NOW_MS, active: true, found: false };
   const run = { ...fresh, round, rounds: 1, lookWanted: false, untold: false, nextLookAtMs: NOW_MS };
-  const wanted = asked ? wantingLook(run, NOW_MS) : run;
+  const wanted = asked ? requestPoll(run, NOW_MS) : run;
   await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
   return wanted;
 }

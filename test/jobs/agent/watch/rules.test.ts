@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
 import type { WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import {
-  gaveUp,
-  joined,
-  left,
-  lost,
+  addThread,
+  applyPoll,
+  giveUpRound,
+  markNotFound,
   newWatch,
-  observed,
+  recordSend,
+  removeThread,
+  requestPoll,
   roundOf,
-  sent,
-  wantingLook,
 } from '../../../../src/jobs/agent/watch/rules.ts';
 
 const T0 = 1_758_000_000_000;
@@ -24,13 +24,13 @@ const job = (status: AgentJob['status'], changes: Partial<AgentJob> = {}): Agent
   rawStatus: status,
   ...changes,
 });
-const fresh = () => joined(newWatch('T1', 'default', 'aj_1', T0), 'thread-1', T0);
+const fresh = () => addThread(newWatch('T1', 'default', 'aj_1', T0), 'thread-1', T0);
 /** Looked at once while it was idle, and with nothing to tell any more. */
 const idle = (changes: Partial<AgentJob> = {}): WatchRun => ({
-  ...observed(fresh(), job('completed', changes), T0, GRACE),
+  ...applyPoll(fresh(), job('completed', changes), T0, GRACE),
   untold: false,
 });
-const look = (watch: WatchRun, found: AgentJob, inMs: number) => observed(watch, found, T0 + inMs, GRACE);
+const look = (watch: WatchRun, found: AgentJob, inMs: number) => applyPoll(watch, found, T0 + inMs, GRACE);
 const endings = (watch: WatchRun) => watch.endings.map(({ kind, n }) => `${kind} ${n}`);
 
 describe('a job that is followed', () => {
@@ -49,13 +49,13 @@ describe('a job that is followed', () => {
 
   test('by a thread that follows it already, changes nothing', () => {
     const watch = fresh();
-    expect(joined(watch, 'thread-1', T0)).toBe(watch);
+    expect(addThread(watch, 'thread-1', T0)).toBe(watch);
   });
 
   test('by nobody any more, is not kept for ever', () => {
-    expect(left(fresh(), 'thread-1')).toMatchObject({ threads: [], lasting: false });
+    expect(removeThread(fresh(), 'thread-1')).toMatchObject({ threads: [], lasting: false });
     const watch = fresh();
-    expect(left(watch, 'thread-2')).toBe(watch);
+    expect(removeThread(watch, 'thread-2')).toBe(watch);
   });
 
   test('while it is at work: a round that nobody here began, and its end is told', () => {
@@ -67,7 +67,7 @@ describe('a job that is followed', () => {
 
 describe('the end of a round', () => {
   const began = (before = idle()) =>
-    sent(before, 'thread-1', 'thread-1 a 1', job('completed', { rawStatus: '' }), T0 + 1000);
+    recordSend(before, 'thread-1', 'thread-1 a 1', job('completed', { rawStatus: '' }), T0 + 1000);
 
   test('is not told from how the job was before the send', () => {
     const watch = look(began(idle({ prLink: PR })), job('completed', { prLink: PR }), 30_000);
@@ -88,13 +88,19 @@ describe('the end of a round', () => {
   });
 
   test('is believed at once when the answer to the send said "active"', () => {
-    const watch = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    const watch = recordSend(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(endings(look(watch, job('completed'), 1200))).toEqual(['noPr 1']);
   });
 
   test('"active" from before a further send says nothing of that one', () => {
     const active = look(began(), job('active'), 2000);
-    const further = sent(active, 'thread-1', 'thread-1 b 1', job('completed', { rawStatus: '' }), T0 + 3000);
+    const further = recordSend(
+      active,
+      'thread-1',
+      'thread-1 b 1',
+      job('completed', { rawStatus: '' }),
+      T0 + 3000,
+    );
     expect(further.round).toMatchObject({ n: 1, active: false, sentAtMs: T0 + 3000 });
     expect(endings(look(further, job('completed'), 3500))).toEqual([]);
     expect(endings(look(further, job('completed'), 63_001))).toEqual(['noPr 1']);
@@ -111,15 +117,15 @@ describe('the end of a round', () => {
   });
 
   test('a pull request is the same also when the job showed none while it worked', () => {
-    const active = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    const active = recordSend(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(endings(look(active, job('completed', { prLink: PR }), 4000))).toEqual(['samePr 1']);
   });
 
   test('failed, archived, gone, given up', () => {
     const active = look(began(), job('active'), 2000);
     expect(endings(look(active, job('failed'), 4000))).toEqual(['failed 1']);
-    expect(endings(lost(active, T0 + 4000))).toEqual(['gone 1']);
-    expect(gaveUp(active, T0 + 9000).endings).toMatchObject([{ kind: 'gaveUp', afterMs: 8000 }]);
+    expect(endings(markNotFound(active, T0 + 4000))).toEqual(['gone 1']);
+    expect(giveUpRound(active, T0 + 9000).endings).toMatchObject([{ kind: 'gaveUp', afterMs: 8000 }]);
     // Archived is final, whatever was sent a moment ago.
     const archived = look(began(), job('archived', { archivedAt: 5 }), 1100);
     expect(archived.endings).toMatchObject([{ kind: 'archived', archivedAtMs: 5 }]);
@@ -135,27 +141,27 @@ describe('the end of a round', () => {
 
 describe('a send', () => {
   test('that is told of twice belongs to one round, also when that has ended', () => {
-    const once = sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
-    expect(sent(once, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000)).toBe(once);
+    const once = recordSend(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    expect(recordSend(once, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000)).toBe(once);
     const over = look(once, job('completed'), 2000);
-    const again = sent(over, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    const again = recordSend(over, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(again).toBe(over);
     expect(roundOf(again, 'thread-1 a 1')).toBe(1);
   });
 
   test('after a round opens the next one', () => {
     const over = look(
-      sent(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000),
+      recordSend(idle(), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000),
       job('completed'),
       2000,
     );
-    const next = sent(over, 'thread-1', 'thread-1 b 1', job('active'), T0 + 3000);
+    const next = recordSend(over, 'thread-1', 'thread-1 b 1', job('active'), T0 + 3000);
     expect(roundOf(next, 'thread-1 b 1')).toBe(2);
   });
 
   test('leaves what the answer does not tell as it was', () => {
     const known = idle({ repository: 'https://x/y', ref: 'main', prLink: PR });
-    const active = sent(known, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+    const active = recordSend(known, 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
     expect(active.seen).toMatchObject({
       status: 'active',
       repository: 'https://x/y',
@@ -170,14 +176,14 @@ test('a look that somebody waits for is not made before the platform wants one',
     ...idle(),
     trouble: { kind: 'limit', inARow: 1, sinceMs: T0, nextMs: T0 + 9000 },
   };
-  expect(wantingLook(troubled, T0 + 100)).toMatchObject({ lookWanted: true, nextLookAtMs: T0 + 9000 });
-  expect(wantingLook(idle(), T0 + 100)).toMatchObject({ nextLookAtMs: T0 + 100 });
+  expect(requestPoll(troubled, T0 + 100)).toMatchObject({ lookWanted: true, nextLookAtMs: T0 + 9000 });
+  expect(requestPoll(idle(), T0 + 100)).toMatchObject({ nextLookAtMs: T0 + 100 });
 });
 
 test('a round that was given up is judged when somebody asks again, with the pull request of then', () => {
-  const before = sent(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
-  const over = gaveUp(before, T0 + 9000);
-  const asked = wantingLook(over, T0 + 10_000);
+  const before = recordSend(idle({ prLink: PR }), 'thread-1', 'thread-1 a 1', job('active'), T0 + 1000);
+  const over = giveUpRound(before, T0 + 9000);
+  const asked = requestPoll(over, T0 + 10_000);
   expect(asked.round).toMatchObject({ n: 2, found: true, prBefore: PR });
   expect(endings(look(asked, job('completed', { prLink: PR }), 10_100))).toEqual(['gaveUp 1', 'samePr 2']);
   expect(endings(look(asked, job('completed', { prLink: OTHER_PR }), 10_100))).toEqual([
@@ -190,7 +196,7 @@ test('a round that was given up is judged when somebody asks again, with the pul
 
 test('that nothing has changed is no news, unless somebody waits for the look', () => {
   expect(look(idle(), job('completed'), 500)).toMatchObject({ untold: false });
-  expect(look(wantingLook(idle(), T0), job('completed'), 500)).toMatchObject({
+  expect(look(requestPoll(idle(), T0), job('completed'), 500)).toMatchObject({
     untold: true,
     lookWanted: false,
   });

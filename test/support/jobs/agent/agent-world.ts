@@ -1,20 +1,20 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { AgentContext } from '../../../../src/jobs/agent/thread/context.ts';
-import type { Heard } from '../../../../src/jobs/agent/thread/event.ts';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { type ThreadRun, threadRun, watchId } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { createWatches } from '../../../../src/jobs/agent/watch/watches.ts';
-import { createOnce } from '../../../../src/jobs/call-once.ts';
+import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { createOutbox } from '../../../../src/slack/outbox.ts';
 import type { Reaction } from '../../../../src/slack/reactions.ts';
-import { createBudgetStore } from '../../../../src/store/budget.ts';
-import { createStepStore } from '../../../../src/store/calls.ts';
+import { createHourlyLimitStore } from '../../../../src/store/budget.ts';
+import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
-import { createPaceStore } from '../../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
@@ -55,44 +55,44 @@ export function agentWorld(redis: TestRedis) {
   const context: AgentContext = {
     runs,
     threads,
-    budgets: createBudgetStore(client),
+    budgets: createHourlyLimitStore(client),
     watches: createWatches({ runs, wake: async () => {}, now }),
     docs: () => docs,
     projectId: () => 'prj_1',
     policy: {
       check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
-      open: () => true,
+      isOpen: () => true,
     },
     names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),
     botUserId: () => 'U0DOCKET',
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),
-      whisper: async ({ user }, { text }) => void said.push(`${user}: ${text}`),
+      postEphemeralTo: async ({ user }, { text }) => void said.push(`${user}: ${text}`),
     },
     outbox: {
       ...outbox,
-      show: async (teamId, message, version) => {
+      publish: async (teamId, message, version) => {
         shown.push(`${message.key} ${message.message.text}`);
-        return outbox.show(teamId, message, version);
+        return outbox.publish(teamId, message, version);
       },
     },
-    reactions: { show: async (_subject, wanted) => void reacted.push(wanted) },
-    onceInSlack: createOnce({
+    reactions: { publish: async (_subject, wanted) => void reacted.push(wanted) },
+    callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,
-      steps: createStepStore(client),
+      steps: createCallOnceStore(client),
       callMs: 100,
       marginMs: 100,
       didNotHappen: () => true,
       newToken,
       now,
     }),
-    answerPrivately: async () => true,
+    postEphemeral: async () => true,
     audit: {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
-      last: async () => ({ done: [], refused: [] }),
+      latest: async () => ({ done: [], refused: [] }),
     },
-    tellAdmins: async () => true,
-    pace: createPaceStore(client),
+    alertAdmins: async () => true,
+    rateLimiter: createRateLimitStore(client),
     // The rate goes by the clock of Redis; here it must hold up nothing.
     limits: {
       exportStatusPerSecond: 1_000_000,
@@ -142,12 +142,12 @@ export function agentWorld(redis: TestRedis) {
       await this.watchLooks();
       await look();
     },
-    async hears(...entries: Heard[]) {
+    async hears(...entries: ThreadEvent[]) {
       for (const entry of entries)
-        await threads.post('agent-thread', id, { entry, once: newToken() }, ENDLESS);
+        await threads.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() }, ENDLESS);
     },
     async thread(): Promise<ThreadRun> {
-      const opened = await threads.open(id, threadRun);
+      const opened = await threads.loadWithInbox(id, threadRun);
       if (opened === undefined) throw new Error('the thread is gone');
       return opened.run;
     },

@@ -1,5 +1,5 @@
-import { type About, listen } from '../../../../src/jobs/agent/thread/apply-event.ts';
-import type { Heard } from '../../../../src/jobs/agent/thread/event.ts';
+import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/apply-event.ts';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { NOW_MS } from './any-thread.ts';
 
@@ -13,8 +13,8 @@ const people = new Map([ana, ben, cleo].map(({ id, name }) => [id, name]));
 /** The `ts` of a message that was written so many seconds after `NOW_MS`. */
 export const ts = (seconds: number) => `${NOW_MS / 1000 + seconds}.000100`;
 
-type Written = Extract<Heard, { kind: 'reply' }>;
-type Click = Extract<Heard, { kind: 'clicked' }>;
+type Written = Extract<ThreadEvent, { kind: 'reply' }>;
+type Click = Extract<ThreadEvent, { kind: 'clicked' }>;
 
 /** A message as Slack tells of it; `<@U0DOCKET>` in its text mentions Docket. */
 export const wrote = (by: Person, at: number, text: string, files = false): Written => ({
@@ -31,12 +31,12 @@ export const wrote = (by: Person, at: number, text: string, files = false): Writ
   files,
 });
 
-export const edited = (by: Person, at: number, text: string): Heard => ({
+export const edited = (by: Person, at: number, text: string): ThreadEvent => ({
   ...wrote(by, at, text),
   kind: 'edited',
 });
 
-export const deleted = (at: number): Heard => ({ kind: 'deleted', channel: 'C0DOCS', ts: ts(at) });
+export const deleted = (at: number): ThreadEvent => ({ kind: 'deleted', channel: 'C0DOCS', ts: ts(at) });
 
 export const clicks = (by: Person, action: Click['action'], about: string[] = [], attempt = 1): Click => ({
   kind: 'clicked',
@@ -47,7 +47,7 @@ export const clicks = (by: Person, action: Click['action'], about: string[] = []
 });
 
 /** From a dialog. */
-export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): Heard => ({
+export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): ThreadEvent => ({
   kind: 'instruct',
   id,
   by,
@@ -58,13 +58,13 @@ export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): 
 /** The thread after all of this was heard at once. Ids in `mayNot` lack the permission. */
 export function hear(
   thread: ThreadRun,
-  heard: readonly Heard[],
+  heard: readonly ThreadEvent[],
   { nowMs = NOW_MS, mayNot = [] }: { nowMs?: number; mayNot?: string[] } = {},
 ): ThreadRun {
-  return heard.reduce((sofar, what) => listen(sofar, what, about(what, nowMs, mayNot)), thread);
+  return heard.reduce((sofar, what) => applyEvent(sofar, what, about(what, nowMs, mayNot)), thread);
 }
 
-function about(what: Heard, nowMs: number, mayNot: string[]): About {
+function about(what: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
   const id = what.kind === 'deleted' ? '' : 'user' in what ? what.user : what.by.id;
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },

@@ -3,16 +3,16 @@ import { pino } from 'pino';
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../../src/docs-api/errors.ts';
 import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
-import { createOnce } from '../../../../src/jobs/call-once.ts';
+import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { ExportContext } from '../../../../src/jobs/export/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
-import type { Shown } from '../../../../src/slack/outbox.ts';
+import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
-import { createStepStore } from '../../../../src/store/calls.ts';
+import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createLinkStore } from '../../../../src/store/links.ts';
-import { createPaceStore } from '../../../../src/store/rate-limit.ts';
+import { createRateLimitStore } from '../../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import type { TestRedis } from '../../flows/redis.ts';
 import { aRun, NOW_MS } from './any-run.ts';
@@ -23,7 +23,7 @@ export const HOUR_MS = 3_600_000;
 export function createJobWorld(redis: TestRedis) {
   const runs = createRunStore(redis.client);
   const audit = createAuditStore(redis.client);
-  const shown = new Map<string, Shown>();
+  const shown = new Map<string, OutboxMessage>();
   const woken: string[] = [];
   const adminsTold: string[] = [];
   const clock = { nowMs: NOW_MS };
@@ -32,36 +32,36 @@ export function createJobWorld(redis: TestRedis) {
     return {
       runs,
       links: createLinkStore(redis.client),
-      steps: createStepStore(redis.client),
+      steps: createCallOnceStore(redis.client),
       docs: () => docs as DocsApi,
       policy: {
         check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
-        open: () => true,
+        isOpen: () => true,
       },
       slack: { channel: async () => ({ shared: false, isPublic: true }) },
-      async tellAdmins(_team, project) {
+      async alertAdmins(_team, project) {
         adminsTold.push(project);
         return true;
       },
       audit,
       outbox: {
-        show: async (_team, one) => void shown.set(one.key, one),
-        state: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
+        publish: async (_team, one) => void shown.set(one.key, one),
+        deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
       },
-      once: createOnce({
+      callOnce: createCallOnce({
         stopping: new AbortController().signal,
-        steps: createStepStore(redis.client),
+        steps: createCallOnceStore(redis.client),
         callMs: defaultTiming.docsCallMs,
         marginMs: defaultTiming.unclearMs,
         didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
         newToken: randomUUID,
         now: () => clock.nowMs,
       }),
-      pace: createPaceStore(redis.client),
+      rateLimiter: createRateLimitStore(redis.client),
       // The pace goes by the clock of Redis; here it must hold up nothing.
       limits: { exportStatusPerSecond: 1_000_000 },
       wake: async (run) => void woken.push(run.id),
-      answerPrivately: async () => true,
+      postEphemeral: async () => true,
       stopping: new AbortController().signal,
       now: () => clock.nowMs,
       random: () => 0.5,
@@ -101,7 +101,7 @@ export function createJobWorld(redis: TestRedis) {
 
     /** The audit log of the runs' workspace, oldest first. */
     async audited() {
-      const { done } = await audit.last('T0ACME', 100);
+      const { done } = await audit.latest('T0ACME', 100);
       return done.reverse().map(({ subject, result }) => `${subject}: ${result}`);
     },
   };

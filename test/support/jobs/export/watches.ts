@@ -1,5 +1,5 @@
-import { LOOKS_KEPT, type LookBounds, nextLookMs } from '../../../../src/jobs/export/polling.ts';
-import type { Look } from '../../../../src/jobs/export/record.ts';
+import { MAX_SNAPSHOTS, nextPollMs, type PollBounds } from '../../../../src/jobs/export/polling.ts';
+import type { Snapshot } from '../../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 
 /** How an export job was watched from its start to the look that found it ended. */
@@ -20,11 +20,11 @@ export const shapes = {
   none: () => undefined,
 } satisfies Record<string, Shape>;
 
-export const bounds: LookBounds = { minMs: defaultTiming.lookMinMs, maxMs: defaultTiming.lookMaxMs };
+export const bounds: PollBounds = { minMs: defaultTiming.pollMinMs, maxMs: defaultTiming.pollMaxMs };
 
 /** As the job does it: the start is answered with a first look, the next one comes at once. */
 export function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
-  const seen: Look[] = [];
+  const seen: Snapshot[] = [];
   const lookAt = (atMs: number) => {
     const fraction = shape(Math.min(1, atMs / durationMs));
     seen.push({ atMs, ...(fraction !== undefined && { fraction }) });
@@ -36,7 +36,7 @@ export function adaptive(durationMs: number, shape: Shape, random: () => number)
     looks += 1;
     if (nowMs >= durationMs) return { looks, lagMs: nowMs - durationMs };
     lookAt(nowMs);
-    nowMs += nextLookMs(seen.slice(-LOOKS_KEPT), 0, nowMs, bounds, random());
+    nowMs += nextPollMs(seen.slice(-MAX_SNAPSHOTS), 0, nowMs, bounds, random());
   }
 }
 
