@@ -3,7 +3,7 @@ import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
 import { overBoth, stage } from '../support/flows/stage.ts';
 
 overBoth('a bot that is killed and started anew', (transport) => {
-  const scene = stage({ transport });
+  const scene = stage({ transport, processes: true });
   const { follows, plan, finish, replies, takes, sent, untilBelow, below, note, clicksNote, instructions } =
     agentsOn(scene);
 

@@ -14,7 +14,7 @@ const moreLooks = (than: number, withinMs: number) =>
 
 /** A process that takes requests and one that works, while an export runs. */
 async function exporting(web: BotOptions, worker: BotOptions) {
-  world = await createWorld();
+  world = await createWorld({ processes: true });
   const works = await world.startBot({ ...worker, env: { ...worker.env, DOCKET_ROLE: 'worker' } });
   await world.startBot({ ...web, env: { ...web.env, DOCKET_ROLE: 'web' } });
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');

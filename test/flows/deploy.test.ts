@@ -3,7 +3,7 @@ import { agentsOn, type Followed, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const timing = { docsCallMs: 5000, postsPerMinute: 600, reactionsPerMinute: 600 };
-const scene = stage({ slack: { rateLimits: false }, bot: { timing } });
+const scene = stage({ processes: true, slack: { rateLimits: false }, bot: { timing } });
 const { follows, plan, finish, replies, sent, instructions, below, untilBelow } = agentsOn(scene);
 
 test('a deploy under load: with 25 replies under way, each is sent once, and nobody is asked about any', async () => {

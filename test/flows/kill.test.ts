@@ -22,7 +22,7 @@ async function until(moment: Moment, once: () => Promise<{ struck: boolean }>) {
 
 /** `kill -9` of the bot that makes the call; the call itself is lost with it, before or after it took effect. */
 async function killAt(moment: Moment, count: number) {
-  const world = await createWorld();
+  const world = await createWorld({ processes: true });
   for (let started = 0; started < count; started += 1) await world.startBot();
   const isIt = (name: string) => moment.label.startsWith(name);
   let killed: Promise<unknown> | undefined;
@@ -75,7 +75,7 @@ describe.concurrent('kill -9 of the embedded Redis', () => {
   test.for(moments)('$phase $label', (moment) =>
     until(moment, async () => {
       const folder = temporaryFolder();
-      const world = await createWorld();
+      const world = await createWorld({ processes: true });
       await world.startBot({ dataDir: folder.path });
       const story = await tellStory(world, { moment, act: async () => killEmbeddedRedis(folder.path) });
       expectNothingTwice(world, story);
@@ -102,7 +102,7 @@ describe.concurrent('kill -9 inside the intake', () => {
   test.for([1, 2, 3, 4, 5].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
     '$phase command $command of the request',
     async ({ command, phase }) => {
-      const world = await createWorld();
+      const world = await createWorld({ processes: true });
       const options: BotOptions = { env: { TEST_KILL_AT: `${command} ${phase}` } };
       const first = await world.startBot(options);
       const died = world.slack

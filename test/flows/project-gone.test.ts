@@ -8,7 +8,7 @@ const withoutAcme = 'projects:\n  beta:\n    domains: [docs.beta.com]\n';
 
 let world: World;
 beforeEach(async () => {
-  world = await createWorld();
+  world = await createWorld({ processes: true });
 });
 afterEach(() => world.close());
 

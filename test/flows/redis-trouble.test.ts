@@ -89,7 +89,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
 test('a write that a frozen Redis comes to only after its deadline starts nothing', async () => {
   const world = await createWorld();
   const { slack, platform, redis } = world;
-  await world.startBot({ env: { TEST_FREEZE_BEFORE_WRITE: String(redis.pid()) } });
+  await world.startBot({ process: true, env: { TEST_FREEZE_BEFORE_WRITE: String(redis.pid()) } });
   const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   expect(answer.tookMs).toBeLessThan(3000);
   expect(answer.ephemeral && slack.read(answer.ephemeral)).toContain("I can't tell whether I kept this");
@@ -108,7 +108,7 @@ test('a write that a frozen Redis comes to only after its deadline starts nothin
 test('a write whose answer got lost is told as in doubt, and goes on by itself', async () => {
   const world = await createWorld();
   const { slack, platform } = world;
-  await world.startBot({ env: { TEST_LOSE_WRITE: 'yes' } });
+  await world.startBot({ process: true, env: { TEST_LOSE_WRITE: 'yes' } });
   const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   expect(answer.ephemeral && plain(slack.read(answer.ephemeral))).toBe(
     "My store stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",

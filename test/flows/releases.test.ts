@@ -144,7 +144,7 @@ const stories: [string, (story: Story) => Promise<void>][] = [
 
 describe.skipIf(program === undefined)('this program and the last release on one Redis', () => {
   test.concurrent.each(stories)('%s', async (_, plays) => {
-    const world = await createWorld();
+    const world = await createWorld({ processes: true });
     try {
       world.platform.domains.push(...sites);
       await plays(storyIn(world));

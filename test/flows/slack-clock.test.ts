@@ -10,7 +10,11 @@ describe.runIf(canMoveClocks)('a worker whose clock is not that of Slack', () =>
     const world = await createWorld();
     // No call may be given up on a slow machine: each of those would be one more post to search for.
     const timing = { slackCallMs: 10_000 };
-    const worker = await world.startBot({ timing, env: { ...movedClock(ms).env, DOCKET_ROLE: 'worker' } });
+    const worker = await world.startBot({
+      process: true,
+      timing,
+      env: { ...movedClock(ms).env, DOCKET_ROLE: 'worker' },
+    });
     await world.startBot({ env: { DOCKET_ROLE: 'web' } });
     const posts = 3;
     world.slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' }, posts);

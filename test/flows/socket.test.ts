@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../demo/wire.ts';
 import { messageWith, notified, plain, sees, until } from '../support/flows/reading.ts';
 import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
-import { type Bot, createWorld, type World } from '../support/flows/world.ts';
+import { type Bot, type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -19,8 +19,11 @@ const told = (answer: Awaited<ReturnType<typeof asks>>) =>
 const connected = (count: number) =>
   world.slack.until(() => world.slack.sockets.open === count, 10_000, `${count} connections`);
 
-async function startBots(count: number) {
-  for (let started = 0; started < count; started += 1) await world.startBot();
+/** Bots that a test kills or ends. */
+const mortal: BotOptions = { process: true };
+
+async function startBots(count: number, options?: BotOptions) {
+  for (let started = 0; started < count; started += 1) await world.startBot(options);
   await connected(2 * count);
 }
 
@@ -180,7 +183,7 @@ describe('a connection that ends', () => {
 
 describe('kill -9', () => {
   test.for([1, 2])('before the work is queued, of one of %i bots', async (bots) => {
-    await startBots(bots);
+    await startBots(bots, mortal);
     const killed = Promise.withResolvers<void>();
     const stopListening = world.slack.wire.onCall(async (call: Call) => {
       const bot = world.bots.find((candidate) => candidate.made(call));
@@ -193,7 +196,7 @@ describe('kill -9', () => {
     expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await killed.promise;
     expect(await world.redis.client.keys('{docket}:run:*')).toEqual([]);
-    if (bots === 1) await startBots(1);
+    if (bots === 1) await startBots(1, mortal);
     await connected(2);
     expect(await asks()).toMatchObject({ ok: true });
     await endsOnce();
@@ -203,10 +206,10 @@ describe('kill -9', () => {
   test.for([1, 2, 3, 4].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
     '$phase command $command of the request',
     async ({ command, phase }) => {
-      const first = await world.startBot({ env: { TEST_KILL_AT: `${command} ${phase}` } });
+      const first = await world.startBot({ ...mortal, env: { TEST_KILL_AT: `${command} ${phase}` } });
       const died = world.slack
         .until(() => !first.running(), 10_000, 'the end of the bot')
-        .then(() => world.startBot());
+        .then(() => world.startBot(mortal));
       const story = await tellStory(world);
       await died;
       expectNothingTwice(world, story);
@@ -216,7 +219,7 @@ describe('kill -9', () => {
   );
 
   test('once the work is queued, with the acknowledgement on its way: it is done all the same', async () => {
-    await startBots(1);
+    await startBots(1, mortal);
     const [first] = world.bots;
     world.slack.sockets.order('cut when acknowledged');
     const killed = Promise.withResolvers<void>();
@@ -227,7 +230,7 @@ describe('kill -9', () => {
     });
     expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await killed.promise;
-    await startBots(1);
+    await startBots(1, mortal);
     await until(world, '#docs', ['42%']);
     expect(told(await asks())).toContain('An export of docs.acme.com is at 42%');
     await endsOnce();
@@ -271,7 +274,7 @@ describe('a Slack that is away', () => {
 
 describe('SIGTERM', () => {
   test('ends with a request in work, which is still acknowledged', async () => {
-    await startBots(1);
+    await startBots(1, mortal);
     const [bot] = world.bots;
     const ended = Promise.withResolvers<number | null>();
     const stopListening = world.slack.wire.onCall(({ name }: Call) => {
@@ -283,12 +286,12 @@ describe('SIGTERM', () => {
     expect(await asks()).toMatchObject({ ok: true });
     expect(await ended.promise).toBe(0);
     expect(performance.now() - startMs).toBeLessThan(10_000);
-    await startBots(1);
+    await startBots(1, mortal);
     await endsOnce();
   });
 
   test('of one of two bots leaves the other one, and no command fails after it', async () => {
-    await startBots(2);
+    await startBots(2, mortal);
     expect(await world.bots[0]?.terminate()).toBe(0);
     await connected(2);
     await asks();
@@ -297,7 +300,7 @@ describe('SIGTERM', () => {
 
   test('ends also while Slack takes no connection', async () => {
     world.slack.wire.order('apps.connections.open', { kind: 'hang', when: 'before' }, 100);
-    const bot = await world.startBot();
+    const bot = await world.startBot(mortal);
     const startMs = performance.now();
     expect(await bot.terminate()).toBe(0);
     expect(performance.now() - startMs).toBeLessThan(10_000);

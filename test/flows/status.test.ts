@@ -81,7 +81,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     await until(world, '#docs', ['42%']);
     await startBot({ DOCKET_ROLE: 'web' });
     // Over sockets Slack talks to any of them; only one that is alone surely answers.
-    await worker.kill();
+    await worker.end();
     if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
     const lines = await status();
     expect(lines[0]).toBe('Docs platform — answering, last seen TIME');

@@ -6,7 +6,7 @@ import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await createWorld();
+  world = await createWorld({ processes: true });
   await world.startBot({ timing: { lockMs: 60_000, docsCallMs: 20_000 } });
 });
 afterEach(() => world.close());

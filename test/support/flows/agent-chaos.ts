@@ -53,6 +53,7 @@ export interface ChaosWorld {
 /** A world without the limits of Slack and the platform, and a fleet in which each role is there. */
 export async function createChaosWorld(logLevel: 'debug' | 'info'): Promise<ChaosWorld> {
   const world = await createWorld({
+    processes: true,
     slack: { rateLimits: false, eventRetryDelaysMs: Array.from({ length: 100 }, () => 400) },
     platform: { followUpsPerHour: 10_000 },
     // What a bot whose Redis is away owes to Slack: not to accept what it cannot keep.

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import {
   createStandInPlatform,
@@ -17,7 +14,7 @@ import {
 } from '../../../demo/slack/slack.ts';
 import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
-import { endsWithTests } from './children.ts';
+import { type RunningBot, spawnBot, startBotHere } from './bots.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
@@ -41,20 +38,12 @@ const quick: Partial<Timing> = {
 /** What the last release calls some of them. */
 const releasedTiming = { lookMinMs: quick.pollMinMs, lookMaxMs: quick.pollMaxMs };
 
-export interface Bot {
-  /** Where it takes requests; 0 with the role `worker`. */
-  port: number;
+export interface Bot extends RunningBot {
   /** Whether it made this call to a stand-in. */
   made(call: Call): boolean;
-  /** Everything it wrote, its log at level debug included. */
-  output(): string;
-  running(): boolean;
-  kill(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
-  terminate(): Promise<number | null>;
 }
 
-/** A whole world on this machine: Slack, the docs platform, Redis, and bots that are real processes. */
+/** A whole world on this machine: Slack, the docs platform, a real Redis, and bots. */
 export interface World {
   slack: StandInSlack;
   platform: StandInPlatform;
@@ -74,17 +63,21 @@ export interface World {
 }
 
 export interface BotOptions {
+  /** A process of its own, which can be killed and take any `env`; otherwise it runs in the test's. */
+  process?: boolean;
   timing?: Partial<Timing>;
   env?: Record<string, string>;
   /** The text of the file that DOCKET_CONFIG names. */
   config?: string;
-  /** Uses the bot's own Redis, in this folder. */
+  /** Uses the bot's own Redis, in this folder; it is a process then. */
   dataDir?: string;
-  /** The file to run, when it is the program of another release. */
+  /** The file to run, when it is the program of another release; it is a process then. */
   program?: string;
 }
 
 export interface WorldOptions {
+  /** Whether every bot is a process: only those can be killed. */
+  processes?: boolean;
   /** How Slack reaches the bots; over HTTP when left out. */
   transport?: 'http' | 'socket';
   slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
@@ -109,14 +102,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }));
   const forgotten = new Set<string>();
 
-  async function startBot({ timing, env, config, dataDir, program }: BotOptions = {}): Promise<Bot> {
+  async function startBot(bot: BotOptions = {}): Promise<Bot> {
+    const { timing, config, dataDir, program } = bot;
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
     const configFile = join(folder.path, `${addresses[0]}.yml`);
     if (config !== undefined) writeFileSync(configFile, config);
-    const bot = await spawnBot(program, addresses, {
+    const env: Record<string, string> = {
       SLACK_BOT_TOKEN: slack.tokens.bot,
       ...(options.transport === 'socket'
         ? { SLACK_APP_TOKEN: slack.tokens.app }
@@ -127,14 +121,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       // With projects of its own, the file has their ids.
       ...(!config?.includes('projects:') && { DOCS_PROJECT_ID: platform.projectId }),
       LOG_LEVEL: 'debug',
-      TEST_TIMING: JSON.stringify({ ...quick, ...timing, ...(program !== undefined && releasedTiming) }),
       ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
-      ...env,
-    });
-    bots.push(bot);
-    if (bot.port > 0) slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
-    return bot;
+      ...bot.env,
+    };
+    const isProcess = bot.process ?? (options.processes || dataDir !== undefined || program !== undefined);
+    const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
+    const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times));
+    const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
+    bots.push(started);
+    if (started.port > 0) slack.botUrl = `http://127.0.0.1:${started.port}/slack/events`;
+    return started;
   }
 
   function secrets() {
@@ -177,8 +174,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     forget,
     secrets,
     async close() {
-      await Promise.all(bots.map((bot) => bot.kill()));
       slack.stop();
+      await Promise.all(bots.map((bot) => bot.end()));
       await Promise.all([...servers.map((server) => server.close()), redis.close()]);
       folder.remove();
       const output = bots.map((bot) => bot.output()).join('\n');
@@ -188,57 +185,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       expect(slack.limited).toEqual([]);
     },
   };
-}
-
-/** Compiled code of the bots, so that each needs half as long to start. */
-const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket', import.meta.url));
-const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
-
-async function spawnBot(
-  program: string | undefined,
-  addresses: string[],
-  env: Record<string, string>,
-): Promise<Bot> {
-  const child = endsWithTests(
-    spawn(process.execPath, [program ?? thisProgram], {
-      env: { PATH: process.env.PATH ?? '', PORT: '0', NODE_COMPILE_CACHE: compiled, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-  let output = '';
-  let port: number | undefined;
-  await new Promise<void>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      if (port !== undefined) return;
-      const up = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
-      if (!up) return;
-      port = Number(up[1] ?? 0);
-      resolve();
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
-  });
-  const running = () => child.exitCode === null && child.signalCode === null;
-  return {
-    port: port ?? 0,
-    made: (call) => addresses.includes(call.port),
-    output: () => output,
-    running,
-    kill: () => end(child, 'SIGKILL'),
-    async terminate() {
-      await end(child, 'SIGTERM');
-      return child.exitCode;
-    },
-  };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill(signal);
-  await gone;
 }
 
 /**

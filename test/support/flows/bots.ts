@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { startApp } from '../../../src/app.ts';
+import { readSettings, secretsOf } from '../../../src/config/settings.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import type { Timing } from '../../../src/runtime/timing.ts';
+import { endsWithTests } from './children.ts';
+
+/** A Docket that runs. */
+export interface RunningBot {
+  /** Where it takes requests; 0 with the role `worker`. */
+  port: number;
+  /** Everything it wrote: its log and, as a process, all that went to its standard output and error. */
+  output(): string;
+  running(): boolean;
+  /** SIGKILL. Throws for a bot in the test's own process. */
+  kill(): Promise<void>;
+  /** SIGTERM; returns the exit code. Throws for a bot in the test's own process. */
+  terminate(): Promise<number | null>;
+  /** Ends it as is quickest, whatever it is. */
+  end(): Promise<void>;
+}
+
+/** What only a process of its own can be given. */
+const forProcesses = /^(?:TEST|LD|FAKETIME|NODE)_/;
+
+/** Starts Docket in the process of the test, as `bot-process.ts` does in one of its own. */
+export async function startBotHere(
+  env: Record<string, string>,
+  timing: Partial<Timing>,
+): Promise<RunningBot> {
+  const foreign = Object.keys(env).filter((name) => forProcesses.test(name));
+  if (foreign.length > 0) throw new Error(`${foreign} needs a bot that is a process: { process: true }`);
+  let output = '';
+  const write = (line: string) => {
+    output += line;
+  };
+  const settings = readSettings({ PORT: '0', ...env });
+  const log = createLog(settings.logLevel, secretsOf(settings), { write });
+  const docket = await startApp(settings, { log, timing });
+  let running = true;
+  const refuse = async () => {
+    throw new Error('Only a bot that is a process can die: createWorld({ processes: true })');
+  };
+  return {
+    port: settings.role === 'worker' ? 0 : docket.port,
+    output: () => output,
+    running: () => running,
+    kill: refuse,
+    terminate: refuse,
+    async end() {
+      await docket.stop();
+      running = false;
+    },
+  };
+}
+
+/** Compiled code of the bots, so that each needs half as long to start. */
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket', import.meta.url));
+const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
+
+/** Starts Docket as a process: `program` is the file to run, this release's when left out. */
+export async function spawnBot(
+  env: Record<string, string>,
+  timing: Partial<Timing>,
+  program = thisProgram,
+): Promise<RunningBot> {
+  const child = endsWithTests(
+    spawn(process.execPath, [program], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        PORT: '0',
+        NODE_COMPILE_CACHE: compiled,
+        TEST_TIMING: JSON.stringify(timing),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  let output = '';
+  let port: number | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (port !== undefined) return;
+      const up = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
+      if (!up) return;
+      port = Number(up[1] ?? 0);
+      resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
+  });
+  return {
+    port: port ?? 0,
+    output: () => output,
+    running: () => child.exitCode === null && child.signalCode === null,
+    kill: () => end(child, 'SIGKILL'),
+    end: () => end(child, 'SIGKILL'),
+    async terminate() {
+      await end(child, 'SIGTERM');
+      return child.exitCode;
+    },
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
