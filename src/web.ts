@@ -88,7 +88,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
         monotonicMs,
         log,
       }),
-      delivery: (key) => within(LINK_MS, messages.state(key)),
+      deliveryState: (key) => within(LINK_MS, messages.state(key)),
       projects: settings.projects,
       docsDomain: settings.docsDomain,
       links: settings.links,

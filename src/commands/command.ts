@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
-import type { IsPublic } from '../jobs/may-see.ts';
 import type { SystemState } from '../jobs/status/view.ts';
+import type { IsPublic } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Message } from '../slack/blocks.ts';
@@ -31,7 +31,7 @@ export interface Caller {
 export interface CommandTools {
   intake: Intake;
   /** How far a message of a run has got. */
-  delivery: (messageKey: string) => Promise<DeliveryState>;
+  deliveryState: (messageKey: string) => Promise<DeliveryState>;
   projects: readonly Project[];
   /** The domain that a request without one means, where no project says better. */
   docsDomain: string | undefined;

@@ -3,7 +3,8 @@ import { agentActions, type ThreadButton, threadButton } from '../../jobs/agent/
 import { applyClick } from '../../jobs/agent/thread/click.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { type Person, type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
-import { canSee } from '../../jobs/may-see.ts';
+import { visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
@@ -30,7 +31,7 @@ async function click(
 ): Promise<EphemeralMessage | undefined> {
   const thread = await tools.intake.load(button.run, threadRun, caller);
   if (thread === undefined) return notFound;
-  if (!(await canSee(thread, caller, tools.isPublic))) return notVisible;
+  if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
   const { about, attempt } = button;
   const by: Person = { id: caller.user.id, name: caller.user.name };
   const entry: ThreadClick = { kind: 'clicked', action, by, about, attempt };

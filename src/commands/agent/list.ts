@@ -1,9 +1,10 @@
 import { threadLine } from '../../jobs/agent/thread/list-view.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
+import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { findThreads, threadPermalink } from './threads.ts';
+import { findThreads } from './threads.ts';
 
 /** More lines than this help nobody; the rest is counted. */
 const MAX_LINES = 15;
@@ -21,6 +22,6 @@ export async function listThreads(
       ['No agent job that you can see here is followed. Follow one with '],
       [{ code: '/docs-agent follow <job id>' }],
     ]);
-  const lines = threads.map((thread) => threadLine(thread, threadPermalink(thread, tools)));
+  const lines = threads.map((thread) => threadLine(thread, threadPermalink(thread, tools.workspaceUrl)));
   return message(rest > 0 ? [...lines, [`and ${formatCount(rest)} more`]] : lines);
 }

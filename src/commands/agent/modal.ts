@@ -4,7 +4,8 @@ import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { stateLabel } from '../../jobs/agent/thread/list-view.ts';
 import { jobName, tooLongText, tooManyText, waitingInstructions } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
-import { canSee } from '../../jobs/may-see.ts';
+import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { cleanText } from '../../slack/markdown/spans.ts';
@@ -13,7 +14,6 @@ import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Caller, CommandTools, SubmitResult } from '../command.ts';
 import { defineModal } from '../command.ts';
-import { threadPermalink } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
@@ -97,7 +97,7 @@ export const sendModal = defineModal({
     if (threadId === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
     const thread = await tools.intake.load(threadId, threadRun, caller);
     if (thread === undefined || thread.state === 'ended') return notFollowed;
-    if (!(await canSee(thread, caller, tools.isPublic))) return notFollowed;
+    if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notFollowed;
     const problem = textProblem(thread, text, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;
@@ -118,7 +118,7 @@ export const sendModal = defineModal({
     if (outcome === 'gone') return notFollowed;
     const { agentJobId: job } = thread;
     await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
-    const permalink = threadPermalink(thread, tools);
+    const permalink = threadPermalink(thread, tools.workspaceUrl);
     const where: Part[] =
       permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
     return {

@@ -2,11 +2,12 @@ import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import { threadLine } from '../../jobs/agent/thread/list-view.ts';
 import { jobName, threadButtonOf } from '../../jobs/agent/thread/phrases.ts';
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
-import { isInChannel } from '../../jobs/may-see.ts';
+import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
+import { isInChannel } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { findThreads, threadPermalink } from './threads.ts';
+import { findThreads } from './threads.ts';
 
 /** Lines with a button of their own: a message has 50 blocks at most. */
 const MAX_LINES = 15;
@@ -61,7 +62,7 @@ function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools:
     message([['Which one?']]),
     ...threads.map((thread) =>
       message(
-        [threadLine(thread, threadPermalink(thread, tools))],
+        [threadLine(thread, threadPermalink(thread, tools.workspaceUrl))],
         [threadButtonOf(thread, 'Stop following', agentActions.stop)],
       ),
     ),

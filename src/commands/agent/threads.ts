@@ -4,8 +4,8 @@ import {
   type ThreadRun,
   threadRun,
 } from '../../jobs/agent/thread/record.ts';
-import { filterVisible } from '../../jobs/may-see.ts';
-import { messageUrl } from '../../slack/text.ts';
+import { visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { filterVisible } from '../../jobs/visibility.ts';
 import type { Caller, CommandTools } from '../command.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function findThreads(
 ): Promise<{ threads: ThreadRun[]; rest: number }> {
   const listed = await intake.listFollowed(caller.teamId, listedThread, caller);
   const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
-  const visible = await filterVisible(open, caller, isPublic);
+  const visible = await filterVisible(open, visibleThread, caller, isPublic);
   const inOrder = [...visible.filter(isPreferred), ...visible.filter((thread) => !isPreferred(thread))];
   const ids = inOrder.slice(0, max).map(({ id }) => id);
   const threads = await intake.loadAll(ids, threadRun, caller);
@@ -29,9 +29,4 @@ export async function findThreads(
     threads: threads.filter(({ state }) => state !== 'ended'),
     rest: Math.max(0, visible.length - max),
   };
-}
-
-/** The address of a thread, once it has a place. */
-export function threadPermalink({ place }: ThreadRun, { workspaceUrl }: Pick<CommandTools, 'workspaceUrl'>) {
-  return place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
 }

@@ -13,7 +13,7 @@ import {
   transitions,
 } from '../../jobs/export/record.ts';
 import { type LinkRun, linkRun } from '../../jobs/link/record.ts';
-import { canSee } from '../../jobs/may-see.ts';
+import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/ids.ts';

@@ -1,3 +1,4 @@
+import { cardPermalink } from '../../jobs/export/permalink.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportActions, exportRun } from '../../jobs/export/record.ts';
 import { personName } from '../../jobs/wording-view.ts';
@@ -6,7 +7,6 @@ import { formatCount } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { UserFacingError } from '../user-facing-error.ts';
-import { cardPermalink } from './thread.ts';
 
 type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;
 

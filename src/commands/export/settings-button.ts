@@ -9,7 +9,7 @@ import {
   exportRun,
   runButton,
 } from '../../jobs/export/record.ts';
-import { canSee } from '../../jobs/may-see.ts';
+import { canSee } from '../../jobs/visibility.ts';
 import { message } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';
 import { defineButton } from '../command.ts';

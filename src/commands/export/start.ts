@@ -1,11 +1,11 @@
+import { cardPermalink } from '../../jobs/export/permalink.ts';
 import { exportRun } from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/view.ts';
-import { canSee } from '../../jobs/may-see.ts';
+import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { startWithinQuotas } from './limits.ts';
 import { type ExportTarget, newRun } from './new-run.ts';
-import { cardPermalink } from './thread.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(

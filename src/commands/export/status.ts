@@ -1,9 +1,9 @@
+import { cardPermalink } from '../../jobs/export/permalink.ts';
 import { type ExportRun, exportRun } from '../../jobs/export/record.ts';
 import { exportLine } from '../../jobs/export/view.ts';
-import { filterVisible } from '../../jobs/may-see.ts';
+import { filterVisible } from '../../jobs/visibility.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
-import { cardPermalink } from './thread.ts';
 
 /** More lines than this help nobody; the rest is counted. */
 const MAX_LINES = 15;
@@ -28,7 +28,7 @@ export async function runningExports(
   const open = active
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
-  const visible = await filterVisible(open, caller, tools.isPublic);
+  const visible = await filterVisible(open, (run) => run, caller, tools.isPublic);
   const lines = await Promise.all(
     visible
       .slice(0, max)

@@ -8,20 +8,21 @@ import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import { editRateLimit } from '../../slack/rate-limits.ts';
-import { messageUrl } from '../../slack/text.ts';
 import type { HourlyLimitStore } from '../../store/budget.ts';
 import type { RateLimit, RateLimitStore } from '../../store/rate-limit.ts';
 import { type RunStore, UnreadableRun } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
 import { threadLine } from '../agent/thread/list-view.ts';
 import { type ThreadRun, threadRun } from '../agent/thread/record.ts';
+import { threadPermalink } from '../agent/thread/visible.ts';
 import { contactsText } from '../ask-whom.ts';
+import { cardPermalink } from '../export/permalink.ts';
 import { type ExportRun, exportRun } from '../export/record.ts';
-import { cardKey, exportLine } from '../export/view.ts';
+import { exportLine } from '../export/view.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-import { canSee, type IsPublic } from '../may-see.ts';
 import { loadFollowUpUsage } from '../status/follow-up-use.ts';
 import { limitLines } from '../status/view.ts';
+import type { IsPublic } from '../visibility.ts';
 import { homeView } from './view.ts';
 
 export interface HomeContext {
@@ -182,14 +183,10 @@ async function loadRunLine(
   { outbox, isPublic, workspaceUrl }: HomeContext,
 ): Promise<Part[]> {
   const url = workspaceUrl();
-  if (run.job === 'agent-thread') {
-    const { place } = run;
-    const address = url && place && messageUrl(url, { channel: place.channel, ts: place.rootTs });
-    return threadLine(run, address);
-  }
+  if (run.job === 'agent-thread') return threadLine(run, url && threadPermalink(run, url));
   // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
   const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-  if (url === undefined || !(await canSee(run, viewer, isPublic))) return exportLine(run, undefined);
-  const card = await outbox.deliveryState(cardKey(run));
-  return exportLine(run, card.kind === 'shown' ? messageUrl(url, card) : undefined);
+  const { deliveryState } = outbox;
+  const parts = url === undefined ? undefined : { deliveryState, isPublic, workspaceUrl: url };
+  return exportLine(run, parts && (await cardPermalink(run, viewer, parts)));
 }

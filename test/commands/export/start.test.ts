@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../../src/commands/command.ts';
 import type { ExportTarget } from '../../../src/commands/export/new-run.ts';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
-import { cardPermalink } from '../../../src/commands/export/thread.ts';
+import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
 import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
@@ -115,8 +115,8 @@ describe('the way to the thread', () => {
   });
 
   test('is not there while the card is not, or nobody can tell', async () => {
-    const waiting = createCommandWorld(redis, { delivery: async () => ({ kind: 'waiting' }) });
-    const away = createCommandWorld(redis, { delivery: () => Promise.reject(new Error('away')) });
+    const waiting = createCommandWorld(redis, { deliveryState: async () => ({ kind: 'waiting' }) });
+    const away = createCommandWorld(redis, { deliveryState: () => Promise.reject(new Error('away')) });
     expect(await cardPermalink(aRun(), aCaller(), waiting.tools)).toBeUndefined();
     expect(await cardPermalink(aRun(), aCaller(), away.tools)).toBeUndefined();
   });

@@ -61,7 +61,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       monotonicMs: () => 0,
       log: createLog('silent', []),
     }),
-    delivery: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1789914659.000100' }),
+    deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1789914659.000100' }),
     projects: [aProject()],
     docsDomain: undefined,
     links: 'thread',

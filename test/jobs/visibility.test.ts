@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { canSee, filterVisible, type Viewer } from '../../src/jobs/may-see.ts';
+import { visibleThread } from '../../src/jobs/agent/thread/visible.ts';
+import { canSee, filterVisible, type Viewer } from '../../src/jobs/visibility.ts';
 import { aThread } from '../support/jobs/agent/any-thread.ts';
 import { aRun } from '../support/jobs/export/any-run.ts';
 
@@ -17,7 +18,7 @@ function publicNow(...channels: string[]) {
 }
 
 test.each([
-  ['a thread', aThread({ asked: inDocs })],
+  ['a thread', visibleThread(aThread({ asked: inDocs }))],
   ['an export', aRun({ asked: { ...inDocs, atMs: 0 } })],
 ])('%s of a channel that was public is seen from elsewhere only while it still is', async (_, run) => {
   const now = publicNow('C0DOCS');
@@ -31,10 +32,14 @@ test.each([
 
 test('Slack is not asked where nothing depends on it', async () => {
   const { isPublic, asked } = publicNow('C0DOCS');
-  expect(await canSee(aThread({ asked: { ...inDocs, isPublic: false } }), ben, isPublic)).toBe(false);
-  expect(await canSee(aThread({ asked: inDocs, inDirectMessage: true }), ben, isPublic)).toBe(false);
+  expect(await canSee(visibleThread(aThread({ asked: { ...inDocs, isPublic: false } })), ben, isPublic)).toBe(
+    false,
+  );
+  expect(await canSee(visibleThread(aThread({ asked: inDocs, inDirectMessage: true })), ben, isPublic)).toBe(
+    false,
+  );
   const guest = { ...ben, user: { id: 'U0GUS', fullMember: false } };
-  expect(await canSee(aThread({ asked: inDocs }), guest, isPublic)).toBe(false);
+  expect(await canSee(visibleThread(aThread({ asked: inDocs })), guest, isPublic)).toBe(false);
   expect(asked).toEqual([]);
 });
 
@@ -43,7 +48,7 @@ test('of a list, the first thirty channels are asked about, and the rest counts 
   const { isPublic, asked } = publicNow(...channels);
   const place = (channel: string) => ({ asked: { ...inDocs, channel }, place: { channel, rootTs: '1.1' } });
   const threads = [...channels, ...channels].map((channel) => aThread(place(channel)));
-  const seen = await filterVisible(threads, ben, isPublic);
+  const seen = await filterVisible(threads, visibleThread, ben, isPublic);
   expect(new Set(asked)).toEqual(new Set(channels.slice(0, 30)));
   expect(seen).toEqual([...threads.slice(0, 30), ...threads.slice(40, 70)]);
 });

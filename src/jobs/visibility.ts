@@ -1,0 +1,61 @@
+/** Somebody who looks at runs from a conversation; on Home from none. */
+export interface Viewer {
+  user: { id: string; fullMember: boolean };
+  channel: { id: string };
+}
+
+/** What decides who may see a run: each feature says it of its records. */
+export interface Visible {
+  requester: { id: string };
+  /** Where it was asked for; `isPublic`: every full member could read that conversation then. */
+  asked: { channel: string; isPublic: boolean };
+  inDirectMessage: boolean;
+  /** Where its messages are, if that may be elsewhere. */
+  place?: { channel: string } | undefined;
+}
+
+/** Whether every full member may read a conversation now; not, when that is not known. */
+export type IsPublic = (channelId: string) => Promise<boolean>;
+
+/** Channels that one list asks Slack about. It allows about 50 such look-ups a minute. */
+const MAX_CHANNEL_LOOKUPS = 30;
+
+/** Whether something is in this channel, or was asked for there. */
+export const isInChannel = ({ asked, place }: Pick<Visible, 'asked' | 'place'>, channel: string) =>
+  asked.channel === channel || place?.channel === channel;
+
+/**
+ * Whether messages are where this person can read them. Only full members can enter public channels, and a channel
+ * that was public when it was asked for may be private by now.
+ */
+export async function canSee(
+  visible: Visible,
+  { user, channel }: Viewer,
+  isPublic: IsPublic,
+): Promise<boolean> {
+  const { requester, asked, inDirectMessage } = visible;
+  if (requester.id === user.id) return true;
+  if (inDirectMessage) return false;
+  if (isInChannel(visible, channel.id)) return true;
+  return asked.isPublic && user.fullMember && (await isPublic(asked.channel));
+}
+
+/**
+ * Returns those that this person may see, in their order. What there are too many channels to ask about counts as
+ * private.
+ */
+export async function filterVisible<T>(
+  items: readonly T[],
+  visibleOf: (item: T) => Visible,
+  viewer: Viewer,
+  isPublic: IsPublic,
+): Promise<T[]> {
+  const lookedUp = new Set<string>();
+  const limitedIsPublic: IsPublic = async (channel) => {
+    if (!lookedUp.has(channel) && lookedUp.size >= MAX_CHANNEL_LOOKUPS) return false;
+    lookedUp.add(channel);
+    return isPublic(channel);
+  };
+  const seen = await Promise.all(items.map((item) => canSee(visibleOf(item), viewer, limitedIsPublic)));
+  return items.filter((_, index) => seen[index]);
+}
