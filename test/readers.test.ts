@@ -6,10 +6,9 @@ import { slashTokens, unquoted } from '../src/commands/slash-text.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
 import { createTextCleaner } from '../src/docs-api/platform-text.ts';
 import { parseProgress } from '../src/docs-api/progress.ts';
-import { parseRetryAfter } from '../src/docs-api/retry-after.ts';
 import { bundleResponse, parseErrorText } from '../src/docs-api/schemas.ts';
 import { parseBaseUrl } from '../src/docs-api/settings.ts';
-import { parseTimestamp } from '../src/docs-api/timestamp.ts';
+import { parseRetryAfter, parseTimestamp } from '../src/docs-api/timestamp.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, pullRequestName, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
@@ -73,8 +72,7 @@ const readers: Record<string, Reader> = {
   'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
   pullRequestButton: (text) => pullRequestButton('Open', `https://${text}`),
   clean,
-  'progressFrom, text': (text) => parseProgress(text, false, clean),
-  'progressFrom, a key': (text) => parseProgress({ [text]: text, label: text }, false, clean),
+  parseProgress: (text) => parseProgress(text, false, clean),
   errorTextFrom: (text) => parseErrorText({ error: { message: text } }, clean),
   bundleAnswer: (text) =>
     bundleResponse.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),

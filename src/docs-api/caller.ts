@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happened } from './errors.ts';
+import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { createConnectionError, createError, createStatusError } from './failures.ts';
-import { fillPath, ROUTES } from './paths.ts';
-import type { CleanText } from './platform-text.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
+import { fillPath } from './paths.ts';
+import { createTextCleaner } from './platform-text.ts';
 import { parseErrorText } from './schemas.ts';
 import type { BaseUrl } from './settings.ts';
+import { parseRetryAfter } from './timestamp.ts';
 import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
 /** One request as it was sent, for logs and metrics: no id, no key, no body. A retried read gives several. */
@@ -26,49 +27,46 @@ export interface DocsApiRequest {
   code?: string;
 }
 
-/** One call of an operation, its input already checked. */
-export interface Call<T> {
-  operation: DocsApiOperation;
-  ids?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
-  body?: object;
-  /** How a 2xx answer is read. */
-  responseSchema: z.ZodType<T>;
-  maxBytes: number;
-  signal: AbortSignal | undefined;
-}
-
 interface CallerParts {
   base: BaseUrl;
   apiKey: string;
-  clean: CleanText;
   timeoutMs: number;
+  maxAnswerBytes: number | undefined;
   dispatcher: Dispatcher | undefined;
   now: () => number;
   random: () => number;
   log: (request: DocsApiRequest) => void;
 }
 
-/** Reads are tried this often in all. */
-const READ_ATTEMPTS = 3;
+/** One call, its input checked. */
+interface Call {
+  operation: DocsApiOperation;
+  row: Operation;
+  /** Path with its query. */
+  path: string;
+  body: string | undefined;
+  responseSchema: z.ZodType;
+}
+
+const MAX_BYTES = 1_000_000;
 /** Wait before the second attempt, without jitter; doubled before the third. */
 const BACKOFF_MS = 200;
 /** A longer `Retry-After` is left to the caller, who does not wait in place. */
 const MAX_RETRY_AFTER_MS = 2000;
 
-/** Carries out calls: time limit, retries of reads, reading of answers, typed errors. */
+/** Carries out calls: checked input, time limit, retries of what may be repeated, answers read, typed errors. */
 export function createCaller(parts: CallerParts) {
-  const { base, apiKey, clean, timeoutMs, now, random, log } = parts;
-  const reads = parts.dispatcher ?? keepAliveAgent(timeoutMs);
-  const writes = parts.dispatcher ?? freshConnectionAgent(timeoutMs);
+  const { base, apiKey, timeoutMs, maxAnswerBytes, now, random, log } = parts;
+  const clean = createTextCleaner(apiKey);
+  const keptConnections = parts.dispatcher ?? keepAliveAgent(timeoutMs);
+  const freshConnections = parts.dispatcher ?? freshConnectionAgent(timeoutMs);
   let closing: Promise<unknown> | undefined;
 
-  async function call<T>(request: Call<T>): Promise<T> {
-    const { operation, signal } = request;
-    if (closing)
-      throw createError(operation, 'aborted', { happened: 'no', what: 'not sent: the client is closed' });
-    if (signal?.aborted)
-      throw createError(operation, 'aborted', { happened: 'no', what: 'not sent: cancelled' });
+  /** Rejects with `DocsApiError` alone. */
+  async function call(operation: DocsApiOperation, input: object, signal?: AbortSignal): Promise<unknown> {
+    const request = createCall(operation, input);
+    if (closing) throw createNotSentError(operation, 'aborted', 'the client is closed');
+    if (signal?.aborted) throw createNotSentError(operation, 'aborted', 'cancelled');
 
     const limit = new AbortController();
     const deadlineMs = performance.now() + timeoutMs;
@@ -76,11 +74,11 @@ export function createCaller(parts: CallerParts) {
     const anySignal = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const result = await logAttempt(request, attempt, () =>
-          attemptOnce(request, limit.signal, anySignal),
-        );
+        const startMs = performance.now();
+        const result = await attemptOnce(request, limit.signal, anySignal);
+        log(toLogEntry(operation, attempt, performance.now() - startMs, result));
         if (!(result instanceof DocsApiError)) return result.value;
-        const waitMs = retryWaitMs(result, attempt, random);
+        const waitMs = attempt < attemptsOf(request.row) ? retryWaitMs(result, attempt, random) : undefined;
         if (waitMs === undefined || performance.now() + waitMs >= deadlineMs) throw result;
         await sleep(waitMs, undefined, { signal: anySignal }).catch(() => {
           throw createInterruptedError(operation, limit.signal);
@@ -91,46 +89,49 @@ export function createCaller(parts: CallerParts) {
     }
   }
 
-  async function logAttempt<T>(
-    { operation }: Call<T>,
-    attempt: number,
-    run: () => Promise<{ value: T; status: number } | DocsApiError>,
-  ) {
-    const startMs = performance.now();
-    const result = await run();
-    log({
+  function createCall(operation: DocsApiOperation, input: object): Call {
+    const row: Operation = OPERATIONS[operation];
+    const checked = row.input.safeParse(input);
+    if (!checked.success) {
+      const issue = checked.error.issues[0];
+      throw createNotSentError(operation, 'bad_request', `${issue?.path.join('.')}: ${issue?.message}`);
+    }
+    const { path, rest } = fillPath(row.path, checked.data);
+    const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+    const isQuery = row.method === 'GET' && given.length > 0;
+    return {
       operation,
-      ...ROUTES[operation],
-      attempt,
-      durationMs: Math.round(performance.now() - startMs),
-      ...(result.status === undefined ? {} : { status: result.status }),
-      ...(result instanceof DocsApiError ? { error: result.kind } : {}),
-      // What failures.ts keeps of a cause is its code.
-      ...(result instanceof DocsApiError && result.cause instanceof Error
-        ? { code: result.cause.message }
-        : {}),
-    });
-    return result;
+      row,
+      path: isQuery
+        ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+        : path,
+      body: row.method === 'GET' || given.length === 0 ? undefined : JSON.stringify(rest),
+      responseSchema: row.response(clean, checked.data),
+    };
   }
 
-  /** Gives an error as a value, so that every attempt is logged in one place. */
-  async function attemptOnce<T>(request: Call<T>, limit: AbortSignal, signal: AbortSignal) {
-    const { operation, body, ids = {}, query = {}, maxBytes, responseSchema } = request;
-    const { method, path } = ROUTES[operation];
+  /** Returns an error as a value, so that every attempt is logged in one place. */
+  async function attemptOnce(
+    { operation, row, path, body, responseSchema }: Call,
+    limit: AbortSignal,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    // Another attempt needs time that is left, and makes good a kept connection that was closed meanwhile.
+    const isOnlyAttempt = attemptsOf(row) === 1;
     try {
-      const response = await send(method === 'GET' ? reads : writes, {
+      const response = await send(isOnlyAttempt ? freshConnections : keptConnections, {
         origin: base.origin,
-        path: base.prefix + fillPath(path, ids) + queryString(query),
-        method,
+        path: base.prefix + path,
+        method: row.method,
         headers: {
           accept: 'application/json',
           authorization: `Bearer ${apiKey}`,
           'user-agent': 'docket',
-          ...(body ? { 'content-type': 'application/json' } : {}),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
         },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-        idleTimeoutMs: idleTimeoutFor(method, timeoutMs),
-        maxBytes,
+        body,
+        idleTimeoutMs: isOnlyAttempt ? timeoutMs : Math.ceil(timeoutMs / 2),
+        maxBytes: maxAnswerBytes ?? row.maxBytes ?? MAX_BYTES,
         signal,
       });
       if (response.bodyFailure && isOk(response.status) && signal.aborted) {
@@ -143,11 +144,11 @@ export function createCaller(parts: CallerParts) {
     }
   }
 
-  function parseResponse<T>(
+  function parseResponse(
     operation: DocsApiOperation,
     response: HttpResponse,
-    responseSchema: z.ZodType<T>,
-  ) {
+    responseSchema: z.ZodType,
+  ): Result {
     const { status } = response;
     const parsed = parseJson(response.text);
     if (!isOk(status)) {
@@ -158,26 +159,46 @@ export function createCaller(parts: CallerParts) {
     }
     const happened = effectOf(response);
     if (response.bodyFailure) return createBodyError(operation, response.bodyFailure, { status, happened });
-    if (!('json' in parsed)) {
-      return createError(operation, 'unreadable', {
-        status,
-        happened,
-        what: `status ${status}, but the body is not JSON`,
-      });
-    }
     const value = responseSchema.safeParse(parsed.json);
-    if (value.success) return { value: value.data, status };
-    const where = value.error.issues[0]?.path.join('.') || 'the body';
-    const what = `status ${status}, but ${where} is missing or not what the API promises`;
+    if ('json' in parsed && value.success) return { value: value.data, status };
+    const where = value.error?.issues[0]?.path.join('.') || 'the body';
+    const problem =
+      'json' in parsed ? `${where} is missing or not what the API promises` : 'the body is not JSON';
+    const what = `status ${status}, but ${problem}`;
     return createError(operation, 'unreadable', { status, happened, what });
   }
 
   return {
     call,
     async close(): Promise<void> {
-      closing ??= parts.dispatcher ? Promise.resolve() : Promise.all([reads.close(), writes.close()]);
+      closing ??= parts.dispatcher
+        ? Promise.resolve()
+        : Promise.all([keptConnections.close(), freshConnections.close()]);
       await closing;
     },
+  };
+}
+
+type Result = { value: unknown; status: number } | DocsApiError;
+
+function toLogEntry(
+  operation: DocsApiOperation,
+  attempt: number,
+  durationMs: number,
+  result: Result,
+): DocsApiRequest {
+  const { method, path } = OPERATIONS[operation];
+  const failed = result instanceof DocsApiError;
+  return {
+    operation,
+    method,
+    path,
+    attempt,
+    durationMs: Math.round(durationMs),
+    ...(result.status !== undefined && { status: result.status }),
+    ...(failed && { error: result.kind }),
+    // What failures.ts keeps of a cause is its code.
+    ...(failed && result.cause instanceof Error && { code: result.cause.message }),
   };
 }
 
@@ -192,28 +213,26 @@ function keepAliveAgent(timeoutMs: number): Agent {
 }
 
 /**
- * A connection of its own for each start or send: one taken from a pool may already be closed by the other side,
- * and then nobody can tell whether the request arrived.
+ * A connection of its own for each request that is sent once: one taken from a pool may already be closed by the
+ * other side, and then nobody can tell whether the request arrived.
  */
 function freshConnectionAgent(timeoutMs: number): Agent {
   return new Agent({ allowH2: false, pipelining: 0, connectTimeout: timeoutMs / 2 });
 }
 
-/** A read that hangs leaves time for a second one; a start or send waits as long as it may. */
-function idleTimeoutFor(method: 'GET' | 'POST', timeoutMs: number): number {
-  return method === 'GET' ? Math.ceil(timeoutMs / 2) : timeoutMs;
-}
-
-/** How long to wait before the next attempt; `undefined` to give up. */
+/** Returns how long to wait before the next attempt; `undefined` to give up. */
 function retryWaitMs(error: DocsApiError, attempt: number, random: () => number): number | undefined {
-  if (ROUTES[error.operation].method !== 'GET' || attempt >= READ_ATTEMPTS || !error.retryable)
-    return undefined;
+  if (!error.retryable) return undefined;
   if (error.retryAfterMs !== undefined) {
     return error.retryAfterMs <= MAX_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
   }
   // Without a hint a limit is counted by the hour: asking again would only use it up.
   if (error.kind === 'rate_limited') return undefined;
   return BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
+}
+
+function createNotSentError(operation: DocsApiOperation, kind: DocsApiErrorKind, problem: string) {
+  return createError(operation, kind, { happened: 'no', what: `not sent: ${problem}` });
 }
 
 function createInterruptedError(
@@ -260,11 +279,4 @@ function parseJson(text: string | undefined): { json?: unknown } {
   } catch {
     return {};
   }
-}
-
-function queryString(query: Record<string, string | number | undefined>): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

@@ -1,12 +1,4 @@
-/** The operations of the docs platform that Docket calls. Also the label of their metrics. */
-export type DocsApiOperation =
-  | 'startExport'
-  | 'getExport'
-  | 'createBundle'
-  | 'sendFollowUp'
-  | 'getAgentJob'
-  | 'createAgentJob'
-  | 'getPageViews';
+import type { DocsApiOperation } from './operations.ts';
 
 /**
  * Why a call gave no result.

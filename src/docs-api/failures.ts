@@ -1,9 +1,6 @@
 import { errors as undiciErrors } from 'undici';
-import { DocsApiError, type DocsApiErrorKind, type DocsApiOperation, type Happened } from './errors.ts';
-import { ROUTES } from './paths.ts';
-
-/** Operations that must not happen twice. A second bundle link does no harm, and the rest only reads. */
-const NOT_IDEMPOTENT: readonly DocsApiOperation[] = ['startExport', 'sendFollowUp', 'createAgentJob'];
+import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
+import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
   'rate_limited',
@@ -47,15 +44,15 @@ interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Builds the error of a call. `retryable` follows from the kind, and for what must not happen twice from `happened`. */
+/** Builds the error of a call. `retryable` needs a kind that passes, and an effect that is none or may be repeated. */
 export function createError(
   operation: DocsApiOperation,
   kind: DocsApiErrorKind,
   facts: ErrorFacts,
 ): DocsApiError {
-  const { method, path } = ROUTES[operation];
+  const { method, path } = OPERATIONS[operation];
   const { what, happened, cause, ...rest } = facts;
-  const safe = happened === 'no' || !NOT_IDEMPOTENT.includes(operation);
+  const safe = happened === 'no' || isRepeatable(OPERATIONS[operation]);
   return new DocsApiError(`${method} ${path}: ${what}`, {
     operation,
     kind,

@@ -5,7 +5,7 @@ export type CleanText = (text: string) => string;
 const MAX_LENGTH = 300;
 
 /**
- * A cleaner that knows our key: control and invisible characters go, white space becomes one space, the key and
+ * Returns a cleaner that knows our key: control and invisible characters go, white space becomes one space, the key and
  * any bearer token become `…`, links lose their user and their query (where a presigned link keeps its signature),
  * and the rest is cut. The key is looked for before every cut, so that no part of it stays, and after every other
  * change, so that none puts it together again.
@@ -24,11 +24,12 @@ export function createTextCleaner(apiKey: string): CleanText {
       .replace(/\bbearer\s+\S+/giu, 'Bearer …')
       .replaceAll(apiKey, '…')
       .trim();
-    return cut(line);
+    return cut(line, MAX_LENGTH);
   };
 }
 
-function cut(line: string): string {
-  const characters = [...line];
-  return characters.length <= MAX_LENGTH ? line : `${characters.slice(0, MAX_LENGTH - 1).join('')}…`;
+/** Returns at most `max` characters of a text, the last one an ellipsis when something was left out. */
+export function cut(text: string, max: number): string {
+  const characters = [...text];
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

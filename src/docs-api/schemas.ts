@@ -101,8 +101,8 @@ export function startExportResponse(clean: CleanText): z.ZodType<ExportJob> {
     .transform((job) => toExportJob({ ...job, status: job.status ?? '' }, 'queued', clean));
 }
 
-/** Answer to a look at a job: `status` is required, the id is the one that was asked for. */
-export function exportResponse(jobId: string, clean: CleanText): z.ZodType<ExportJob> {
+/** Answer to a poll of a job: `status` is required, the id is the one that was asked for. */
+export function exportResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<ExportJob> {
   return exportFields
     .extend({ status: nonBlank })
     .transform((job) => toExportJob({ ...job, jobId }, 'unknown', clean));
@@ -137,15 +137,15 @@ const agentFields = z.object({
   archivedAt: optionalTime,
 });
 
-/** Answer to a look at an agent job: `status` is required, the id is the one that was asked for. */
-export function agentJobResponse(jobId: string, clean: CleanText): z.ZodType<AgentJob> {
+/** Answer to a poll of an agent job: `status` is required, the id is the one that was asked for. */
+export function agentJobResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<AgentJob> {
   return agentFields
     .extend({ status: nonBlank })
     .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 }
 
 /** Answer to an instruction: nothing is required, since the instruction was taken. */
-export function followUpResponse(jobId: string, clean: CleanText): z.ZodType<AgentJob> {
+export function followUpResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<AgentJob> {
   return agentFields
     .extend({ id: optionalId, status: optionalNonBlank })
     .transform((job) => toAgentJob({ ...job, id: jobId, status: job.status ?? '' }, clean));

@@ -8,7 +8,7 @@ const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
 const HTTP_DATE = /^[a-z]{3}, ?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/iu;
 
 /**
- * Epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date, epoch
+ * Returns the epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date, epoch
  * seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside 2000–2200.
  */
 export function parseTimestamp(value: unknown): number | undefined {
@@ -35,4 +35,12 @@ function parseIso(text: string): number {
 
 function inRange(ms: number): number | undefined {
   return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
+}
+
+/** Reads `Retry-After` as seconds or HTTP date. Returns milliseconds from `nowMs`; a date in the past is 0. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}(?:\.\d+)?$/u.test(text)) return Math.round(Number(text) * 1000);
+  const atMs = /^[a-z]{3,9}, /iu.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }

@@ -6,7 +6,7 @@ export interface HttpRequest {
   path: string;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
-  body?: string;
+  body: string | undefined;
   /** Longest silence before the headers and between two parts of the body. */
   idleTimeoutMs: number;
   maxBytes: number;
@@ -41,7 +41,7 @@ export async function send(dispatcher: Dispatcher, request: HttpRequest): Promis
 
 /** undici's own limit for headers is off by up to half a second, which a short one does not survive. */
 async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
-  const { origin, path, method, headers, body = null, idleTimeoutMs, signal } = request;
+  const { origin, path, method, headers, body, idleTimeoutMs, signal } = request;
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(new errors.HeadersTimeoutError()), idleTimeoutMs);
   try {
@@ -50,7 +50,7 @@ async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promis
       path,
       method,
       headers,
-      body,
+      body: body ?? null,
       signal: AbortSignal.any([signal, idle.signal]),
       headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,

@@ -21,7 +21,7 @@ export async function createBundleLink(
   name: string,
   { links, stopping, now }: { links: LinkStore; stopping: AbortSignal; now: () => number },
 ): Promise<BundleLink> {
-  const { bundleUrl, expiresAt, sizeBytes } = await docs.createBundle(jobId, { signal: stopping });
+  const { bundleUrl, expiresAt, sizeBytes } = await docs.createBundle({ jobId }, { signal: stopping });
   await links.put(name, bundleUrl, expiresAt ?? now() + DEFAULT_LINK_TTL_MS);
   return { link: name, linkEndsAtMs: expiresAt, sizeBytes };
 }

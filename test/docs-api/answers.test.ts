@@ -4,7 +4,7 @@ import type { DocsApi } from '../../src/docs-api/client.ts';
 import { answering, clientOf, errorOf, httpServer, KEY } from '../support/docs-api/servers.ts';
 
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
-const look = (api: DocsApi) => api.getExport('se_1');
+const look = (api: DocsApi) => api.getExport({ jobId: 'se_1' });
 
 describe('what a status proves', () => {
   test.each([
@@ -87,7 +87,9 @@ describe('reads try again', () => {
 
   test('a bundle link is not asked for twice by itself, though it may be', async () => {
     const server = await answering(503, {});
-    expect(await errorOf(clientOf(server.url).createBundle('se_1'))).toMatchObject({ retryable: true });
+    expect(await errorOf(clientOf(server.url).createBundle({ jobId: 'se_1' }))).toMatchObject({
+      retryable: true,
+    });
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -146,7 +148,9 @@ describe('2xx answers that cannot be used', () => {
     'a bundle link %j is none',
     async (bundleUrl) => {
       const server = await answering(200, { bundleUrl, expiresAt: '2026-09-14T14:30:00Z' });
-      expect(await errorOf(clientOf(server.url).createBundle('se_1'))).toMatchObject({ kind: 'unreadable' });
+      expect(await errorOf(clientOf(server.url).createBundle({ jobId: 'se_1' }))).toMatchObject({
+        kind: 'unreadable',
+      });
     },
   );
 
@@ -194,7 +198,7 @@ describe('tolerance', () => {
       expiresAt: 'later',
       sizeBytes: 'big',
     });
-    expect(await clientOf(server.url).createBundle('se_1')).toEqual({
+    expect(await clientOf(server.url).createBundle({ jobId: 'se_1' })).toEqual({
       bundleUrl: 'https://files.test/b?s=1',
     });
   });
@@ -255,7 +259,7 @@ test('whatever the platform answers, the outcome is a result or a DocsApiError, 
   const api = clientOf(server.url, { random: () => 0 });
   const calls = [
     () => start(api),
-    () => api.createBundle('se_1'),
+    () => api.createBundle({ jobId: 'se_1' }),
     () => api.sendFollowUp({ projectId: 'p', jobId: 'aj_1', prompt: 'x' }),
     () => api.createAgentJob({ projectId: 'p', prompt: 'x' }),
   ];

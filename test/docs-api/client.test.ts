@@ -25,7 +25,7 @@ describe('an export', () => {
     ]);
 
     clock.ms += 6000;
-    expect(await api.getExport(started.jobId)).toEqual({
+    expect(await api.getExport({ jobId: started.jobId })).toEqual({
       jobId: started.jobId,
       status: 'running',
       rawStatus: 'running',
@@ -36,8 +36,11 @@ describe('an export', () => {
     });
 
     clock.ms += 5000;
-    expect(await api.getExport(started.jobId)).toMatchObject({ status: 'completed', pageCount: 40 });
-    const link = await api.createBundle(started.jobId);
+    expect(await api.getExport({ jobId: started.jobId })).toMatchObject({
+      status: 'completed',
+      pageCount: 40,
+    });
+    const link = await api.createBundle({ jobId: started.jobId });
     expect(link.expiresAt).toBe(clock.ms + platform.linkLifeMs);
     const bundle = await fetch(link.bundleUrl);
     expect((await bundle.arrayBuffer()).byteLength).toBe(link.sizeBytes);
@@ -50,17 +53,17 @@ describe('an export', () => {
     expect(platform.wire.calls[0]?.detail).toEqual({ body: { domain: 'docs.acme.com' } });
 
     clock.ms += 500;
-    expect(await api.getExport(started.jobId)).toMatchObject({
+    expect(await api.getExport({ jobId: started.jobId })).toMatchObject({
       status: 'running',
       progress: { fraction: 0.5 },
     });
     clock.ms += 500;
-    expect(await api.getExport(started.jobId)).toEqual({
+    expect(await api.getExport({ jobId: started.jobId })).toEqual({
       jobId: started.jobId,
       status: 'completed',
       rawStatus: 'completed',
     });
-    expect(await api.createBundle(started.jobId)).toEqual({
+    expect(await api.createBundle({ jobId: started.jobId })).toEqual({
       bundleUrl: expect.stringContaining('X-Signature='),
       expiresAt: clock.ms + platform.linkLifeMs,
     });
@@ -70,7 +73,7 @@ describe('an export', () => {
     const { platform, api } = await platformAndClient();
     const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
     platform.fail(jobId, 'Page guides/x failed\n to render');
-    expect(await api.getExport(jobId)).toMatchObject({
+    expect(await api.getExport({ jobId })).toMatchObject({
       status: 'failed',
       error: 'Page guides/x failed to render',
     });
@@ -81,7 +84,7 @@ describe('an export', () => {
     platform.plan({ runningStatus: 'packaging', progress: 'text', pageCount: 'text', dates: 'seconds' });
     const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
     platform.hold(jobId, 0.95);
-    expect(await api.getExport(jobId)).toMatchObject({
+    expect(await api.getExport({ jobId })).toMatchObject({
       status: 'unknown',
       rawStatus: 'packaging',
       progress: { text: 'packaging' },
@@ -94,7 +97,7 @@ describe('an export', () => {
     const { platform, api } = await platformAndClient();
     platform.hold('docs.acme.com');
     const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
-    expect(await errorOf(api.createBundle(jobId))).toMatchObject({
+    expect(await errorOf(api.createBundle({ jobId }))).toMatchObject({
       kind: 'conflict',
       status: 409,
       retryable: false,
@@ -238,7 +241,7 @@ describe('faults on the wire', () => {
     const { platform, api } = await platformAndClient();
     const { jobId } = await api.startExport({ domain: 'docs.acme.com' });
     platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'reset', when: 'before' }, 2);
-    expect((await api.getExport(jobId)).jobId).toBe(jobId);
+    expect((await api.getExport({ jobId })).jobId).toBe(jobId);
     expect(platform.wire.calls).toHaveLength(4);
   });
 

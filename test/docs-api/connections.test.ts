@@ -5,7 +5,7 @@ import type { DocsApi } from '../../src/docs-api/client.ts';
 import { answering, clientOf, errorOf, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
-const look = (api: DocsApi) => api.getExport('se_1');
+const look = (api: DocsApi) => api.getExport({ jobId: 'se_1' });
 
 /** One whole HTTP answer. */
 function answerOf(body: string, headers = 'connection: keep-alive\r\n'): string {
@@ -215,7 +215,9 @@ describe('a signal', () => {
   test('ends the wait before a retry', async () => {
     const server = await answering(503, {}, { 'retry-after': '2' });
     const startMs = performance.now();
-    const error = await errorOf(clientOf(server.url).getExport('se_1', { signal: AbortSignal.timeout(100) }));
+    const error = await errorOf(
+      clientOf(server.url).getExport({ jobId: 'se_1' }, { signal: AbortSignal.timeout(100) }),
+    );
     expect(error.kind).toBe('aborted');
     expect(performance.now() - startMs).toBeLessThan(1000);
   });
@@ -252,7 +254,7 @@ describe('answers that are too large', () => {
     const server = await answering(200, { totals, views: [], hasMore: false, filler: 'x'.repeat(2_000_000) });
     const api = clientOf(server.url);
     expect(await api.getPageViews({ projectId: 'p' })).toEqual({ totals, views: [], hasMore: false });
-    expect(await errorOf(api.createBundle('se_1'))).toMatchObject({ kind: 'too_large' });
+    expect(await errorOf(api.createBundle({ jobId: 'se_1' }))).toMatchObject({ kind: 'too_large' });
   });
 
   test('an error page of any size is no problem', async () => {

@@ -7,7 +7,7 @@ import { answering, clientOf, KEY, tcpServer } from '../support/docs-api/servers
 
 const owner = { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' };
 const start = (api: DocsApi) => api.startExport({ domain: 'docs.acme.com' });
-const look = (api: DocsApi) => api.getExport('se_1');
+const look = (api: DocsApi) => api.getExport({ jobId: 'se_1' });
 
 /** What is said of the requests that a call makes. */
 async function saidOf(url: string, call: (api: DocsApi) => Promise<unknown>) {

@@ -74,7 +74,7 @@ describe('a request', () => {
     const server = await answering(200, { jobId: 'se_1', bundleUrl: 'https://files.test/b' });
     const api = clientOf(`${server.url}/base/`);
     await api.startExport({ domain: 'docs.acme.com', version: 'v2', paths: ['/a'] });
-    await api.createBundle('se_1');
+    await api.createBundle({ jobId: 'se_1' });
     const [start, bundle] = server.requests;
     expect(start?.line).toBe('POST /base/v1/static-export/jobs');
     expect(start?.headers).toMatchObject({
@@ -143,7 +143,7 @@ describe('an id', () => {
     'x'.repeat(513),
   ])('%j is not sent', async (id) => {
     const server = await answering(200, { status: 'running' });
-    expect(await errorOf(clientOf(server.url).getExport(id))).toMatchObject({
+    expect(await errorOf(clientOf(server.url).getExport({ jobId: id }))).toMatchObject({
       kind: 'bad_request',
       happened: 'no',
     });
@@ -157,7 +157,7 @@ describe('an id', () => {
     ['...', '...'],
   ])('%j is sent as %s', async (id, path) => {
     const server = await answering(200, { status: 'running' });
-    await clientOf(server.url).getExport(id);
+    await clientOf(server.url).getExport({ jobId: id });
     expect(server.requests[0]?.line).toBe(`GET /v1/static-export/jobs/${path}`);
   });
 
@@ -172,7 +172,7 @@ describe('an id', () => {
     await fc.assert(
       fc.asyncProperty(id, async (jobId) => {
         const before = server.requests.length;
-        const sent = await api.getExport(jobId).then(
+        const sent = await api.getExport({ jobId }).then(
           () => true,
           () => false,
         );
@@ -213,7 +213,9 @@ describe('no error holds the key or a link', () => {
 
   test.each(cases)('%s', async (_, serve) => {
     const server = await serve();
-    const error = await errorOf(clientOf(server.url, { timeoutMs: 400 }).createBundle('se_private'));
+    const error = await errorOf(
+      clientOf(server.url, { timeoutMs: 400 }).createBundle({ jobId: 'se_private' }),
+    );
     const shown = [
       String(error),
       error.stack,

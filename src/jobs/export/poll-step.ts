@@ -31,7 +31,7 @@ export async function pollExportJob(run: ExportRun, context: ExportContext): Pro
 
   let job: ExportJob;
   try {
-    job = await docs.getExport(jobIdOf(run), { signal: context.stopping });
+    job = await docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping });
   } catch (error) {
     return handlePollError(run, error, share, context);
   }

@@ -66,7 +66,7 @@ describe('over long spans, by a moved clock', () => {
         started.push(domain);
         return aJob({ jobId: 'se_second' });
       },
-      getExport: async (jobId) => aJob({ jobId }),
+      getExport: async ({ jobId }) => aJob({ jobId }),
     });
     const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
     if (again === undefined) throw new Error('the click counts');

@@ -24,7 +24,7 @@ afterAll(() => redis.close());
 
 /** What a watch needs, on a platform where everything runs and one look an hour is allowed. */
 function watching(): ExportContext {
-  const getExport: DocsApi['getExport'] = async (jobId) => {
+  const getExport: DocsApi['getExport'] = async ({ jobId }) => {
     asked.push(jobId);
     return { jobId, status: 'running', rawStatus: 'running' };
   };
@@ -81,12 +81,12 @@ describe('when the platform’s limit is reached', () => {
   });
   const refuses = (more: { retryAfterMs?: number } = {}) => {
     const refusal = failing('rate_limited', 'no', { retryable: true, ...more });
-    return limited(async (jobId) => {
+    return limited(async ({ jobId }) => {
       asked.push(jobId);
       return refusal();
     });
   };
-  const answers = (keyId: string) => limited(async (jobId) => aJob({ jobId }), keyId);
+  const answers = (keyId: string) => limited(async ({ jobId }) => aJob({ jobId }), keyId);
   const stored = (id: string) => createRunStore(redis.client).load(id, exportRun);
   /** How long looks with the key are held yet, give or take the time of the test itself. */
   const heldMs = async () => {

@@ -100,7 +100,7 @@ const audited = async () =>
 /** A platform that makes links, and counts them. */
 function makesLinks(ends = true) {
   const made: string[] = [];
-  const createBundle: DocsApi['createBundle'] = async (jobId) => {
+  const createBundle: DocsApi['createBundle'] = async ({ jobId }) => {
     made.push(jobId);
     return { bundleUrl: `${ADDRESS}${made.length}`, ...(ends && { expiresAt: nowMs + HOUR_MS }) };
   };

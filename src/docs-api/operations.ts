@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { isSafeId } from './paths.ts';
+import type { CleanText } from './platform-text.ts';
+import {
+  agentJobResponse,
+  bundleResponse,
+  createAgentJobResponse,
+  exportResponse,
+  followUpResponse,
+  pageViewsResponse,
+  startExportResponse,
+} from './schemas.ts';
+
+/** One operation of the docs platform: how it is asked, how its answer is read, and how often it may be sent. */
+export interface Operation<Input extends z.ZodObject = z.ZodObject, Answer = unknown> {
+  method: 'GET' | 'POST';
+  /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
+  path: string;
+  /** What the template names stands in the path; the rest is the query of a GET, else the JSON body. */
+  input: Input;
+  /** Reads a 2xx answer. */
+  response(clean: CleanText, input: z.output<Input>): z.ZodType<Answer>;
+  /** Whether a call whose effect is unknown may be made again. Default: only a GET. */
+  repeatable?: boolean;
+  /** How often the client sends a repeatable call by itself, in all. Default 3. */
+  attempts?: number;
+  /** Largest answer that is read. Default 1 MB. */
+  maxBytes?: number;
+}
+
+const operation = <Input extends z.ZodObject, Answer>(row: Operation<Input, Answer>) => row;
+
+const id = z.string().refine(isSafeId, 'cannot be an id');
+const nonEmpty = z.string().min(1);
+
+/** Every operation that Docket calls. A new one is a row here and the schema of its answer. */
+export const OPERATIONS = {
+  startExport: operation({
+    method: 'POST',
+    path: '/v1/static-export/jobs',
+    input: z.object({
+      /** Host name only. */
+      domain: nonEmpty,
+      /** Label of this export. Not in the platform's contract; sent only when given. */
+      version: z.string().optional(),
+      /** Pages to export; missing means every page. Not in the platform's contract; sent only when given. */
+      paths: z.array(z.string()).readonly().optional(),
+    }),
+    response: startExportResponse,
+  }),
+
+  getExport: operation({
+    method: 'GET',
+    path: '/v1/static-export/jobs/{jobId}',
+    input: z.object({ jobId: id }),
+    response: exportResponse,
+  }),
+
+  /** The platform gives a fresh link each time. `conflict` before the job has completed. */
+  createBundle: operation({
+    method: 'POST',
+    path: '/v1/static-export/jobs/{jobId}/bundle',
+    input: z.object({ jobId: id }),
+    response: () => bundleResponse,
+    repeatable: true,
+    // Whoever wants a link retries by itself, later and for longer.
+    attempts: 1,
+  }),
+
+  /** Sends an instruction to an existing agent job; the answer shows the job as it is after the send. */
+  sendFollowUp: operation({
+    method: 'POST',
+    path: '/v2/agent/{projectId}/job/{jobId}/message',
+    input: z.object({ projectId: id, jobId: id, prompt: nonEmpty }),
+    response: followUpResponse,
+  }),
+
+  /** The contract names the operation without its path. */
+  getAgentJob: operation({
+    method: 'GET',
+    path: '/v2/agent/{projectId}/job/{jobId}',
+    input: z.object({ projectId: id, jobId: id }),
+    response: agentJobResponse,
+  }),
+
+  /** Not in the platform's contract: `not_found` or `unsupported` where the platform lacks it. */
+  createAgentJob: operation({
+    method: 'POST',
+    path: '/v2/agent/{projectId}/job',
+    input: z.object({ projectId: id, prompt: nonEmpty }),
+    response: createAgentJobResponse,
+  }),
+
+  getPageViews: operation({
+    method: 'GET',
+    path: '/v1/analytics/{projectId}/views',
+    input: z.object({
+      projectId: id,
+      /** Date (YYYY-MM-DD or ISO 8601), included. */
+      dateFrom: z.string().optional(),
+      /** Date (YYYY-MM-DD or ISO 8601), excluded. */
+      dateTo: z.string().optional(),
+      /** The platform's default is 50. */
+      limit: z.int().min(1).max(250).optional(),
+      /** Rows to skip. */
+      offset: z.int().min(0).optional(),
+    }),
+    response: () => pageViewsResponse,
+    maxBytes: 10_000_000,
+  }),
+};
+
+/** The operations by name, which is also the label of their metrics. */
+export type DocsApiOperation = keyof typeof OPERATIONS;
+
+/** Returns whether an operation may be repeated: what is not a GET only when its row says so. */
+export const isRepeatable = ({ method, repeatable = method === 'GET' }: Operation): boolean => repeatable;
+
+/** Returns how often the client sends an operation by itself, in all. */
+export const attemptsOf = (row: Operation): number => (isRepeatable(row) ? (row.attempts ?? 3) : 1);
