@@ -16,7 +16,7 @@ describe('a number', () => {
     [100, 1],
   ])('%s is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
 
-  test.each([0.42, 0.999, '0.42', { value: 0.42 }])('%j is a fraction, or less than one percent', (value) => {
+  test.each([0.42, 0.999, '0.42'])('%j is a fraction, or less than one percent', (value) => {
     const fraction = value === 0.999 ? 0.999 : 0.42;
     expect(running(value)).toEqual({ fraction, unsure: true });
   });
@@ -36,19 +36,17 @@ describe('text', () => {
     ['42%', 0.42],
     [' 42 % ', 0.42],
     ['42.5%', 0.425],
-    ['42,5%', 0.425],
     ['1%', 0.01],
     ['42', 0.42],
     ['1', 0.01],
   ])('%j is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
 
-  test.each(['12/40', '12 of 40', '12 of 40 pages'])('%j gives a fraction and keeps the words', (value) => {
-    expect(running(value)).toEqual({ fraction: 0.3, text: value });
-  });
-
-  test.each(['rendering', '150%', '412', '40/12', '3/0', 'NaN'])('%j is kept as words', (value) => {
-    expect(running(value)).toEqual({ text: value });
-  });
+  test.each(['rendering', '12 of 40 pages', '150%', '412', '42,5%', 'NaN'])(
+    '%j is kept as words',
+    (value) => {
+      expect(running(value)).toEqual({ text: value });
+    },
+  );
 
   test('is one line, cut, without the key', () => {
     expect(running('a\n\u0000b adm_secret_key')).toEqual({ text: 'a b …' });
@@ -57,61 +55,46 @@ describe('text', () => {
   });
 });
 
-describe('an object', () => {
-  test.each([
-    [{ done: 12, total: 40 }, { fraction: 0.3 }],
-    [{ completed: '12', total: '40' }, { fraction: 0.3 }],
-    [{ pages_done: 12, pages_total: 40 }, { fraction: 0.3 }],
-    [{ processedPages: 12, totalPages: 40 }, { fraction: 0.3 }],
-    [
-      { current: 12, max: 40, message: 'rendering' },
-      { fraction: 0.3, text: 'rendering' },
-    ],
-    [{ percent: 42 }, { fraction: 0.42 }],
-    [{ percentage: 0.5 }, { fraction: 0.005 }],
-    [{ percentComplete: 1 }, { fraction: 0.01 }],
-    [{ fraction: 1 }, { fraction: 1 }],
-    [{ value: 0.42 }, { fraction: 0.42, unsure: true }],
-    [{ stage: 'packaging' }, { text: 'packaging' }],
-  ])('%j', (value, progress) => expect(running(value)).toEqual(progress));
+test.each([
+  [{ done: 12, total: 40 }, 0.3],
+  [{ done: 0, total: 40, unit: 'pages' }, 0],
+  [{ done: 40, total: 40 }, 1],
+])('%j is the fraction %s', (value, fraction) => expect(running(value)).toEqual({ fraction }));
 
-  test.each([
-    {},
-    { done: 12 },
-    { done: 12, total: 0 },
-    { done: 41, total: 40 },
-    { percent: true },
-    { fraction: 42 },
-  ])('%j says nothing', (value) => expect(running(value)).toBeUndefined());
-});
-
-test.each([undefined, null, true, [], [12, 40]])('%j says nothing', (value) => {
+test.each([
+  undefined,
+  null,
+  true,
+  [],
+  [12, 40],
+  {},
+  { done: 12 },
+  { done: 12, total: 0 },
+  { done: 41, total: 40 },
+  { done: -1, total: 40 },
+  { done: '12', total: '40' },
+  { percent: 42 },
+  { value: 0.42 },
+  { message: 'rendering' },
+])('%j is no progress', (value) => {
   expect(running(value)).toBeUndefined();
+  expect(completed(value)).toBeUndefined();
 });
 
-test('whatever comes, a fraction is 0 to 1, a text is short, and one of them is there', () => {
-  const keys = fc.constantFrom(
-    'done',
-    'total',
-    'percent',
-    'fraction',
-    'value',
-    'message',
-    '__proto__',
-    'stage',
-  );
+test('whatever comes, a fraction is 0 to 1, a text is short, and it is one of them', () => {
+  const keys = fc.constantFrom('done', 'total', 'percent', '__proto__');
   const shapes = fc.oneof(
     fc.anything(),
     fc.jsonValue(),
     fc.double(),
-    fc.dictionary(keys, fc.jsonValue()),
+    fc.dictionary(keys, fc.oneof(fc.double(), fc.jsonValue())),
     fc.string(),
   );
   fc.assert(
     fc.property(shapes, fc.boolean(), (value, isCompleted) => {
       const progress = parseProgress(value, isCompleted, clean);
       if (progress === undefined) return;
-      expect(Object.keys(progress).length).toBeGreaterThan(0);
+      expect((progress.fraction === undefined) !== (progress.text === undefined)).toBe(true);
       if (progress.fraction !== undefined) {
         expect(progress.fraction).toBeGreaterThanOrEqual(0);
         expect(progress.fraction).toBeLessThanOrEqual(1);
