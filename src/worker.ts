@@ -8,6 +8,7 @@ import type { Admins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
+import type { JobContext } from './jobs/context.ts';
 import { enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { createQueues } from './jobs/queue.ts';
@@ -89,7 +90,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const steps = createCallOnceStore(redis);
 
   const rateLimiter = createRateLimitStore(redis);
-  const { limits } = settings;
 
   const enqueueMessage = (key: string, options?: { now: boolean }) =>
     queues.enqueue('slack-outbox', 'outbox', key, { key }, options);
@@ -131,12 +131,10 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     now,
   });
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
-  const projectId = (project: string) => settings.projects.find(({ name }) => name === project)?.projectId;
   const docs = (project: string) => {
     const api = docsApis.get(project);
     return api && untilStopping(stopping, api);
   };
-  const audit = createAuditStore(redis);
   const alertParts = {
     admins: () => adminsOf(settings, slack, log),
     alerts: createAlertStore(redis),
@@ -152,28 +150,41 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
       );
   });
   const teamId = () => identity.current()?.teamId ?? '';
-  const context = {
-    ...{ runs, docs, links, outbox, deliver, callOnce, steps, wake, rateLimiter, limits },
-    ...{
-      reactions,
-      reactionStore,
-      isShown: messages.isDelivered,
-      callOnceInSlack,
-      projectId,
-      newToken: randomUUID,
-    },
+  const context: JobContext = {
+    runs,
+    threads,
+    watches: createWatches({ runs, wake, now }),
+    links,
+    audit: createAuditStore(redis),
+    rateLimiter,
+    budgets: createHourlyLimitStore(redis),
+    docs,
+    projects: settings.projects,
+    projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,
+    limits: settings.limits,
+    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
+    outbox,
+    deliver,
+    reactions,
+    reactionStore,
+    isShown: messages.isDelivered,
     ...untilStopping(stopping, { postEphemeral, alertAdmins, names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
-    ...{ threads, budgets: createHourlyLimitStore(redis) },
-    projects: settings.projects,
-    watches: createWatches({ runs, wake, now }),
     botUserId: () => identity.current()?.botUserId,
-    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
-    ...{ audit, workspaceUrl: () => identity.current()?.url },
-    ...{ now, random, timing, log, stopping },
+    workspaceUrl: () => identity.current()?.url,
+    callOnce,
+    steps,
+    callOnceInSlack,
+    wake,
+    stopping,
+    newToken: randomUUID,
+    now,
+    random,
+    timing,
+    log,
   };
 
-  const workers = createWorkers<typeof context>({
+  const workers = createWorkers({
     jobs,
     context,
     connection: redis,

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { DueEntry, DueList } from '../store/due.ts';
 import { memberOf } from '../store/run-lua.ts';
+import type { JobContext } from './context.ts';
 
 /** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
 export const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** What a look at a job came to. A job never waits inside a worker: it says when it wants to be looked at again. */
+/** What a step of a job came to. A job never waits inside a worker: it says when it is to be stepped again. */
 export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };
 
 export const done: Outcome = { kind: 'done' };
@@ -22,22 +23,22 @@ export function pollInMs(atMs: number, nowMs: number, longestMs: number): number
 }
 
 /** A kind of background work, all of it in one place. The subject (`id`) has at most one BullMQ job at a time. */
-export interface Job<Data, Context> {
+export interface Job<Data, Context = JobContext> {
   /** Name in logs, metrics and records. */
   name: string;
   queue: QueueName;
   /** How many of them one process works on at once; jobs that share a queue share the largest number. */
   concurrency: number;
   data: z.ZodType<Data>;
-  /** Where its subjects stand until they are settled; without a list, what dies with a process is not looked for. */
+  /** Lists its subjects until they are idle; without a list, what dies with a process is not found again. */
   list?: DueList;
-  /** One look. Safe to repeat at any point, since a process may die at any point. */
+  /** One step. Safe to repeat at any point, since a process may die at any point. */
   run(data: Data, context: Context): Promise<Outcome>;
-  /** Our own defect, again and again: tell the person, with the reference that the log has too. */
+  /** After a defect of ours, again and again: tells people `ref`, which the log has too. */
   giveUp?(data: Data, context: Context, ref: string): Promise<void>;
 }
 
-export const defineJob = <Data, Context>(job: Job<Data, Context>): Job<Data, Context> => job;
+export const defineJob = <Data, Context = JobContext>(job: Job<Data, Context>): Job<Data, Context> => job;
 
 /** How the subject of a job is listed, if it is. */
 export function dueEntryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {

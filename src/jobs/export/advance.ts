@@ -1,7 +1,7 @@
 import type { DocsApiError } from '../../docs-api/errors.ts';
 import { backoffMs } from '../../runtime/timing.ts';
+import type { JobContext } from '../context.ts';
 import { done, type Outcome, runAgainIn } from '../job.ts';
-import type { ExportContext } from './context.ts';
 import { site } from './phrases.ts';
 import type { ExportRun, Trouble } from './record.ts';
 import { exportMessages } from './view.ts';
@@ -13,7 +13,7 @@ export const OPERATOR_RETRY_MS = 60_000;
 export async function advance(
   run: ExportRun,
   changes: Partial<ExportRun>,
-  context: ExportContext,
+  context: JobContext,
   inMs = 0,
 ): Promise<Outcome> {
   const entered =
@@ -33,7 +33,7 @@ export async function advance(
   return runAgainIn(inMs);
 }
 
-export async function publishMessages(run: ExportRun, { outbox }: ExportContext) {
+export async function publishMessages(run: ExportRun, { outbox }: JobContext) {
   for (const message of exportMessages(run))
     await outbox.publish(run.teamId, { by: run.requester.id, ...message }, run.rev);
 }
@@ -42,7 +42,7 @@ export async function publishMessages(run: ExportRun, { outbox }: ExportContext)
 export function troubleAfter(
   run: ExportRun,
   error: DocsApiError,
-  { now, random, timing }: ExportContext,
+  { now, random, timing }: JobContext,
 ): Trouble {
   const kind = troubleKindOf(error);
   const inARow = run.trouble?.kind === kind ? run.trouble.inARow + 1 : 1;
@@ -52,7 +52,7 @@ export function troubleAfter(
 }
 
 /** Tells of the trouble and tries the same step again when its time has come. */
-export function retryLater(run: ExportRun, trouble: Trouble, context: ExportContext): Promise<Outcome> {
+export function retryLater(run: ExportRun, trouble: Trouble, context: JobContext): Promise<Outcome> {
   return advance(run, { trouble, nextLookAtMs: trouble.nextMs }, context, trouble.nextMs - context.now());
 }
 
@@ -64,7 +64,7 @@ function troubleKindOf(error: DocsApiError): Trouble['kind'] {
 }
 
 /** Before the step that it tells of is saved: after a crash it may stand twice in the audit log, but is never missing. */
-export async function addAudit(run: ExportRun, result: string, { audit, now }: ExportContext) {
+export async function addAudit(run: ExportRun, result: string, { audit, now }: JobContext) {
   const { requester: user, asked, jobId } = run;
   const line = { atMs: now(), user, channel: asked.channel, what: 'export', subject: site(run), result };
   await audit.add(run.teamId, { ...line, ...(jobId !== undefined && { job: jobId }) });

@@ -1,13 +1,13 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
+import type { JobContext } from '../context.ts';
 import { type Outcome, runAgainIn } from '../job.ts';
 import { advance, retryLater, troubleAfter } from './advance.ts';
-import type { ExportContext } from './context.ts';
 import { type Ending, type ExportRun, endRun, jobIdOf } from './record.ts';
 
 /** Has the platform make a download link of the completed export. */
-export async function createDownloadLink(run: ExportRun, context: ExportContext): Promise<Outcome> {
+export async function createDownloadLink(run: ExportRun, context: JobContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - context.now());
   const endWithoutLink = (reason: Pick<Extract<Ending, { kind: 'noLink' }>, 'why' | 'adminsTold'>) =>
     advance(run, endRun(run, { kind: 'noLink', ...reason }, context.now()), context);
@@ -36,7 +36,7 @@ export async function createDownloadLink(run: ExportRun, context: ExportContext)
  * organizations read along. It is asked anew for each link, since channels change; where Slack does not tell for long,
  * the link is taken to be for the requester alone.
  */
-async function decideRecipient(run: ExportRun, context: ExportContext): Promise<Outcome> {
+async function decideRecipient(run: ExportRun, context: JobContext): Promise<Outcome> {
   const { slack, timing, now, random, log } = context;
   // A direct message that takes the bot's card is the requester's own with the bot.
   const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');

@@ -1,49 +1,30 @@
-import { z } from 'zod';
-import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-import { stepRun } from '../step-run.ts';
+import type { JobContext } from '../context.ts';
+import { done, type Outcome, runAgainIn } from '../job.ts';
+import { defineRunJob } from '../run-job.ts';
 import { addAudit, advance, publishMessages } from './advance.ts';
 import { createDownloadLink } from './bundle-step.ts';
-import type { ExportContext } from './context.ts';
 import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, endRun, exportRun, jobAlias } from './record.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
 import { cardKey, noPlaceMessage, privateKey } from './view.ts';
 
 /**
- * Takes one static export from the accepted request to its ending. Each look does one step: work out the next
- * state, save it, show it.
+ * Takes one static export from the accepted request to its ending. Each step works out the next state, saves it and
+ * publishes it.
  */
-export const exportJob = defineJob<{ runId: string }, ExportContext>({
+export const exportJob = defineRunJob({
   name: 'export',
   queue: 'docs-export',
-  list: 'runs',
   concurrency: 20,
-  data: z.object({ runId: z.string() }),
-
-  run: ({ runId }, context) =>
-    stepRun(
-      'export',
-      runId,
-      () => context.runs.load(runId, exportRun),
-      context,
-      async (run) => {
-        await publishMessages(run, context);
-        return step(run, context);
-      },
-    ),
-
-  async giveUp({ runId }, context, ref) {
-    await stepRun(
-      'export',
-      runId,
-      () => context.runs.load(runId, exportRun),
-      context,
-      (run) => giveUp(run, context, ref),
-    );
+  schema: exportRun,
+  async step({ run }, context) {
+    await publishMessages(run, context);
+    return step(run, context);
   },
+  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
 });
 
-async function step(run: ExportRun, context: ExportContext): Promise<Outcome> {
+async function step(run: ExportRun, context: JobContext): Promise<Outcome> {
   switch (run.state) {
     case 'accepted':
       await addAudit(run, 'accepted', context);
@@ -65,7 +46,7 @@ async function step(run: ExportRun, context: ExportContext): Promise<Outcome> {
   }
 }
 
-async function giveUp(run: ExportRun, context: ExportContext, ref: string): Promise<Outcome> {
+async function giveUp(run: ExportRun, context: JobContext, ref: string): Promise<Outcome> {
   // What breaks after the ending has nobody to tell: the person knows how it ended.
   if (run.state === 'ended') {
     await context.runs.markIdle(run, true);
@@ -80,7 +61,7 @@ async function giveUp(run: ExportRun, context: ExportContext, ref: string): Prom
 }
 
 /** The card comes first: where it cannot be posted, nothing starts. */
-async function postCard(run: ExportRun, context: ExportContext): Promise<Outcome> {
+async function postCard(run: ExportRun, context: JobContext): Promise<Outcome> {
   const delivery = await context.outbox.deliveryState(cardKey(run));
   if (delivery.kind === 'shown') {
     const state = run.joined ? ('watching' as const) : ('starting' as const);
@@ -92,10 +73,10 @@ async function postCard(run: ExportRun, context: ExportContext): Promise<Outcome
 }
 
 /** How soon to look again at a message that is on its way. */
-const deliveryCheckMs = ({ sinceMs }: ExportRun, { now }: ExportContext) =>
+const deliveryCheckMs = ({ sinceMs }: ExportRun, { now }: JobContext) =>
   Math.min(Math.max((now() - sinceMs) / 2, 50), 2000);
 
-async function handleEnded(run: ExportRun, context: ExportContext): Promise<Outcome> {
+async function handleEnded(run: ExportRun, context: JobContext): Promise<Outcome> {
   const { ending } = run;
   if (ending !== undefined && !run.audited) {
     await addAudit(run, `ended: ${ending.kind}`, context);
@@ -133,7 +114,7 @@ function markExpiredLinks({ ending, earlier }: ExportRun, nowMs: number): Partia
 }
 
 /** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
-async function reportNoPlace(run: ExportRun, code: string, context: ExportContext) {
+async function reportNoPlace(run: ExportRun, code: string, context: JobContext) {
   const message = noPlaceMessage(run, code);
   const responseUrl = await context.runs.responseUrl(run.id);
   if (responseUrl !== undefined) {

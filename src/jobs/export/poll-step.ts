@@ -1,8 +1,8 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { JobContext } from '../context.ts';
 import { type Outcome, pollInMs, runAgainIn } from '../job.ts';
 import { advance, OPERATOR_RETRY_MS, retryLater, troubleAfter } from './advance.ts';
-import type { ExportContext } from './context.ts';
 import { holdPolls, type PollShare, takePollSlot } from './poll-slots.ts';
 import { MAX_SNAPSHOTS, nextPollMs } from './polling.ts';
 import { type Ending, type ExportRun, endRun, fractionOf, jobIdOf, type Trouble } from './record.ts';
@@ -14,7 +14,7 @@ const LOST_AFTER = 3;
 const UNSURE_SNAPSHOTS = 3;
 
 /** Looks at the export job when its time and its turn have come. */
-export async function pollExportJob(run: ExportRun, context: ExportContext): Promise<Outcome> {
+export async function pollExportJob(run: ExportRun, context: JobContext): Promise<Outcome> {
   const docs = context.docs(run.project);
   const nowMs = context.now();
   // How long trouble lasts, the platform may say.
@@ -81,7 +81,7 @@ export function snapshotChanges(run: ExportRun, job: ExportJob, atMs: number) {
 function progressChanges(
   run: ExportRun,
   polled: ReturnType<typeof snapshotChanges>,
-  { now, timing }: ExportContext,
+  { now, timing }: JobContext,
 ) {
   const nowMs = now();
   const fraction = fractionOf(polled);
@@ -97,9 +97,9 @@ function progressChanges(
 }
 
 /** A run is watched for so long from the moment its watch began, whoever's fault it is that nothing was seen. */
-const watchEndsAtMs = (run: ExportRun, { timing }: ExportContext) => run.sinceMs + timing.watchMs;
+const watchEndsAtMs = (run: ExportRun, { timing }: JobContext) => run.sinceMs + timing.watchMs;
 
-function giveUpWatch(run: ExportRun, context: ExportContext): Promise<Outcome> {
+function giveUpWatch(run: ExportRun, context: JobContext): Promise<Outcome> {
   const nowMs = context.now();
   return advance(run, endRun(run, { kind: 'gaveUp', afterMs: nowMs - run.sinceMs }, nowMs), context);
 }
@@ -109,7 +109,7 @@ async function handlePollError(
   run: ExportRun,
   error: unknown,
   share: PollShare,
-  context: ExportContext,
+  context: JobContext,
 ): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return runAgainIn(0);
@@ -129,7 +129,7 @@ async function handlePollError(
 }
 
 /** The settings no longer have the project: an operator has to act. */
-function projectTrouble(run: ExportRun, context: ExportContext): Trouble {
+function projectTrouble(run: ExportRun, context: JobContext): Trouble {
   const inARow = run.trouble?.kind === 'project' ? run.trouble.inARow + 1 : 1;
   const nextMs = Math.min(context.now() + OPERATOR_RETRY_MS, watchEndsAtMs(run, context));
   return { kind: 'project', inARow, nextMs };

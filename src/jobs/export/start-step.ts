@@ -4,14 +4,14 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { PermissionResult } from '../../policy.ts';
 import { backoffMs } from '../../runtime/timing.ts';
 import { contactsText } from '../ask-whom.ts';
+import type { JobContext } from '../context.ts';
 import { done, type Outcome, runAgainIn } from '../job.ts';
 import { addAudit, advance, retryLater, troubleAfter } from './advance.ts';
-import type { ExportContext } from './context.ts';
 import { snapshotChanges } from './poll-step.ts';
 import { type Ending, type ExportRun, endRun, jobAlias } from './record.ts';
 
 /** Starts the export at the platform, once. */
-export async function startExport(run: ExportRun, context: ExportContext): Promise<Outcome> {
+export async function startExport(run: ExportRun, context: JobContext): Promise<Outcome> {
   if (context.now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - context.now());
   const late = await applyLateResult(run, context);
   if (late !== undefined) return late;
@@ -50,13 +50,13 @@ export async function startExport(run: ExportRun, context: ExportContext): Promi
 /** Who waited for long may have lost the permission since. Before that, the check of the request itself still holds. */
 async function recheckPermission(
   run: ExportRun,
-  { policy, now, timing }: ExportContext,
+  { policy, now, timing }: JobContext,
 ): Promise<PermissionResult | undefined> {
   const isOld = now() - run.attemptAtMs > timing.permissionCacheMs;
   return isOld ? policy.check(run.requester.id, 'export') : undefined;
 }
 
-async function endNotPermitted(run: ExportRun, ask: string[], context: ExportContext): Promise<Outcome> {
+async function endNotPermitted(run: ExportRun, ask: string[], context: JobContext): Promise<Outcome> {
   await addAudit(run, 'refused: not permitted', context);
   const reason = contactsText(ask, context.policy.isOpen('export'));
   return advance(run, endRun(run, { kind: 'notStarted', why: 'permission', reason }, context.now()), context);
@@ -65,18 +65,13 @@ async function endNotPermitted(run: ExportRun, ask: string[], context: ExportCon
 const stepName = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
 /** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
-async function beginWatch(
-  run: ExportRun,
-  job: ExportJob,
-  changes: Partial<ExportRun>,
-  context: ExportContext,
-) {
+async function beginWatch(run: ExportRun, job: ExportJob, changes: Partial<ExportRun>, context: JobContext) {
   await context.runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   return advance(run, { ...startedChanges(run, job, context.now()), ...changes }, context);
 }
 
 /** Somebody wants it started again, but the answer to the start that was asked about has come: it did start. */
-async function applyLateResult(run: ExportRun, context: ExportContext): Promise<Outcome | undefined> {
+async function applyLateResult(run: ExportRun, context: JobContext): Promise<Outcome | undefined> {
   const { answer, attempt } = run;
   if (answer?.action !== 'startAgain' || answer.attempt !== attempt - 1) return undefined;
   const late = await context.steps.result(run.id, stepName(answer));
@@ -91,7 +86,7 @@ function startedChanges(run: ExportRun, job: ExportJob, nowMs: number): Partial<
   return { state: 'watching', jobId: job.jobId, ...times, ...snapshotChanges(run, job, nowMs) };
 }
 
-async function handleStartError(run: ExportRun, error: unknown, context: ExportContext): Promise<Outcome> {
+async function handleStartError(run: ExportRun, error: unknown, context: JobContext): Promise<Outcome> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return runAgainIn(0);
   const nowMs = context.now();
@@ -126,7 +121,7 @@ function notStartedReason(error: DocsApiError): Extract<Ending, { kind: 'notStar
 }
 
 /** The question stands until a person answers it, or the answer of the platform comes late. */
-export async function awaitAnswer(run: ExportRun, context: ExportContext): Promise<Outcome> {
+export async function awaitAnswer(run: ExportRun, context: JobContext): Promise<Outcome> {
   const late = await context.steps.result(run.id, stepName(run));
   if (late !== undefined)
     return beginWatch(run, late.value as ExportJob, { answer: lateAnswer(run) }, context);

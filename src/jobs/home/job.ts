@@ -1,48 +1,21 @@
 import { z } from 'zod';
-import type { Policy } from '../../policy.ts';
-import type { Project } from '../../projects.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Timing } from '../../runtime/timing.ts';
 import type { Part } from '../../slack/blocks.ts';
-import type { SlackApi } from '../../slack/client.ts';
 import { SlackApiError } from '../../slack/errors.ts';
-import type { Outbox } from '../../slack/outbox.ts';
 import { editRateLimit } from '../../slack/rate-limits.ts';
-import type { HourlyLimitStore } from '../../store/budget.ts';
-import type { RateLimit, RateLimitStore } from '../../store/rate-limit.ts';
-import { type RunStore, UnreadableRun } from '../../store/runs.ts';
-import type { ThreadStore } from '../../store/threads.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
+import { UnreadableRun } from '../../store/runs.ts';
 import { threadLine } from '../agent/thread/list-view.ts';
 import { type ThreadRun, threadRun } from '../agent/thread/record.ts';
 import { threadPermalink } from '../agent/thread/visible.ts';
 import { contactsText } from '../ask-whom.ts';
+import type { JobContext } from '../context.ts';
 import { cardPermalink } from '../export/permalink.ts';
 import { type ExportRun, exportRun } from '../export/record.ts';
 import { exportLine } from '../export/view.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
 import { loadFollowUpUsage } from '../status/follow-up-use.ts';
 import { limitLines } from '../status/view.ts';
-import type { IsPublic } from '../visibility.ts';
 import { homeView } from './view.ts';
-
-export interface HomeContext {
-  runs: RunStore;
-  threads: Pick<ThreadStore, 'followed'>;
-  policy: Policy;
-  slack: Pick<SlackApi, 'publishHome'>;
-  outbox: Pick<Outbox, 'deliveryState'>;
-  rateLimiter: RateLimitStore;
-  limits: { exportStatusPerSecond: number; followUpsPerHour: number };
-  projects: readonly Project[];
-  budgets: Pick<HourlyLimitStore, 'usage'>;
-  isPublic: IsPublic;
-  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
-  workspaceUrl: () => string | undefined;
-  now: () => number;
-  random: () => number;
-  timing: Timing;
-  log: Log;
-}
 
 export const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
 type HomeData = z.output<typeof homeData>;
@@ -65,7 +38,7 @@ const GIVE_UP_MS = 3 * 60_000;
 const homeRateLimit = (teamId: string): RateLimit => ({ bucket: `home:${teamId}`, perMinute: 90, burst: 5 });
 
 /** Brings the Home tab of one person up to date. Publishing twice does no harm. */
-export const homeJob = defineJob<HomeData, HomeContext>({
+export const homeJob = defineJob<HomeData>({
   name: 'home',
   queue: 'slack-outbox',
   concurrency: 5,
@@ -93,7 +66,7 @@ export const homeJob = defineJob<HomeData, HomeContext>({
 function handlePublishError(
   error: SlackApiError,
   { userId, openedAtMs }: HomeData,
-  context: HomeContext,
+  context: JobContext,
 ): Outcome {
   const { kind, code, pointers } = error;
   const { log, now, random } = context;
@@ -128,7 +101,7 @@ function handlePublishError(
   }
 }
 
-async function loadHomeView({ teamId, userId }: HomeData, context: HomeContext) {
+async function loadHomeView({ teamId, userId }: HomeData, context: JobContext) {
   const { runs, threads, policy, rateLimiter, projects, budgets, limits } = context;
   const edits = editRateLimit(teamId, context.timing);
   const [own, followed, permissions, editUsage, followUps] = await Promise.all([
@@ -168,7 +141,7 @@ async function loadHomeView({ teamId, userId }: HomeData, context: HomeContext) 
 }
 
 /** Nothing for runs that are gone, are of another kind, or were written by a version that we cannot read. */
-async function loadRun(id: string, { runs }: HomeContext): Promise<HomeRun | undefined> {
+async function loadRun(id: string, { runs }: JobContext): Promise<HomeRun | undefined> {
   try {
     return await runs.load(id, homeRun);
   } catch (error) {
@@ -180,7 +153,7 @@ async function loadRun(id: string, { runs }: HomeContext): Promise<HomeRun | und
 async function loadRunLine(
   run: HomeRun,
   userId: string,
-  { outbox, isPublic, workspaceUrl }: HomeContext,
+  { outbox, isPublic, workspaceUrl }: JobContext,
 ): Promise<Part[]> {
   const url = workspaceUrl();
   if (run.job === 'agent-thread') return threadLine(run, url && threadPermalink(run, url));

@@ -1,74 +1,27 @@
-import { z } from 'zod';
-import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
-import type { Policy } from '../../policy.ts';
-import type { Log } from '../../runtime/log.ts';
-import { backoffMs, type Timing } from '../../runtime/timing.ts';
+import { backoffMs } from '../../runtime/timing.ts';
 import { fillLinks } from '../../slack/blocks.ts';
-import type { Outbox } from '../../slack/outbox.ts';
-import type { PostEphemeral } from '../../slack/response-url.ts';
-import type { AuditStore } from '../../store/audit.ts';
-import type { LinkStore } from '../../store/links.ts';
-import type { RunStore } from '../../store/runs.ts';
 import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
-import type { CallOnce } from '../call-once.ts';
-import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-import { stepRun } from '../step-run.ts';
+import type { JobContext } from '../context.ts';
+import { done, type Outcome, runAgainIn } from '../job.ts';
+import { defineRunJob } from '../run-job.ts';
 import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
-export interface LinkContext {
-  runs: RunStore;
-  docs: (project: string) => DocsApi | undefined;
-  links: LinkStore;
-  outbox: Outbox;
-  callOnce: CallOnce;
-  policy: Pick<Policy, 'check'>;
-  postEphemeral: PostEphemeral;
-  audit: AuditStore;
-  alertAdmins: (teamId: string, project: string) => Promise<boolean>;
-  /** Sees to it that the run is looked at soon. */
-  wake: (run: LinkRun) => Promise<void>;
-  /** Aborted when the process is to stop. */
-  stopping: AbortSignal;
-  now: () => number;
-  random: () => number;
-  timing: Timing;
-  log: Log;
-}
-
 /** Makes one person's own link, sends it by direct message, and takes it out of there when it ends. */
-export const linkJob = defineJob<{ runId: string }, LinkContext>({
+export const linkJob = defineRunJob({
   name: 'link',
   queue: 'docs-export',
-  list: 'runs',
   concurrency: 5,
-  data: z.object({ runId: z.string() }),
-
-  run: ({ runId }, context) =>
-    stepRun(
-      'link',
-      runId,
-      () => context.runs.load(runId, linkRun),
-      context,
-      async (run) => {
-        await publishMessages(run, context);
-        return step(run, context);
-      },
-    ),
-
-  async giveUp({ runId }, context, ref) {
-    await stepRun(
-      'link',
-      runId,
-      () => context.runs.load(runId, linkRun),
-      context,
-      (run) => giveUp(run, context, ref),
-    );
+  schema: linkRun,
+  async step({ run }, context) {
+    await publishMessages(run, context);
+    return step(run, context);
   },
+  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
 });
 
-async function step(run: LinkRun, context: LinkContext): Promise<Outcome> {
+async function step(run: LinkRun, context: JobContext): Promise<Outcome> {
   switch (run.state) {
     case 'making':
       return createLink(run, context);
@@ -86,7 +39,7 @@ async function step(run: LinkRun, context: LinkContext): Promise<Outcome> {
   }
 }
 
-async function giveUp(run: LinkRun, context: LinkContext, ref: string): Promise<Outcome> {
+async function giveUp(run: LinkRun, context: JobContext, ref: string): Promise<Outcome> {
   // What breaks later has nobody to tell: the person has the link, or knows that there is none.
   if (run.state !== 'making') return markIdle(run, context);
   const saved = await context.runs.save({ ...run, state: 'failed' as const }, true);
@@ -97,11 +50,11 @@ async function giveUp(run: LinkRun, context: LinkContext, ref: string): Promise<
   return saved.link === undefined ? markIdle(saved, context) : done;
 }
 
-async function publishMessages(run: LinkRun, { outbox }: LinkContext) {
+async function publishMessages(run: LinkRun, { outbox }: JobContext) {
   for (const message of linkMessages(run)) await outbox.publish(run.teamId, message, run.rev);
 }
 
-async function createLink(run: LinkRun, context: LinkContext): Promise<Outcome> {
+async function createLink(run: LinkRun, context: JobContext): Promise<Outcome> {
   const { now, timing, random } = context;
   if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
   const permission = await recheckPermission(run, context);
@@ -131,13 +84,13 @@ async function createLink(run: LinkRun, context: LinkContext): Promise<Outcome> 
 }
 
 /** Where no worker was there for long, whoever asked may have lost the permission since. */
-async function recheckPermission({ sinceMs, to }: LinkRun, { policy, now, timing }: LinkContext) {
+async function recheckPermission({ sinceMs, to }: LinkRun, { policy, now, timing }: JobContext) {
   const isOld = now() - sinceMs > timing.permissionCacheMs;
   return isOld ? (await policy.check(to.id, 'export')).kind : 'allowed';
 }
 
 /** Sees to it that the message arrives, and that the link is taken out of it when it ends. */
-async function awaitDelivery(run: LinkRun, context: LinkContext): Promise<Outcome> {
+async function awaitDelivery(run: LinkRun, context: JobContext): Promise<Outcome> {
   const delivery = await context.outbox.deliveryState(linkKey(run));
   if (delivery.kind === 'refused') {
     const { code } = delivery;
@@ -151,7 +104,7 @@ async function awaitDelivery(run: LinkRun, context: LinkContext): Promise<Outcom
 }
 
 /** Where Slack takes no direct message, the link comes as a private answer to the click, while that can be given. */
-async function postLinkEphemeral(run: LinkRun, code: string, context: LinkContext): Promise<void> {
+async function postLinkEphemeral(run: LinkRun, code: string, context: JobContext): Promise<void> {
   const responseUrl = await context.runs.responseUrl(run.id);
   const link = await context.links.get(run.link ?? '');
   if (responseUrl === undefined || link === undefined) return;
@@ -162,24 +115,19 @@ async function postLinkEphemeral(run: LinkRun, code: string, context: LinkContex
 }
 
 /** Looks again when the link ends. One whose end nobody knows stays as it is. */
-async function awaitExpiry(run: LinkRun, changes: Partial<LinkRun>, context: LinkContext): Promise<Outcome> {
+async function awaitExpiry(run: LinkRun, changes: Partial<LinkRun>, context: JobContext): Promise<Outcome> {
   if (run.linkEndsAtMs === undefined) return markIdle(run, context);
   const leftMs = run.linkEndsAtMs - context.now();
   return leftMs > 0 ? runAgainIn(leftMs) : advance(run, changes, context);
 }
 
 /** Leaves an audit line, then saves: after a crash it may stand there twice, but is never missing. */
-async function auditAndAdvance(
-  run: LinkRun,
-  changes: Partial<LinkRun>,
-  result: string,
-  context: LinkContext,
-) {
+async function auditAndAdvance(run: LinkRun, changes: Partial<LinkRun>, result: string, context: JobContext) {
   await addAudit(run, result, context);
   return advance(run, changes, context);
 }
 
-async function addAudit({ teamId, to, site, exportJobId }: LinkRun, result: string, context: LinkContext) {
+async function addAudit({ teamId, to, site, exportJobId }: LinkRun, result: string, context: JobContext) {
   await context.audit.add(teamId, {
     atMs: context.now(),
     user: to,
@@ -194,7 +142,7 @@ async function addAudit({ teamId, to, site, exportJobId }: LinkRun, result: stri
 async function advance(
   run: LinkRun,
   changes: Partial<LinkRun>,
-  context: LinkContext,
+  context: JobContext,
   inMs = 0,
 ): Promise<Outcome> {
   const next = { ...run, ...changes };
@@ -206,7 +154,7 @@ async function advance(
   return done;
 }
 
-async function markIdle(run: LinkRun, context: LinkContext): Promise<Outcome> {
+async function markIdle(run: LinkRun, context: JobContext): Promise<Outcome> {
   await context.runs.markIdle(run, true);
   return done;
 }

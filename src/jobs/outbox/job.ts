@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import type { Log } from '../../runtime/log.ts';
-import type { Deliver } from '../../slack/delivery.ts';
 import { UnreadableMessage } from '../../store/messages.ts';
 import { defineJob, done, runAgainIn } from '../job.ts';
-import { UNREADABLE_RETRY_MS } from '../step-run.ts';
+import { UNREADABLE_RETRY_MS } from '../run-job.ts';
 
 /** Brings one message in Slack up to date; the delivery itself says when to come back. */
-export const outboxJob = defineJob<{ key: string }, { deliver: Deliver; log: Log }>({
+export const outboxJob = defineJob<{ key: string }>({
   name: 'outbox',
   queue: 'slack-outbox',
   list: 'messages',

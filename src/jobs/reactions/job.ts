@@ -1,29 +1,17 @@
 import { z } from 'zod';
-import type { Log } from '../../runtime/log.ts';
-import { backoffMs, type Timing } from '../../runtime/timing.ts';
-import type { SlackApi } from '../../slack/client.ts';
+import { backoffMs } from '../../runtime/timing.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import { reactionRateLimit, reactionRemovalRateLimit } from '../../slack/rate-limits.ts';
-import type { RateLimit, RateLimitStore } from '../../store/rate-limit.ts';
-import type { ReactionChange, ReactionStore, ReactionSubject } from '../../store/reactions.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
+import type { ReactionChange, ReactionSubject } from '../../store/reactions.ts';
+import type { JobContext } from '../context.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-
-export interface ReactionsContext {
-  slack: Pick<SlackApi, 'addReaction' | 'removeReaction' | 'refusedForMs'>;
-  reactionStore: ReactionStore;
-  /** Whether Slack shows the message of this key as it is wanted. */
-  isShown: (messageKey: string) => Promise<boolean>;
-  rateLimiter: RateLimitStore;
-  timing: Timing;
-  random: () => number;
-  log: Log;
-}
 
 /** How often those that may wait are looked at. */
 const RECHECK_MS = 1000;
 
 /** Brings the reactions on the messages of one run up to date, in the order in which those were written. */
-export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
+export const reactionsJob = defineJob<{ runId: string }>({
   name: 'reactions',
   queue: 'slack-outbox',
   list: 'reactions',
@@ -50,7 +38,7 @@ export const reactionsJob = defineJob<{ runId: string }, ReactionsContext>({
 });
 
 /** How long a reaction may be left out yet, since a message is to show the same; 0 where it may not. */
-function deferrableMs({ deferral, shown }: ReactionChange, { timing }: ReactionsContext): number {
+function deferrableMs({ deferral, shown }: ReactionChange, { timing }: JobContext): number {
   // Another one has to go.
   if (deferral === undefined || shown !== undefined) return 0;
   return Math.max(0, timing.reactAfterMs - Math.max(0, deferral.waitedMs));
@@ -71,7 +59,7 @@ interface ReactionCall {
 async function deliverChange(
   { teamId, runId, channel }: ReactionSubject,
   change: ReactionChange,
-  context: ReactionsContext,
+  context: JobContext,
 ): Promise<Outcome | undefined> {
   const { reactionStore, rateLimiter } = context;
   const { ts, deferral } = change;
@@ -100,11 +88,7 @@ async function deliverChange(
   return undefined;
 }
 
-function callsFor(
-  { wanted, shown }: ReactionChange,
-  teamId: string,
-  context: ReactionsContext,
-): ReactionCall[] {
+function callsFor({ wanted, shown }: ReactionChange, teamId: string, context: JobContext): ReactionCall[] {
   const { slack, timing } = context;
   const calls: ReactionCall[] = [];
   if (shown !== undefined && shown !== wanted) {
@@ -128,7 +112,7 @@ async function handleCallError(
   rateLimit: RateLimit,
   runId: string,
   { ts, wanted }: ReactionChange,
-  { reactionStore, rateLimiter, timing, random, log }: ReactionsContext,
+  { reactionStore, rateLimiter, timing, random, log }: JobContext,
 ): Promise<Outcome | undefined> {
   const about = { run: runId, ts, kind, code, method };
   switch (kind) {

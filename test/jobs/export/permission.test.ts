@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ExportContext } from '../../../src/jobs/export/context.ts';
+import type { JobContext } from '../../../src/jobs/context.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterAll(() => redis.close());
 
 const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
-const contextWith = (verdict: PermissionResult): ExportContext =>
+const contextWith = (verdict: PermissionResult): JobContext =>
   world.contextWith(
     {
       async startExport() {

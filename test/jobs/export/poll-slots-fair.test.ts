@@ -1,15 +1,14 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import type { ExportContext } from '../../../src/jobs/export/context.ts';
+import type { JobContext } from '../../../src/jobs/context.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, failing } from '../../support/jobs/export/job-world.ts';
+import { jobContext } from '../../support/jobs/job-context.ts';
 
 let redis: TestRedis;
 let asked: string[];
@@ -23,27 +22,19 @@ beforeEach(async () => {
 afterAll(() => redis.close());
 
 /** What a watch needs, on a platform where everything runs and one look an hour is allowed. */
-function watching(): ExportContext {
+function watching(): JobContext {
   const getExport: DocsApi['getExport'] = async ({ jobId }) => {
     asked.push(jobId);
     return { jobId, status: 'running', rawStatus: 'running' };
   };
-  const parts: Partial<ExportContext> = {
-    runs: createRunStore(redis.client),
-    rateLimiter: createRateLimitStore(redis.client),
+  return jobContext(redis.client, {
     limits: { exportStatusPerSecond: 1 / 3600 },
     docs: () => ({ getExport, keyId: 'k1' }) as DocsApi,
     outbox: {
       publish: async () => {},
       deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
     },
-    stopping: new AbortController().signal,
-    now: () => NOW_MS,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: pino({ level: 'silent' }),
-  };
-  return parts as ExportContext;
+  });
 }
 
 async function given(id: string): Promise<ExportRun> {
@@ -74,9 +65,9 @@ describe('when the platform’s limit is reached', () => {
   const RETRY_MS = 600_000;
 
   /** As many looks as anybody wants, as far as we are concerned. */
-  const limited = (answer: DocsApi['getExport'], keyId = 'k1'): ExportContext => ({
+  const limited = (answer: DocsApi['getExport'], keyId = 'k1'): JobContext => ({
     ...watching(),
-    limits: { exportStatusPerSecond: 1_000_000 },
+    limits: { ...watching().limits, exportStatusPerSecond: 1_000_000 },
     docs: () => ({ getExport: answer, keyId }) as DocsApi,
   });
   const refuses = (more: { retryAfterMs?: number } = {}) => {

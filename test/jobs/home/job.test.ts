@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type HomeContext, homeJob } from '../../../src/jobs/home/job.ts';
-import type { Permission, Policy } from '../../../src/policy.ts';
+import { homeJob } from '../../../src/jobs/home/job.ts';
+import type { Policy } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { createHourlyLimitStore } from '../../../src/store/budget.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { aProject } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aThread } from '../../support/jobs/agent/any-thread.ts';
 import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { jobContext } from '../../support/jobs/job-context.ts';
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -29,14 +28,9 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
   const views: string[] = [];
   const lines: string[] = [];
   const runs = createRunStore(redis.client);
-  const context: HomeContext = {
+  const context = jobContext(redis.client, {
     runs,
-    policy: {
-      permissionsOf: async (): Promise<Permission[]> => ['export'],
-      check: async () => ({ kind: 'unknown' }),
-      isOpen: () => true,
-      ...policy,
-    },
+    policy: { permissionsOf: async () => ['export'], check: async () => ({ kind: 'unknown' }), ...policy },
     slack: {
       async publishHome(_, view) {
         await publish();
@@ -44,18 +38,11 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
       },
     },
     outbox: { deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '17.0001' }) },
-    threads: createThreadStore(redis.client),
-    rateLimiter: createRateLimitStore(redis.client),
-    limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
+    limits: { exportStatusPerSecond: 5 },
     projects: [aProject({ projectId: 'prj_1' })],
-    budgets: createHourlyLimitStore(redis.client),
-    isPublic: async () => true,
-    workspaceUrl: () => 'https://acme.example/',
     now: () => clock.ms,
-    random: () => 0.5,
-    timing: defaultTiming,
     log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
-  };
+  });
   const keep = async (changes: Parameters<typeof aRun>[0]) =>
     runs.accept(
       aRun({ people: ['U0ANA'], rev: 1, ...changes }),

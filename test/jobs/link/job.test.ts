@@ -1,7 +1,7 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import { type LinkContext, linkJob } from '../../../src/jobs/link/job.ts';
+import type { JobContext } from '../../../src/jobs/context.ts';
+import { linkJob } from '../../../src/jobs/link/job.ts';
 import { type LinkRun, linkRun, renewLink } from '../../../src/jobs/link/record.ts';
 import { linkKey } from '../../../src/jobs/link/view.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
@@ -13,6 +13,7 @@ import type { DeliveryState } from '../../../src/store/messages.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { type JobContextParts, jobContext } from '../../support/jobs/job-context.ts';
 import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
@@ -42,11 +43,9 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
-function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkContext> = {}): LinkContext {
-  return {
-    runs: createRunStore(redis.client),
+function contextWith(docs: Partial<DocsApi> | undefined, changes: JobContextParts = {}): JobContext {
+  return jobContext(redis.client, {
     docs: (project) => (project === 'acme' ? (docs as DocsApi | undefined) : undefined),
-    links: createLinkStore(redis.client),
     outbox: {
       async publish(_team, { key, message }) {
         shown.push(JSON.stringify(message));
@@ -54,7 +53,6 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkCo
       },
       deliveryState: async () => delivery,
     },
-    audit: createAuditStore(redis.client),
     async alertAdmins(_team, project) {
       adminsTold.push(project);
       return true;
@@ -66,13 +64,9 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: Partial<LinkCo
     },
     policy: { check: async () => ({ kind: 'unknown' }) },
     wake: async (run) => void woken.push(run.id),
-    stopping: new AbortController().signal,
     now: () => nowMs,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: pino({ level: 'silent' }),
     ...changes,
-  };
+  });
 }
 
 async function given(changes: Partial<LinkRun> = {}): Promise<LinkRun> {
@@ -82,7 +76,7 @@ async function given(changes: Partial<LinkRun> = {}): Promise<LinkRun> {
   return run;
 }
 
-async function look(run: LinkRun, context: LinkContext) {
+async function look(run: LinkRun, context: JobContext) {
   for (;;) {
     const outcome = await linkJob.run({ runId: run.id }, context);
     if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;

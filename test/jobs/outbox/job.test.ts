@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outboxJob } from '../../../src/jobs/outbox/job.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { jobContext } from '../../support/jobs/job-context.ts';
 import { aMessage } from '../../support/store/a-message.ts';
 import { listed } from '../../support/store/listed.ts';
 
@@ -22,7 +22,7 @@ test('a message of a newer Docket is left to that one as it is', async () => {
     await messages.load(key);
     return { kind: 'settled' as const };
   };
-  const context = { deliver, log: pino({ level: 'silent' }) };
+  const context = jobContext(redis.client, { deliver });
   expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
   expect(await listed(redis, 'messages')).toEqual(['m1']);

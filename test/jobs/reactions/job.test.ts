@@ -1,18 +1,18 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { JobContext } from '../../../src/jobs/context.ts';
 import type { Outcome } from '../../../src/jobs/job.ts';
-import { type ReactionsContext, reactionsJob } from '../../../src/jobs/reactions/job.ts';
+import { reactionsJob } from '../../../src/jobs/reactions/job.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { jobContext } from '../../support/jobs/job-context.ts';
 import { listed } from '../../support/store/listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;
-let context: ReactionsContext;
+let context: JobContext;
 /** What Slack was asked, in order, and what it shows. */
 let asked: string[];
 let slack: Map<string, Set<string>>;
@@ -43,15 +43,11 @@ beforeEach(async () => {
     slack.set(at.ts, there);
     if (wrong !== undefined) throw wrong.error;
   };
-  context = {
+  context = jobContext(redis.client, {
     slack: { addReaction: call('+'), removeReaction: call('-'), refusedForMs: () => refusedForMs },
     reactionStore: store,
     isShown: async (key) => shownMessages.has(key),
-    rateLimiter: createRateLimitStore(redis.client),
-    timing: defaultTiming,
-    random: () => 0.5,
-    log: pino({ level: 'silent' }),
-  };
+  });
 });
 afterAll(() => redis.close());
 

@@ -1,42 +1,16 @@
-import { z } from 'zod';
-import type { Policy } from '../../../policy.ts';
-import type { Log } from '../../../runtime/log.ts';
-import type { Timing } from '../../../runtime/timing.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
-import type { SlackApi } from '../../../slack/client.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
-import { findMentions, type Mentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
-import type { Names } from '../../../slack/markdown/names.ts';
+import { findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
-import type { AuditStore } from '../../../store/audit.ts';
-import type { RunStore } from '../../../store/runs.ts';
-import type { ThreadStore } from '../../../store/threads.ts';
 import { contactsText } from '../../ask-whom.ts';
-import type { CallOnce } from '../../call-once.ts';
-import { defineJob, done, type Outcome, runAgainIn } from '../../job.ts';
-import { stepRun } from '../../step-run.ts';
+import type { JobContext } from '../../context.ts';
+import { done, type Outcome, runAgainIn } from '../../job.ts';
+import { defineRunJob } from '../../run-job.ts';
 import { missingScopeText } from '../../wording-view.ts';
 import { excerptOf, parseThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
-
-export interface MentionContext {
-  runs: RunStore;
-  threads: Pick<ThreadStore, 'appendToThread'>;
-  policy: Pick<Policy, 'check' | 'isOpen'>;
-  /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
-  names: (mentions: Mentions) => Promise<Names>;
-  slack: Pick<SlackApi, 'postEphemeralTo'>;
-  /** For calls to Slack that must not happen twice. */
-  callOnceInSlack: CallOnce;
-  audit: AuditStore;
-  limits: { instructionCharacters: number };
-  now: () => number;
-  random: () => number;
-  timing: Timing;
-  log: Log;
-}
 
 /** Nobody waits for a private answer any longer than this. */
 const GIVE_UP_MS = 10 * 60_000;
@@ -45,35 +19,18 @@ const GIVE_UP_MS = 10 * 60_000;
 const FOLLOW_GRACE_MS = 10_000;
 
 /** Answers somebody who mentioned the app where no agent job is followed, once and privately. */
-export const mentionJob = defineJob<{ runId: string }, MentionContext>({
+export const mentionJob = defineRunJob({
   name: 'agent-mention',
   queue: 'slack-outbox',
-  list: 'runs',
   concurrency: 5,
-  data: z.object({ runId: z.string() }),
-
-  run: ({ runId }, context) =>
-    stepRun(
-      'agent-mention',
-      runId,
-      () => context.runs.load(runId, mentionRun),
-      context,
-      (run) => (run.answer === undefined ? decideAnswer(run, context) : sendAnswer(run, run.answer, context)),
-    ),
-
-  async giveUp({ runId }, context) {
-    await stepRun(
-      'agent-mention',
-      runId,
-      () => context.runs.load(runId, mentionRun),
-      context,
-      (run) => finish(run, context),
-    );
-  },
+  schema: mentionRun,
+  step: ({ run }, context) =>
+    run.answer === undefined ? decideAnswer(run, context) : sendAnswer(run, run.answer, context),
+  giveUp: ({ run }, context) => finish(run, context),
 });
 
 /** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
-async function decideAnswer(run: MentionRun, context: MentionContext): Promise<Outcome> {
+async function decideAnswer(run: MentionRun, context: JobContext): Promise<Outcome> {
   const { policy, runs, log, now } = context;
   const earlyMs = run.early ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
   if (earlyMs > 0) return runAgainIn(earlyMs);
@@ -101,7 +58,7 @@ async function decideAnswer(run: MentionRun, context: MentionContext): Promise<O
 }
 
 /** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
-async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: MentionContext) {
+async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: JobContext) {
   const place = { teamId, channel: reply.channel, rootTs: threadTs ?? reply.ts };
   const result = await threads.appendToThread(
     'agent-thread',
@@ -114,7 +71,7 @@ async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: 
 
 async function readText(
   { reply: { content }, botUserId, id }: MentionRun,
-  { names, log }: MentionContext,
+  { names, log }: JobContext,
 ): Promise<string | undefined> {
   try {
     return messageToMarkdown(content, await names(findMentions(content)), {
@@ -146,7 +103,7 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
   }
 }
 
-async function auditRefusal(run: MentionRun, name: string, { audit, now, log }: MentionContext) {
+async function auditRefusal(run: MentionRun, name: string, { audit, now, log }: JobContext) {
   const { teamId } = run;
   const { user, channel } = run.reply;
   log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
@@ -160,11 +117,11 @@ async function auditRefusal(run: MentionRun, name: string, { audit, now, log }: 
   });
 }
 
-const sendAnswer = (run: MentionRun, answer: MentionAnswer, context: MentionContext) =>
+const sendAnswer = (run: MentionRun, answer: MentionAnswer, context: JobContext) =>
   postAnswer(run, mentionMessage(run.id, answer), context);
 
 /** Says it once, to whoever wrote the mention. */
-async function postAnswer(run: MentionRun, content: Message, context: MentionContext): Promise<Outcome> {
+async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
   const { slack, callOnceInSlack, log } = context;
   const { threadTs } = run;
   const { channel, user } = run.reply;
@@ -186,7 +143,7 @@ async function postAnswer(run: MentionRun, content: Message, context: MentionCon
 async function retryLater(
   run: MentionRun,
   why: string,
-  context: MentionContext,
+  context: JobContext,
   atLeastMs = 0,
 ): Promise<Outcome> {
   const { now, random, log } = context;
@@ -200,7 +157,7 @@ async function retryLater(
   return runAgainIn(Math.max(pauseMs, atLeastMs));
 }
 
-async function finish(run: MentionRun, { runs }: MentionContext): Promise<Outcome> {
+async function finish(run: MentionRun, { runs }: JobContext): Promise<Outcome> {
   await runs.markIdle(run, true);
   return done;
 }

@@ -1,4 +1,4 @@
-import type { AgentContext } from './context.ts';
+import type { JobContext } from '../../context.ts';
 import { diffOutcomes } from './reactions.ts';
 import type { Instruction, Person, ThreadRun } from './record.ts';
 
@@ -6,7 +6,7 @@ import type { Instruction, Person, ThreadRun } from './record.ts';
 export async function auditChanges(
   before: ThreadRun,
   after: ThreadRun,
-  context: Pick<AgentContext, 'audit' | 'now'>,
+  context: Pick<JobContext, 'audit' | 'now'>,
 ): Promise<void> {
   await auditOutcomes(before, after, context);
   const known = new Set(before.notes.map(({ id }) => id));
@@ -26,7 +26,7 @@ export async function auditChanges(
 export async function auditOutcomes(
   before: ThreadRun,
   after: ThreadRun,
-  context: Pick<AgentContext, 'audit' | 'now'>,
+  context: Pick<JobContext, 'audit' | 'now'>,
 ): Promise<void> {
   for (const { instruction, result } of diffOutcomes(before, after)) {
     const text = before.instructions.find(({ id }) => id === instruction.id)?.text ?? instruction.text;
@@ -38,7 +38,7 @@ async function auditInstruction(
   thread: ThreadRun,
   { by: user }: Instruction,
   result: string,
-  { audit, now }: Pick<AgentContext, 'audit' | 'now'>,
+  { audit, now }: Pick<JobContext, 'audit' | 'now'>,
 ) {
   const { agentJobId, asked, place, teamId } = thread;
   await audit.add(teamId, {
@@ -56,7 +56,7 @@ async function auditInstruction(
 export async function auditThread(
   { teamId, owner, asked, agentJobId }: ThreadRun,
   result: string,
-  { audit, now }: Pick<AgentContext, 'audit' | 'now'>,
+  { audit, now }: Pick<JobContext, 'audit' | 'now'>,
   user: Person = owner,
 ): Promise<void> {
   const subject = agentJobId ?? 'new agent job';

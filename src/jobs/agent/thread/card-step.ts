@@ -2,16 +2,17 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { contactsText } from '../../ask-whom.ts';
+import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
+import type { StepResult } from '../../run-job.ts';
 import { auditThread } from './audit.ts';
 import { endThread } from './changes.ts';
-import type { AgentContext } from './context.ts';
 import type { ThreadRun } from './record.ts';
-import { publishThread, type StepResult, save } from './thread-step.ts';
+import { publishThread, save } from './thread-step.ts';
 import { cardKey } from './view.ts';
 
 /** May this person? Asked here where the request itself could not be refused at once. */
-export async function authorize(run: ThreadRun, context: AgentContext): Promise<StepResult> {
+export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult> {
   const { now, policy, timing } = context;
   if (run.checked) {
     await auditThread(run, 'accepted', context);
@@ -36,7 +37,7 @@ export async function authorize(run: ThreadRun, context: AgentContext): Promise<
 /** Whether anybody may read the thread, where the request did not say; not, where Slack does not. */
 async function loadVisibility(
   { asked, id }: ThreadRun,
-  { slack, log }: AgentContext,
+  { slack, log }: JobContext,
 ): Promise<{ kind: 'known'; isPublic: boolean } | { kind: 'wait'; inMs: number }> {
   try {
     const open = asked.isPublic || (await slack.channel(asked.channel)).isPublic;
@@ -51,7 +52,7 @@ async function loadVisibility(
 }
 
 /** The card comes first: where it cannot be posted, nothing is followed and nothing is sent. */
-export async function postCard(run: ThreadRun, context: AgentContext): Promise<StepResult> {
+export async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult> {
   const { outbox, now, threads } = context;
   await publishThread(run, context);
   const delivery = await outbox.deliveryState(cardKey(run));

@@ -1,15 +1,15 @@
+import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
-import { UNREADABLE_RETRY_MS } from '../../step-run.ts';
+import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { addNote } from './changes.ts';
-import type { AgentContext } from './context.ts';
 import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
 import { noPlaceMessage } from './place-view.ts';
 import { inFlightOf, type ThreadRun } from './record.ts';
 import { answerDeadlineMs, markLost } from './send-step.ts';
-import { ifReadable, type LoadedThread, publishAndWait, type StepResult, save } from './thread-step.ts';
+import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';
 
 /** Follows no more. What is under way at the platform goes on there; nobody here is told of it. */
-export async function end({ run, inbox, wakes }: LoadedThread, context: AgentContext): Promise<StepResult> {
+export async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult> {
   const events = readEvents(inbox);
   if (events.length > 0) return save(addEndedNotes(run, events), events.length, context);
   const openSend = inFlightOf(run);
@@ -45,7 +45,7 @@ function addEndedNotes(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadR
 }
 
 /** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
-async function postNoPlace(run: ThreadRun, code: string, context: AgentContext): Promise<void> {
+async function postNoPlace(run: ThreadRun, code: string, context: JobContext): Promise<void> {
   const message = noPlaceMessage(run.asked.joinable, code);
   const responseUrl = await context.runs.responseUrl(run.id);
   if (responseUrl !== undefined) {

@@ -1,8 +1,8 @@
 import { backoffMs } from '../../../runtime/timing.ts';
-import { UNREADABLE_RETRY_MS } from '../../step-run.ts';
+import type { JobContext } from '../../context.ts';
+import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { auditChanges } from './audit.ts';
 import { endIfNotCreated } from './changes.ts';
-import type { AgentContext } from './context.ts';
 import { markLimitOver } from './final.ts';
 import { applyInbox } from './inbox-step.ts';
 import { checkPermission } from './permission-step.ts';
@@ -17,14 +17,7 @@ import {
   send,
 } from './send-step.ts';
 import { joinWatch, syncThread } from './sync.ts';
-import {
-  ifReadable,
-  type LoadedThread,
-  publishAndWait,
-  publishThread,
-  type StepResult,
-  save,
-} from './thread-step.ts';
+import { ifReadable, type LoadedThread, publishAndWait, publishThread, save } from './thread-step.ts';
 
 /** While instructions go out one after the other, people are shown how things are so often. */
 const PUBLISH_INTERVAL_MS = 2000;
@@ -42,7 +35,7 @@ export interface Execution {
 export async function follow(
   { run, inbox, wakes }: LoadedThread,
   execution: Execution,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<StepResult> {
   const { now, watches, timing, random } = context;
   const delaysMs: number[] = [];
@@ -104,7 +97,7 @@ export async function follow(
 }
 
 /** What the watch of the job knows; a thread without one joins it. */
-async function syncWithWatch(run: ThreadRun, { watches }: AgentContext): Promise<ThreadRun> {
+async function syncWithWatch(run: ThreadRun, { watches }: JobContext): Promise<ThreadRun> {
   if (run.agentJobId === undefined) return run;
   if (!run.watched) {
     const watch = await watches.join(run);

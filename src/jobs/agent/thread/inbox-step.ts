@@ -2,8 +2,8 @@ import { findMentions } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { contactsText } from '../../ask-whom.ts';
+import type { JobContext } from '../../context.ts';
 import { applyEvent, type EventContext } from './apply-event.ts';
-import type { AgentContext } from './context.ts';
 import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 
@@ -27,7 +27,7 @@ export interface InboxResult {
 export async function applyInbox(
   thread: ThreadRun,
   entries: readonly unknown[],
-  context: AgentContext,
+  context: JobContext,
 ): Promise<InboxResult> {
   const result: InboxResult = { thread, consumed: 0, pollRequested: false };
   for (const entry of entries) {
@@ -55,7 +55,7 @@ function applySafely(
   thread: ThreadRun,
   event: ThreadEvent,
   eventContext: EventContext,
-  { log }: AgentContext,
+  { log }: JobContext,
 ): ThreadRun {
   try {
     return applyEvent(thread, event, eventContext);
@@ -75,7 +75,7 @@ const requestsPoll = (event: ThreadEvent) =>
 async function loadEventContext(
   thread: ThreadRun,
   event: ThreadEvent,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<EventContext | undefined> {
   const botUserId = context.botUserId();
   if (botUserId === undefined) return undefined;

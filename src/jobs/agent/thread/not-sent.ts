@@ -1,6 +1,6 @@
 import type { DocsApiError } from '../../../docs-api/errors.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
-import type { AgentContext } from './context.ts';
+import type { JobContext } from '../../context.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 import type { SendResult } from './send-result.ts';
 
@@ -22,7 +22,7 @@ export async function resolveNotSent(
   thread: ThreadRun,
   head: Instruction,
   error: DocsApiError,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<SendResult> {
   const { now, random, timing, alertAdmins, log } = context;
   const reason = error.platformMessage;
@@ -65,7 +65,7 @@ export function nextLimit(
   { limit }: ThreadRun,
   kind: 'ours' | 'platform',
   inMs: number,
-  { now, limits }: AgentContext,
+  { now, limits }: JobContext,
 ): NonNullable<ThreadRun['limit']> {
   const nowMs = now();
   const isOngoing = limit !== undefined && !limit.over;

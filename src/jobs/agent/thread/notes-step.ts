@@ -1,6 +1,6 @@
 import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
-import type { AgentContext } from './context.ts';
+import type { JobContext } from '../../context.ts';
 import { noteMessage } from './note-view.ts';
 import type { Note, ThreadRun } from './record.ts';
 
@@ -12,7 +12,7 @@ const NOTES_PER_STEP = 3;
  * tried. What a note is about stands in the thread's record and shows by a reaction, so nothing but the words is lost
  * with it.
  */
-export async function postNotes(thread: ThreadRun, context: AgentContext): Promise<Note[]> {
+export async function postNotes(thread: ThreadRun, context: JobContext): Promise<Note[]> {
   const due = thread.notes
     .filter(({ notBeforeMs = 0 }) => notBeforeMs <= context.now())
     .slice(0, NOTES_PER_STEP);
@@ -30,7 +30,7 @@ export async function postNotes(thread: ThreadRun, context: AgentContext): Promi
 }
 
 /** Says one note, once. Answers when to try again, in milliseconds; nothing when it is said, or lost for good. */
-async function postNote(thread: ThreadRun, note: Note, context: AgentContext): Promise<number | undefined> {
+async function postNote(thread: ThreadRun, note: Note, context: JobContext): Promise<number | undefined> {
   const { channel } = thread.place ?? thread.asked;
   // In a thread without a reply Slack shows nobody a private answer; where none was followed, there may be none.
   const { rootTs, ts } = thread.asked;

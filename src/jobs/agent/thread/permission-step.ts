@@ -1,6 +1,6 @@
 import { contactsText } from '../../ask-whom.ts';
+import type { JobContext } from '../../context.ts';
 import { addNote, dropInstruction, isPending, mapInstructions } from './changes.ts';
-import type { AgentContext } from './context.ts';
 import { MAX_LISTED } from './phrases.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 
@@ -11,7 +11,7 @@ type SendPermission = { kind: 'allowed' } | { kind: 'unknown' } | { kind: 'refus
 export async function checkPermission(
   thread: ThreadRun,
   { by }: Instruction,
-  { policy }: Pick<AgentContext, 'policy'>,
+  { policy }: Pick<JobContext, 'policy'>,
 ): Promise<SendPermission> {
   const verdict = await policy.check(by.id, 'agent');
   if (verdict.kind !== 'refused') return { kind: verdict.kind };

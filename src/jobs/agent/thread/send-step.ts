@@ -3,9 +3,9 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
 import type { HourlyLimit } from '../../../store/budget.ts';
 import { UnreadableRun } from '../../../store/runs.ts';
+import type { JobContext } from '../../context.ts';
 import { roundOf } from '../watch/rules.ts';
 import { auditOutcomes } from './audit.ts';
-import type { AgentContext } from './context.ts';
 import { nextLimit, resolveNotSent, type SendFailure } from './not-sent.ts';
 import { headOf, type Instruction, inFlightOf, type ThreadRun, threadRun } from './record.ts';
 import { applySendResult, type SendResult } from './send-result.ts';
@@ -42,7 +42,7 @@ export async function send(
   thread: ThreadRun,
   head: Instruction,
   consumed: number,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<boolean> {
   const { threads, now, timing, limits, budgets, stopping } = context;
   stopping.throwIfAborted();
@@ -103,7 +103,7 @@ const queuedSinceMs = ({ instructions }: ThreadRun, head: Instruction) =>
 async function loadOwnIntent(
   runId: string,
   sendToken: string,
-  { threads }: AgentContext,
+  { threads }: JobContext,
 ): Promise<ThreadRun | undefined> {
   const run = (await threads.loadWithInbox(runId, threadRun))?.run;
   return run?.instructions.some((one) => one.state === 'sending' && one.sendToken === sendToken)
@@ -115,7 +115,7 @@ async function loadOwnIntent(
 export async function leaveQueue(
   before: ThreadRun,
   after: ThreadRun,
-  { budgets, limits }: Pick<AgentContext, 'budgets' | 'limits'>,
+  { budgets, limits }: Pick<JobContext, 'budgets' | 'limits'>,
 ): Promise<void> {
   const hourlyLimit = followUpBudget(before.project, limits.followUpsPerHour);
   const waited = before.instructions.filter(({ state }) => state === 'waiting');
@@ -126,12 +126,12 @@ export async function leaveQueue(
 }
 
 /** The intent of a process that is gone: nobody waits for its answer any more. */
-export async function markLost(thread: ThreadRun, lost: Instruction, context: AgentContext): Promise<void> {
+export async function markLost(thread: ThreadRun, lost: Instruction, context: JobContext): Promise<void> {
   await saveSendResult(thread, lost, { kind: 'unknown' }, context);
 }
 
 /** Until when a send that is under way may still be answered; epoch milliseconds. */
-export const answerDeadlineMs = ({ sentAtMs = 0 }: Instruction, { timing }: Pick<AgentContext, 'timing'>) =>
+export const answerDeadlineMs = ({ sentAtMs = 0 }: Instruction, { timing }: Pick<JobContext, 'timing'>) =>
   sentAtMs + timing.docsCallMs + timing.unclearMs;
 
 /**
@@ -142,7 +142,7 @@ export async function registerSend(
   thread: ThreadRun,
   { id, attempt, sentAtMs = 0 }: Instruction,
   job: AgentJob | undefined,
-  { watches, threads }: Pick<AgentContext, 'watches' | 'threads'>,
+  { watches, threads }: Pick<JobContext, 'watches' | 'threads'>,
 ): Promise<boolean> {
   const sendKey = sendKeyOf(thread, { id, attempt });
   const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
@@ -163,7 +163,7 @@ async function saveSendResult(
   thread: ThreadRun,
   sent: Instruction,
   result: SendResult,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<ThreadRun | undefined> {
   let before: ThreadRun | undefined = thread;
   while (before !== undefined) {
@@ -188,7 +188,7 @@ function markSending(thread: ThreadRun, head: Instruction, sentAtMs: number, sen
 function findSendFailure(
   thread: ThreadRun,
   head: Instruction,
-  { docs, projectId }: AgentContext,
+  { docs, projectId }: JobContext,
 ): SendFailure | undefined {
   if (docs(thread.project) === undefined || projectId(thread.project) === undefined)
     return { why: 'project' };
@@ -198,11 +198,7 @@ function findSendFailure(
   return { why: 'archived', ...(archivedAtMs !== undefined && { archivedAtMs }) };
 }
 
-async function callPlatform(
-  thread: ThreadRun,
-  head: Instruction,
-  context: AgentContext,
-): Promise<SendResult> {
+async function callPlatform(thread: ThreadRun, head: Instruction, context: JobContext): Promise<SendResult> {
   const docs = context.docs(thread.project);
   const projectId = context.projectId(thread.project);
   if (docs === undefined || projectId === undefined) return { kind: 'notSent', trouble: { why: 'project' } };

@@ -1,25 +1,21 @@
 import { UnreadableRun } from '../../../store/runs.ts';
-import { done, type Outcome, runAgainIn } from '../../job.ts';
+import type { JobContext } from '../../context.ts';
+import { done, runAgainIn } from '../../job.ts';
+import type { LoadedRun, StepResult } from '../../run-job.ts';
 import { compactIdle } from './compact-idle.ts';
-import type { AgentContext } from './context.ts';
 import { markFinal, withoutFinal } from './final.ts';
 import { postNotes } from './notes-step.ts';
 import { reactionsOf } from './reactions.ts';
 import type { ThreadRun } from './record.ts';
 import { threadMessages } from './view.ts';
 
-/** A thread as a step finds it: what happened to it since, oldest first, and how often it has been woken. */
-export interface LoadedThread {
-  run: ThreadRun;
+/** A thread as a step finds it, with the events since, oldest first. */
+export interface LoadedThread extends LoadedRun<ThreadRun> {
   inbox: unknown[];
-  wakes: number;
 }
 
-/** What one step of a look came to: another step follows at once, or the look is over. */
-export type StepResult = 'next' | Outcome;
-
 /** The next step finds what was saved, or what somebody else did meanwhile. */
-export async function save(run: ThreadRun, consumed: number, { threads }: AgentContext): Promise<StepResult> {
+export async function save(run: ThreadRun, consumed: number, { threads }: JobContext): Promise<StepResult> {
   await threads.save(run, consumed);
   return 'next';
 }
@@ -29,7 +25,7 @@ export async function publishAndWait(
   run: ThreadRun,
   wakes: number,
   delaysMs: number[],
-  context: AgentContext,
+  context: JobContext,
 ): Promise<StepResult> {
   await publishThread(run, context);
   const notes = await postNotes(run, context);
@@ -42,7 +38,7 @@ export async function publishAndWait(
 }
 
 /** Shows everything as it should look now. */
-export async function publishThread(run: ThreadRun, { outbox, reactions }: AgentContext): Promise<void> {
+export async function publishThread(run: ThreadRun, { outbox, reactions }: JobContext): Promise<void> {
   const { teamId, id: runId, place } = run;
   const published = threadMessages(withoutFinal(run)).map((message) =>
     outbox.publish(teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
@@ -53,7 +49,7 @@ export async function publishThread(run: ThreadRun, { outbox, reactions }: Agent
 }
 
 /** Answers whether it could be done: not while only a newer Docket can read the watch of the job. */
-export async function ifReadable(action: () => Promise<unknown>, { log }: AgentContext): Promise<boolean> {
+export async function ifReadable(action: () => Promise<unknown>, { log }: JobContext): Promise<boolean> {
   try {
     await action();
     return true;

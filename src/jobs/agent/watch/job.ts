@@ -1,17 +1,16 @@
-import { z } from 'zod';
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
+import type { JobContext } from '../../context.ts';
 import { nextPollMs } from '../../export/polling.ts';
-import { defineJob, done, type Outcome, pollInMs, runAgainIn } from '../../job.ts';
-import { stepRun } from '../../step-run.ts';
-import type { AgentContext } from '../thread/context.ts';
+import { done, pollInMs, runAgainIn } from '../../job.ts';
+import { defineRunJob, type StepResult } from '../../run-job.ts';
 import { agentPollLimit } from './poll-slots.ts';
 import { type WatchRun, watchRun } from './record.ts';
 import { applyPoll, giveUpRound, markChanged, markNotFound } from './rules.ts';
 
-/** Looks wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
+/** Polls wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
 const CONCURRENCY = 200;
 
 /** Answers "not found" in a row before a job counts as unknown: a new job may not be known everywhere at once. */
@@ -20,55 +19,25 @@ const NOT_FOUND_AFTER = 3;
 /** How often it is tried again while an operator has to act. */
 const OPERATOR_RETRY_MS = 60_000;
 
-/** Steps of one look; then other watches have their turn. */
-const MAX_STEPS = 20;
-
-/** What one step of a look came to: another step follows at once, or the look is over. */
-type StepResult = 'next' | Outcome;
-
-/** Looks at one agent job while a round is open or somebody waits for a look, and wakes the threads that follow it. */
-export const watchJob = defineJob<{ runId: string }, AgentContext>({
+/** Polls one agent job while a round is open or somebody waits for a poll, and wakes the threads that follow it. */
+export const watchJob = defineRunJob({
   name: 'agent-watch',
   queue: 'docs-agent',
-  list: 'runs',
   concurrency: CONCURRENCY,
-  data: z.object({ runId: z.string() }),
-
-  async run({ runId }, context) {
-    const open = () => context.runs.loadWithWakes(runId, watchRun);
-    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-      const last = { step: done as StepResult };
-      const outcome = await stepRun('agent-watch', runId, open, context, async ({ run, wakes }) => {
-        last.step = await runStep(run, wakes, context);
-        return last.step === 'next' ? done : last.step;
-      });
-      if (last.step !== 'next') return outcome;
-    }
-    return runAgainIn(0);
-  },
-
-  async giveUp({ runId }, context) {
-    await stepRun(
-      'agent-watch',
-      runId,
-      () => context.runs.loadWithWakes(runId, watchRun),
-      context,
-      async ({ run }) => {
-        await save(markChanged(giveUpRound(run, context.now())), context);
-        return runAgainIn(0);
-      },
-    );
-  },
+  schema: watchRun,
+  maxSteps: 20,
+  step: ({ run, wakes }, context) => runStep(run, wakes, context),
+  giveUp: ({ run }, context) => save(markChanged(giveUpRound(run, context.now())), context),
 });
 
-function runStep(run: WatchRun, wakes: number, context: AgentContext): Promise<StepResult> {
+function runStep(run: WatchRun, wakes: number, context: JobContext): Promise<StepResult> {
   if (run.untold) return wakeThreads(run, context);
   if (run.round === undefined && !run.lookWanted) return markIdle(run, wakes, context);
   return poll(run, context);
 }
 
 /** A thread that is not told now is never told: only when all have been woken is it forgotten that they were to be. */
-async function wakeThreads(run: WatchRun, context: AgentContext): Promise<StepResult> {
+async function wakeThreads(run: WatchRun, context: JobContext): Promise<StepResult> {
   for (const id of run.threads) {
     if (id === run.knownBy) continue;
     await context.runs.wake('agent-thread', id);
@@ -77,11 +46,11 @@ async function wakeThreads(run: WatchRun, context: AgentContext): Promise<StepRe
   return save({ ...run, untold: false, knownBy: undefined }, context);
 }
 
-async function markIdle(run: WatchRun, wakes: number, context: AgentContext): Promise<StepResult> {
+async function markIdle(run: WatchRun, wakes: number, context: JobContext): Promise<StepResult> {
   return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
 }
 
-async function poll(run: WatchRun, context: AgentContext): Promise<StepResult> {
+async function poll(run: WatchRun, context: JobContext): Promise<StepResult> {
   const { now, timing } = context;
   const polledAtMs = now();
   if (run.round !== undefined && polledAtMs - run.round.sentAtMs >= timing.watchMs)
@@ -121,7 +90,7 @@ async function handlePollError(
   run: WatchRun,
   error: unknown,
   rateLimit: RateLimit,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<StepResult> {
   if (!(error instanceof DocsApiError)) throw error;
   const { kind, retryAfterMs = 0 } = error;
@@ -169,7 +138,7 @@ function saveTrouble(
   run: WatchRun,
   kind: Trouble['kind'],
   inMs: number,
-  context: AgentContext,
+  context: JobContext,
 ): Promise<StepResult> {
   const nowMs = context.now();
   const nextMs = nowMs + inMs;
@@ -178,7 +147,7 @@ function saveTrouble(
 }
 
 /** The next step finds what was saved, or what somebody else did meanwhile. */
-async function save(run: WatchRun, context: AgentContext): Promise<StepResult> {
+async function save(run: WatchRun, context: JobContext): Promise<StepResult> {
   const saved = await context.runs.save(run);
   if (saved === undefined) context.log.debug({ run: run.id }, 'the watch was changed meanwhile');
   return 'next';

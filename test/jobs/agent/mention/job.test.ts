@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type MentionContext, mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
+import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
+import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
 import { createLog } from '../../../../src/runtime/log.ts';
-import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { NamesUnknown } from '../../../../src/slack/names.ts';
-import { createAuditStore } from '../../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
+import { threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
 import { aMention, aMentioning } from '../../../support/jobs/agent/a-mention.ts';
 import { aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { type JobContextParts, jobContext } from '../../../support/jobs/job-context.ts';
 
 let redis: TestRedis;
 let nowMs: number;
@@ -33,13 +33,8 @@ const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const allowed: PermissionResult = { kind: 'allowed', person: ana };
 const notHappened = new Set(['limited', 'unreachable', 'place']);
 
-function contextWith(
-  changes: Partial<MentionContext> = {},
-  verdict: PermissionResult = allowed,
-): MentionContext {
-  return {
-    runs: createRunStore(redis.client),
-    threads: createThreadStore(redis.client),
+function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = allowed): JobContext {
+  return jobContext(redis.client, {
     policy: { check: async () => verdict, isOpen: () => false },
     names: async () => ({
       users: new Map([['U0BEN', 'ben']]),
@@ -60,14 +55,9 @@ function contextWith(
       newToken: () => crypto.randomUUID(),
       now: () => nowMs,
     }),
-    audit: createAuditStore(redis.client),
-    limits: { instructionCharacters: 8000 },
     now: () => nowMs,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: createLog('silent', []),
     ...changes,
-  };
+  });
 }
 
 async function given(changes: Partial<MentionRun> = {}): Promise<MentionRun> {
@@ -189,7 +179,7 @@ describe('who may not instruct the agent', () => {
 });
 
 describe('looks again later', () => {
-  test.each<[string, () => MentionContext]>([
+  test.each<[string, () => JobContext]>([
     ['while Slack does not tell who it is', () => contextWith({}, { kind: 'unknown' })],
     [
       'while Slack does not tell the names in it',

@@ -1,26 +1,22 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { AgentContext } from '../../../../src/jobs/agent/thread/context.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { type ThreadRun, threadRun, watchId } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { createWatches } from '../../../../src/jobs/agent/watch/watches.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
-import { defaultTiming } from '../../../../src/runtime/timing.ts';
+import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createOutbox } from '../../../../src/slack/outbox.ts';
 import type { Reaction } from '../../../../src/slack/reactions.ts';
-import { createHourlyLimitStore } from '../../../../src/store/budget.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
-import { createRateLimitStore } from '../../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { jobContext } from '../job-context.ts';
 import { aThread, NOW_MS } from './any-thread.ts';
 
-type Docs = NonNullable<ReturnType<AgentContext['docs']>>;
+type Docs = NonNullable<ReturnType<JobContext['docs']>>;
 
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789912800.000100' };
 const ENDLESS = Number.MAX_SAFE_INTEGER;
@@ -52,25 +48,12 @@ export function agentWorld(redis: TestRedis) {
       return { id: 'aj', status: 'active', rawStatus: 'active' };
     },
   } as Partial<Docs> as Docs;
-  const context: AgentContext = {
+  const context = jobContext(client, {
     runs,
     threads,
-    budgets: createHourlyLimitStore(client),
-    watches: createWatches({ runs, wake: async () => {}, now }),
     docs: () => docs,
-    projectId: () => 'prj_1',
-    policy: {
-      check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
-      isOpen: () => true,
-    },
-    names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),
-    botUserId: () => 'U0DOCKET',
-    slack: {
-      channel: async () => ({ shared: false, isPublic: true }),
-      postEphemeralTo: async ({ user }, { text }) => void said.push(`${user}: ${text}`),
-    },
+    slack: { postEphemeralTo: async ({ user }, { text }) => void said.push(`${user}: ${text}`) },
     outbox: {
-      ...outbox,
       publish: async (teamId, message, version) => {
         shown.push(`${message.key} ${message.message.text}`);
         return outbox.publish(teamId, message, version);
@@ -86,28 +69,13 @@ export function agentWorld(redis: TestRedis) {
       newToken,
       now,
     }),
-    postEphemeral: async () => true,
     audit: {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
       latest: async () => ({ done: [], refused: [] }),
     },
-    alertAdmins: async () => true,
-    rateLimiter: createRateLimitStore(client),
-    // The rate goes by the clock of Redis; here it must hold up nothing.
-    limits: {
-      exportStatusPerSecond: 1_000_000,
-      followUpsPerHour: 100,
-      instructionCharacters: 8000,
-      instructionsWaiting: 100,
-    },
-    wake: async () => {},
-    stopping: new AbortController().signal,
     newToken,
     now,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: pino({ level: 'silent' }),
-  };
+  });
   const id = aThread().id;
   const watch = watchId('T0ACME', 'default', aThread().agentJobId ?? '');
   const look = () => threadJob.run({ runId: id }, context);

@@ -1,20 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../../src/docs-api/errors.ts';
 import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
-import { createCallOnce } from '../../../../src/jobs/call-once.ts';
-import type { ExportContext } from '../../../../src/jobs/export/context.ts';
+import type { JobContext } from '../../../../src/jobs/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
-import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
-import { createCallOnceStore } from '../../../../src/store/calls.ts';
-import { createLinkStore } from '../../../../src/store/links.ts';
-import { createRateLimitStore } from '../../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import type { TestRedis } from '../../flows/redis.ts';
+import { type JobContextParts, jobContext } from '../job-context.ts';
 import { aRun, NOW_MS } from './any-run.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -28,47 +22,24 @@ export function createJobWorld(redis: TestRedis) {
   const adminsTold: string[] = [];
   const clock = { nowMs: NOW_MS };
 
-  function contextWith(docs: Partial<DocsApi>, changes: Partial<ExportContext> = {}): ExportContext {
-    return {
+  function contextWith(docs: Partial<DocsApi>, changes: JobContextParts = {}): JobContext {
+    return jobContext(redis.client, {
       runs,
-      links: createLinkStore(redis.client),
-      steps: createCallOnceStore(redis.client),
+      audit,
       docs: () => docs as DocsApi,
-      policy: {
-        check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
-        isOpen: () => true,
-      },
-      slack: { channel: async () => ({ shared: false, isPublic: true }) },
       async alertAdmins(_team, project) {
         adminsTold.push(project);
         return true;
       },
-      audit,
+      wake: async (run) => void woken.push(run.id),
+      now: () => clock.nowMs,
+      ...changes,
       outbox: {
         publish: async (_team, one) => void shown.set(one.key, one),
         deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
+        ...changes.outbox,
       },
-      callOnce: createCallOnce({
-        stopping: new AbortController().signal,
-        steps: createCallOnceStore(redis.client),
-        callMs: defaultTiming.docsCallMs,
-        marginMs: defaultTiming.unclearMs,
-        didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
-        newToken: randomUUID,
-        now: () => clock.nowMs,
-      }),
-      rateLimiter: createRateLimitStore(redis.client),
-      // The pace goes by the clock of Redis; here it must hold up nothing.
-      limits: { exportStatusPerSecond: 1_000_000 },
-      wake: async (run) => void woken.push(run.id),
-      postEphemeral: async () => true,
-      stopping: new AbortController().signal,
-      now: () => clock.nowMs,
-      random: () => 0.5,
-      timing: defaultTiming,
-      log: pino({ level: 'silent' }),
-      ...changes,
-    };
+    });
   }
 
   return {
@@ -90,7 +61,7 @@ export function createJobWorld(redis: TestRedis) {
     },
 
     /** Looks until the job wants to wait or is done; answers how long it wants to wait. */
-    async look(run: ExportRun, context: ExportContext) {
+    async look(run: ExportRun, context: JobContext) {
       for (;;) {
         const outcome = await exportJob.run({ runId: run.id }, context);
         if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;

@@ -1,0 +1,84 @@
+import type { DocsApi } from '../docs-api/client.ts';
+import type { Policy } from '../policy.ts';
+import type { Project } from '../projects.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Timing } from '../runtime/timing.ts';
+import type { SlackApi } from '../slack/client.ts';
+import type { Deliver } from '../slack/delivery.ts';
+import type { Mentions } from '../slack/markdown/message.ts';
+import type { Names } from '../slack/markdown/names.ts';
+import type { Outbox } from '../slack/outbox.ts';
+import type { Reactions } from '../slack/reactions.ts';
+import type { PostEphemeral } from '../slack/response-url.ts';
+import type { AuditStore } from '../store/audit.ts';
+import type { HourlyLimitStore } from '../store/budget.ts';
+import type { CallOnceStore } from '../store/calls.ts';
+import type { LinkStore } from '../store/links.ts';
+import type { RateLimitStore } from '../store/rate-limit.ts';
+import type { ReactionStore } from '../store/reactions.ts';
+import type { RunBase, RunStore } from '../store/runs.ts';
+import type { ThreadStore } from '../store/threads.ts';
+import type { Watches } from './agent/watch/watches.ts';
+import type { CallOnce } from './call-once.ts';
+import type { IsPublic } from './visibility.ts';
+
+/** What jobs need of the rest of the program. `worker.ts` makes the only one; tests make theirs in `job-context.ts`. */
+export interface JobContext {
+  runs: RunStore;
+  threads: ThreadStore;
+  watches: Watches;
+  links: LinkStore;
+  audit: AuditStore;
+  rateLimiter: RateLimitStore;
+  budgets: HourlyLimitStore;
+
+  /** The API with the key of a project; nothing when the settings no longer have it. */
+  docs: (project: string) => DocsApi | undefined;
+  projects: readonly Project[];
+  /** The platform's id of a project, when the settings have one. */
+  projectId: (project: string) => string | undefined;
+  limits: {
+    /** How often jobs are polled with one API key. */
+    exportStatusPerSecond: number;
+    followUpsPerHour: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
+  };
+
+  slack: Pick<
+    SlackApi,
+    'addReaction' | 'channel' | 'postEphemeralTo' | 'publishHome' | 'refusedForMs' | 'removeReaction'
+  >;
+  outbox: Outbox;
+  deliver: Deliver;
+  reactions: Reactions;
+  reactionStore: ReactionStore;
+  /** Whether Slack shows the message of this key as it is wanted. */
+  isShown: (messageKey: string) => Promise<boolean>;
+  postEphemeral: PostEphemeral;
+  policy: Policy;
+  isPublic: IsPublic;
+  /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not tell them just now. */
+  names: (mentions: Mentions) => Promise<Names>;
+  botUserId: () => string | undefined;
+  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  workspaceUrl: () => string | undefined;
+  /** Alerts the admins that the platform rejects a project's key. Returns whether there are any. */
+  alertAdmins: (teamId: string, project: string) => Promise<boolean>;
+
+  /** For calls to the platform that must not happen twice, and what became of them. */
+  callOnce: CallOnce;
+  steps: CallOnceStore;
+  /** For calls to Slack that must not happen twice. */
+  callOnceInSlack: CallOnce;
+  /** Queues a step of a run, to be made at once. */
+  wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
+  /** Aborted when the process is to stop: reads end early, writes never begin. */
+  stopping: AbortSignal;
+
+  newToken: () => string;
+  now: () => number;
+  random: () => number;
+  timing: Timing;
+  log: Log;
+}

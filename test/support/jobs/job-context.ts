@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { DocsApiError } from '../../../src/docs-api/errors.ts';
+import { createWatches } from '../../../src/jobs/agent/watch/watches.ts';
+import { createCallOnce } from '../../../src/jobs/call-once.ts';
+import type { JobContext } from '../../../src/jobs/context.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { SlackApiError } from '../../../src/slack/errors.ts';
+import { createOutbox } from '../../../src/slack/outbox.ts';
+import { createReactions } from '../../../src/slack/reactions.ts';
+import { createAuditStore } from '../../../src/store/audit.ts';
+import { createHourlyLimitStore } from '../../../src/store/budget.ts';
+import { createCallOnceStore } from '../../../src/store/calls.ts';
+import { createLinkStore } from '../../../src/store/links.ts';
+import { createMessageStore } from '../../../src/store/messages.ts';
+import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
+import { createReactionStore } from '../../../src/store/reactions.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
+import { createThreadStore } from '../../../src/store/threads.ts';
+import { NOW_MS } from './export/any-run.ts';
+
+type Grouped = 'slack' | 'outbox' | 'policy' | 'limits';
+
+/** Parts that replace those of `jobContext`; of some, single functions or numbers. */
+export type JobContextParts = Partial<Omit<JobContext, Grouped>> & {
+  [Name in Grouped]?: Partial<JobContext[Name]>;
+};
+
+/**
+ * A context with real stores, in which everybody may do everything, Slack takes everything, nothing is ever queued and
+ * the platform is not known. The rates of the stores go by the clock of Redis; they hold up nothing.
+ */
+export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContext {
+  const { slack, outbox, policy, limits, ...rest } = parts;
+  const { now = () => NOW_MS, newToken = randomUUID, timing = defaultTiming } = parts;
+  const stopping = parts.stopping ?? new AbortController().signal;
+  const wake = parts.wake ?? (async () => {});
+  const runs = parts.runs ?? createRunStore(redis);
+  const messages = createMessageStore(redis);
+  const steps = createCallOnceStore(redis);
+  const reactionStore = createReactionStore(redis);
+  const calls = { steps, stopping, marginMs: timing.unclearMs, newToken, now };
+  return {
+    runs,
+    threads: createThreadStore(redis),
+    watches: createWatches({ runs, wake, now }),
+    links: createLinkStore(redis),
+    audit: createAuditStore(redis),
+    rateLimiter: createRateLimitStore(redis),
+    budgets: createHourlyLimitStore(redis),
+    docs: () => undefined,
+    projects: [],
+    projectId: () => 'prj_1',
+    limits: {
+      exportStatusPerSecond: 1_000_000,
+      followUpsPerHour: 100,
+      instructionCharacters: 8000,
+      instructionsWaiting: 100,
+      ...limits,
+    },
+    slack: {
+      addReaction: async () => {},
+      channel: async () => ({ shared: false, isPublic: true }),
+      postEphemeralTo: async () => {},
+      publishHome: async () => {},
+      refusedForMs: () => 0,
+      removeReaction: async () => {},
+      ...slack,
+    },
+    outbox: { ...createOutbox({ messages, wake: async () => {}, now }), ...outbox },
+    deliver: async () => ({ kind: 'settled' }),
+    reactions: createReactions({ store: reactionStore, wake: async () => {}, now }),
+    reactionStore,
+    isShown: messages.isDelivered,
+    postEphemeral: async () => true,
+    policy: {
+      check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
+      permissionsOf: async () => ['export', 'agent'],
+      isOpen: () => true,
+      ...policy,
+    },
+    isPublic: async () => true,
+    names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),
+    botUserId: () => 'U0DOCKET',
+    workspaceUrl: () => 'https://acme.example/',
+    alertAdmins: async () => true,
+    callOnce: createCallOnce({
+      ...calls,
+      callMs: timing.docsCallMs,
+      didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
+    }),
+    steps,
+    callOnceInSlack: createCallOnce({
+      ...calls,
+      callMs: timing.slackCallMs,
+      didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
+    }),
+    random: () => 0.5,
+    log: pino({ level: 'silent' }),
+    ...rest,
+    wake,
+    stopping,
+    newToken,
+    now,
+    timing,
+  };
+}
