@@ -111,7 +111,7 @@ export interface MessageShortcut {
 export type ModalValues = Record<string, string>;
 
 /**
- * What became of a dialog: `closed`, kept open with a problem at each field (by block id, 150 characters), or
+ * What became of a dialog: `closed`, kept open with a problem at each field (by block id, `SLACK_LIMITS.modalFieldError` characters), or
  * replaced by a message.
  */
 export type SubmitResult =

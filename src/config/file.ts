@@ -3,6 +3,7 @@ import { isSafeId } from '../docs-api/paths.ts';
 import { readDomain } from '../domain.ts';
 import type { Allow } from '../policy.ts';
 import type { Project } from '../projects.ts';
+import { SLACK_LIMITS } from '../slack/limits.ts';
 import {
   type Env,
   envNameIn,
@@ -130,8 +131,7 @@ const limitsSchema = z.strictObject(
     watchHours: numberWithin((value) => value >= 0.1 && value <= 168, 'a number from 0.1 to 168', 6),
     exportsPerPerson: wholeNumber(1000, 10),
     exportsPerChannel: wholeNumber(1000, 30),
-    // Slack's own limit for a message.
-    instructionCharacters: wholeNumber(40_000, 8000),
+    instructionCharacters: wholeNumber(SLACK_LIMITS.messageText, 8000),
     instructionsWaiting: wholeNumber(1000, 100),
   },
   mapProblem,

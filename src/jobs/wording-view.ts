@@ -1,8 +1,5 @@
 import { cut, oneLine } from '../slack/text.ts';
 
-/** Slack's limit for the value of a button. */
-export const MAX_BUTTON_VALUE = 2000;
-
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => cut(oneLine(name), 60);
 

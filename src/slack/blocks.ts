@@ -1,4 +1,5 @@
 import type { Button, KnownBlock, RichTextElement } from '@slack/types';
+import { checkLimit, SLACK_LIMITS } from './limits.ts';
 import { cutBytes, escapeText } from './text.ts';
 
 /** What is posted: blocks, and a text that makes sense when read aloud. */
@@ -30,11 +31,8 @@ export interface ButtonParts {
   style?: 'primary' | 'danger';
 }
 
-/**
- * Limits of Slack's, from its Block Kit reference, but for the last: `chat.update` refuses a `text` above
- * 4,000 bytes, and some room stays for what a direct message says before it.
- */
-const limits = { buttonLabel: 75, buttonValue: 2000, buttonUrl: 3000, textBytes: 3000 };
+/** Bytes of a `text`; the rest is for what a direct message says before it. */
+const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
 /** The one builder of messages: lines of parts, then a row of buttons. */
 export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
@@ -45,7 +43,7 @@ export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
   if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(toButton) });
   const text = lines.map((line) => line.map(toMrkdwn).join('')).join('\n');
-  return { text: cutBytes(text, limits.textBytes), blocks };
+  return { text: cutBytes(text, MAX_TEXT_BYTES), blocks };
 }
 
 /** Slack refuses elements without a text. */
@@ -86,16 +84,12 @@ function formatUtc(ms: number): string {
 }
 
 function toButton(parts: ButtonParts): Button {
-  if (parts.label.length > limits.buttonLabel) throw new RangeError(`Button label too long: ${parts.label}`);
-  if ((parts.value ?? '').length > limits.buttonValue)
-    throw new RangeError(`Value too long: ${parts.action}`);
-  if ((parts.url ?? '').length > limits.buttonUrl) throw new RangeError(`Address too long: ${parts.action}`);
   return {
     type: 'button',
-    text: { type: 'plain_text', text: parts.label },
+    text: { type: 'plain_text', text: checkLimit('buttonText', parts.label) },
     action_id: parts.action,
-    ...(parts.value !== undefined && { value: parts.value }),
-    ...(parts.url !== undefined && { url: parts.url }),
+    ...(parts.value !== undefined && { value: checkLimit('buttonValue', parts.value) }),
+    ...(parts.url !== undefined && { url: checkLimit('buttonUrl', parts.url) }),
     ...(parts.style && { style: parts.style }),
   };
 }
@@ -136,7 +130,8 @@ export async function fillLinks(
         continue;
       }
       const url = await findLink(name);
-      if (url !== undefined && url.length <= limits.buttonUrl) elements.push({ ...(element as Button), url });
+      if (url !== undefined && url.length <= SLACK_LIMITS.buttonUrl)
+        elements.push({ ...(element as Button), url });
       else if (url !== undefined) blocks.push(linkBlock((element as Button).text.text, url));
     }
     if (elements.length > 0) blocks.push({ ...block, elements });

@@ -1,18 +1,21 @@
 import type { InputBlock, KnownBlock, ModalView, PlainTextElement, RichTextBlock } from '@slack/types';
 import type { Message } from './blocks.ts';
-
-/** Slack's limit for the title of a modal, from its view reference. */
-const MAX_TITLE_LENGTH = 24;
+import { checkLimit, SLACK_LIMITS } from './limits.ts';
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
 /** A dialog that only says something, under a title of another one. */
 export const noticeView = (title: string, { blocks }: Message) =>
-  reportView(title.length > MAX_TITLE_LENGTH ? 'Docket' : title, blocks);
+  reportView(title.length > SLACK_LIMITS.modalTitle ? 'Docket' : title, blocks);
 
 /** A dialog to read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
-  return { type: 'modal', title: plainText(checkTitle(title)), close: plainText('Close'), blocks };
+  return {
+    type: 'modal',
+    title: plainText(checkLimit('modalTitle', title)),
+    close: plainText('Close'),
+    blocks,
+  };
 }
 
 /** Text as it is, to be copied. */
@@ -33,17 +36,12 @@ export function formView(form: {
   return {
     type: 'modal',
     callback_id: callback,
-    private_metadata: JSON.stringify(meta),
-    title: plainText(checkTitle(title)),
+    private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(meta)),
+    title: plainText(checkLimit('modalTitle', title)),
     submit: plainText(submit),
     close: plainText('Cancel'),
     blocks: fields,
   };
-}
-
-function checkTitle(title: string): string {
-  if (title.length > MAX_TITLE_LENGTH) throw new RangeError(`Dialog title too long: ${title}`);
-  return title;
 }
 
 /** A field for one line of text. `block` names it in what was entered and in problems. */
@@ -73,13 +71,13 @@ export function textField(field: {
   };
 }
 
-/** Something to choose from; `value` is what comes back (75 characters at most). */
+/** Something to choose from; `value` is what comes back. Both take `SLACK_LIMITS.optionText` characters. */
 export interface Choice {
   label: string;
   value: string;
 }
 
-/** A field with a choice: radio buttons up to four, a select beyond (100 at most). */
+/** A field with a choice: radio buttons up to four, a select beyond. */
 export function choiceField(field: {
   block: string;
   label: string;

@@ -8,6 +8,7 @@ import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message, type Part } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cleanText } from '../../slack/markdown/spans.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, lengthOf } from '../../slack/text.ts';
@@ -16,13 +17,6 @@ import type { Caller, CommandTools, SubmitResult } from '../command.ts';
 import { defineModal } from '../command.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
-
-/** Slack's limit for what a select lists. */
-export const MAX_OPTIONS = 100;
-
-/** Limits of Slack's: a label in a select, and what stands in a text field when the dialog opens. */
-const MAX_OPTION_LENGTH = 75;
-const MAX_INITIAL_LENGTH = 3000;
 
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
 
@@ -36,11 +30,11 @@ export function sendModalView(
 ): ModalView {
   const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(
     0,
-    MAX_OPTIONS,
+    SLACK_LIMITS.selectOptions,
   );
   const labels = listed.map(labelOf);
   const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
-  const fits = text.length <= MAX_INITIAL_LENGTH;
+  const fits = text.length <= SLACK_LIMITS.inputInitialValue;
   const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
   return formView({
     title: 'Send to the docs agent',
@@ -74,16 +68,18 @@ export function sendModalView(
 /** What goes out, here and when it is submitted: nothing that whoever submits it cannot see. */
 const cleanInstruction = (text: string) => cleanText(text).trim();
 
-const labelOf = (thread: ThreadRun) => cut(`${jobName(thread)} · ${stateLabel(thread)}`, MAX_OPTION_LENGTH);
+const labelOf = (thread: ThreadRun) =>
+  cut(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
 
 /** Threads that look the same are told apart by whose they are. */
 function withOwner(label: string, { owner }: ThreadRun): string {
   const whose = cut(` · @${personName(owner.name)}`, 25);
-  return `${cut(label, MAX_OPTION_LENGTH - whose.length)}${whose}`;
+  return `${cut(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
 }
 
 /** Cut by what Slack counts, and not in the middle of a character. */
-const cutCodeUnits = (text: string) => `${text.slice(0, MAX_INITIAL_LENGTH - 1).replace(/\p{Cs}$/u, '')}…`;
+const cutCodeUnits = (text: string) =>
+  `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
 
 export const sendModal = defineModal({
   callbackId: CALLBACK_ID,

@@ -1,10 +1,11 @@
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import type { CommandTools, MessageShortcut, ShortcutMessage } from '../command.ts';
-import { acceptsInstructions, MAX_OPTIONS, sendModalView } from './modal.ts';
+import { acceptsInstructions, sendModalView } from './modal.ts';
 import { findThreads } from './threads.ts';
 
 /** The longest that names may hold up a dialog, whose trigger ends soon; without them it says "@someone". */
@@ -20,7 +21,7 @@ export const sendShortcut: MessageShortcut = {
     const isHere = ({ place }: Pick<ThreadRun, 'place'>) =>
       place?.channel === caller.channel.id && place.rootTs === rootTs;
     const [{ threads: known }, text] = await Promise.all([
-      findThreads(caller, tools, MAX_OPTIONS, undefined, isHere),
+      findThreads(caller, tools, SLACK_LIMITS.selectOptions, undefined, isHere),
       textOf(chosen, tools),
     ]);
     const threads = known.filter(acceptsInstructions);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { exportActions } from '../../jobs/export/record.ts';
-import { MAX_BUTTON_VALUE } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from '../command.ts';
 import { defineButton } from '../command.ts';
@@ -105,6 +105,6 @@ function badDomain(
   return message(
     [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
     // Without the button the person types it.
-    value.length <= MAX_BUTTON_VALUE ? [button] : [],
+    value.length <= SLACK_LIMITS.buttonValue ? [button] : [],
   );
 }

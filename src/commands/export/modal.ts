@@ -1,5 +1,6 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools, SubmitResult } from '../command.ts';
@@ -10,20 +11,13 @@ import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } f
 
 const CALLBACK_ID = 'export.start';
 
-/** Limits of Slack's for a select; a longer list becomes a text field. */
-const MAX_OPTIONS = 100;
-const MAX_OPTION_LENGTH = 75;
-
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
-
-/** Slack's limit for what stands in a text field when the dialog opens. */
-const MAX_INITIAL_LENGTH = 3000;
 
 const formatPaths = (paths: string[]) => paths.join(', ');
 
 /** Whether everything that was asked for can be shown in the dialog: what is left out would be forgotten. */
 export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
-  formatPaths(paths).length <= MAX_INITIAL_LENGTH;
+  formatPaths(paths).length <= SLACK_LIMITS.inputInitialValue;
 
 /** Asks for what a command without a domain, or without a clear project, left open. */
 export function exportModalView(
@@ -78,8 +72,8 @@ function domainField(
   const known = [...new Set(projects.flatMap(({ domains }) => domains ?? []))];
   const fits =
     known.length > 0 &&
-    known.length <= MAX_OPTIONS &&
-    known.every(({ length }) => length <= MAX_OPTION_LENGTH);
+    known.length <= SLACK_LIMITS.selectOptions &&
+    known.every(({ length }) => length <= SLACK_LIMITS.optionText);
   if (fits && projects.every(({ domains }) => domains !== undefined)) {
     const choices = known.map((domain) => ({ label: domain, value: domain }));
     const initial = known.find((domain) => domain === (typed ?? docsDomain));
@@ -101,7 +95,9 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
   const isUnambiguous =
     new Set(domains).size === domains.length && projects.every((project) => project.domains !== undefined);
   if (projects.length < 2 || isUnambiguous) return [];
-  const choices = projects.slice(0, MAX_OPTIONS).map(({ name }) => ({ label: name, value: name }));
+  const choices = projects
+    .slice(0, SLACK_LIMITS.selectOptions)
+    .map(({ name }) => ({ label: name, value: name }));
   const initial = projects.find(({ name }) => name.toLowerCase() === named?.toLowerCase());
   return [
     choiceField({
@@ -149,9 +145,6 @@ export const exportModal = defineModal({
   },
 });
 
-/** Slack shows at most 150 characters at a field. */
-const MAX_PROBLEM_LENGTH = 150;
-
 function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<string, string> {
   switch (target.kind) {
     case 'noDomain':
@@ -160,16 +153,19 @@ function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<s
       const fix =
         target.suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${target.suggested}?`;
       return {
-        domain: cut(`${cut(oneLine(target.typed), 40)} isn't a host name. ${fix}`, MAX_PROBLEM_LENGTH),
+        domain: cut(
+          `${cut(oneLine(target.typed), 40)} isn't a host name. ${fix}`,
+          SLACK_LIMITS.modalFieldError,
+        ),
       };
     }
     case 'domainRefused':
-      return { domain: cut(refusalText(target), MAX_PROBLEM_LENGTH) };
+      return { domain: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
     case 'unknownProject':
-      return { project: cut(refusalText(target), MAX_PROBLEM_LENGTH) };
+      return { project: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
     case 'ask': {
       const names = target.among.map(({ name }) => name).join(' and ');
-      return { project: cut(`${names} have this domain: choose one.`, MAX_PROBLEM_LENGTH) };
+      return { project: cut(`${names} have this domain: choose one.`, SLACK_LIMITS.modalFieldError) };
     }
   }
 }

@@ -6,7 +6,7 @@ import { unquoted } from '../slash-text.ts';
 /** Limits of our own; the platform states none. */
 const limits = { versionLength: 100, paths: 100, pathLength: 500 };
 
-/** A problem is plain text with its fix, short enough for the hint at a field of a dialog (150 characters). */
+/** A problem is plain text with its fix, short enough for `SLACK_LIMITS.modalFieldError`. */
 export type ReadVersion = { kind: 'ok'; version: string } | { kind: 'unclear'; problem: string };
 export type ReadPaths = { kind: 'ok'; paths: string[] } | { kind: 'unclear'; problem: string };
 

@@ -1,12 +1,10 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, escapeText, formatCount, oneLine } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 
-/**
- * Characters of all lines together. Slack refuses messages above about 13,200, undocumented, with `& < >` counted
- * as they are escaped. Refusals get a quarter of it at most.
- */
-const MAX_CHARACTERS = 11_800;
+/** Characters of all lines together, with room for what Slack counts besides. Refusals get a quarter of it at most. */
+const MAX_CHARACTERS = SLACK_LIMITS.messageBlocksText - 1200;
 
 /** What a time counts for, which is shown in each reader's own words, and the line break. */
 const TIME_LENGTH = 30;

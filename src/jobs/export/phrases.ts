@@ -1,6 +1,7 @@
 import type { ButtonParts } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../slack/text.ts';
-import { MAX_BUTTON_VALUE, shortId } from '../wording-view.ts';
+import { shortId } from '../wording-view.ts';
 import type { ExportRun, RunButton } from './record.ts';
 
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
@@ -21,7 +22,11 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
   };
   const value = JSON.stringify(full);
   // The rest is for when the record is gone: where it does not fit, the button works for as long as the record does.
-  return { label, action, value: value.length <= MAX_BUTTON_VALUE ? value : JSON.stringify(required) };
+  return {
+    label,
+    action,
+    value: value.length <= SLACK_LIMITS.buttonValue ? value : JSON.stringify(required),
+  };
 }
 
 const isPrivate = ({ privately, ending }: ExportRun) =>

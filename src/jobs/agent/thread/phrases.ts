@@ -1,14 +1,12 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
-import { MAX_BUTTON_VALUE, personName, shortId } from '../../wording-view.ts';
+import { personName, shortId } from '../../wording-view.ts';
 import { agentActions, type ThreadButton } from './buttons.ts';
 import type { Person, ThreadRun } from './record.ts';
 
 /** Reading a host name takes the square of its length. */
 const MAX_URL_LENGTH = 8000;
-
-/** Slack's limit for the address of a button. */
-const MAX_BUTTON_URL = 3000;
 
 /** Mentions in one message; a round may have more authors. */
 const MAX_MENTIONS = 20;
@@ -93,7 +91,7 @@ export function pullRequestName({
 /** A button that opens a pull request; none where there is no http(s) address, or Slack would not take it. */
 export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
   const url = httpAddress(prLink)?.href;
-  if (url === undefined || url.length > MAX_BUTTON_URL) return [];
+  if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
   return [{ label, action: agentActions.openPullRequest, url }];
 }
 
@@ -136,7 +134,7 @@ export function threadButtonOf(
   for (let many = about.length; many >= 0; many -= 1) {
     const button: ThreadButton = { v: 1, run: id, about: about.slice(0, many), attempt };
     value = JSON.stringify(button);
-    if (value.length <= MAX_BUTTON_VALUE) break;
+    if (value.length <= SLACK_LIMITS.buttonValue) break;
   }
   return { label, action, value };
 }
