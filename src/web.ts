@@ -21,7 +21,6 @@ import { createSocketReceiver } from './server/socket-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createAuditStore } from './store/audit.ts';
-import { createHourlyLimitStore } from './store/budget.ts';
 import { createHealthStore } from './store/health.ts';
 import { createLinkStore } from './store/links.ts';
 import { createMessageStore } from './store/messages.ts';
@@ -107,7 +106,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
         counts: queues.counts,
         limits: settings.limits,
         projects: settings.projects,
-        budgets: createHourlyLimitStore(redis),
         threads,
         rateLimits: createRateLimitStore(redis),
         timing,

@@ -29,7 +29,6 @@ import { createReactions } from './slack/reactions.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
-import { createHourlyLimitStore } from './store/budget.ts';
 import { createCallOnceStore } from './store/calls.ts';
 import { createDueStore } from './store/due.ts';
 import { createHealthStore } from './store/health.ts';
@@ -157,7 +156,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     links,
     audit: createAuditStore(redis),
     rateLimiter,
-    budgets: createHourlyLimitStore(redis),
     docs,
     projects: settings.projects,
     projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,

@@ -11,7 +11,6 @@ import type { Outbox } from '../slack/outbox.ts';
 import type { Reactions } from '../slack/reactions.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { HourlyLimitStore } from '../store/budget.ts';
 import type { CallOnceStore } from '../store/calls.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
@@ -30,7 +29,6 @@ export interface JobContext {
   links: LinkStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;
-  budgets: HourlyLimitStore;
 
   /** The API with the key of a project; nothing when the settings no longer have it. */
   docs: (project: string) => DocsApi | undefined;

@@ -19,8 +19,8 @@ export const keys = {
   early: (claim: string) => `${PREFIX}:early:${claim}`,
   /** Set of the claims for which something came early that no worker has seen yet. */
   earlyUnseen: () => `${PREFIX}:early-unseen`,
-  /** Sorted set of the names of what was told about a thread or a run, scored by the time. */
-  told: (of: string) => `${PREFIX}:told:${of}`,
+  /** Sorted set of the dedupe keys of the events of a thread or a run, scored by the time. */
+  seenEvents: (of: string) => `${PREFIX}:told:${of}`,
   /** Sorted sets of messages of ours in a conversation, scored by the time: their keys, and the `ts` of those there. */
   posting: (teamId: string, channel: string) => `${PREFIX}:posting:${teamId}:${channel}`,
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
@@ -28,7 +28,6 @@ export const keys = {
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
   /** Hash of what is listed of those runs, by their ids. */
   followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
-  budget: (part: string) => `${PREFIX}:budget:${part}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
@@ -44,7 +43,9 @@ export const keys = {
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Whom an alert is for. */
   alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,
-  pace: (bucket: string) => `${PREFIX}:pace:${bucket}`,
+  /** Parts of rate limits: of those that give slots one by one, and of those with so many in any window. */
+  spacedLimit: (part: string) => `${PREFIX}:pace:${part}`,
+  windowLimit: (part: string) => `${PREFIX}:budget:${part}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
   /** Stream of who did what. */
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,

@@ -1,16 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
-import {
-  HOUR_MS,
-  type HourlySlotRequest,
-  hourlyLimitKeys,
-  hourlySlotArgs,
-  LUA_TAKE_HOURLY_SLOT,
-} from './budget.ts';
 import { loadFollowedIndex, toIndexEntry } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
+import { limitKeys, type RateLimit, type SlotRequest, slotArgs } from './rate-limit.ts';
+import { LUA_RATE_LIMIT } from './rate-limit-lua.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { LUA_SAVE, LUA_TTL, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
@@ -41,8 +36,11 @@ type AppendResult =
 type ThreadSave<R> =
   | { kind: 'saved'; run: R }
   | { kind: 'stale' }
-  /** The budget gives nothing before `inMs`; nothing was saved. `held`: since the other side refused. */
+  /** The limit gives no slot before `inMs`; nothing was saved. `held`: since the other side refused. */
   | { kind: 'limited'; inMs: number; held: boolean };
+
+/** A slot, and of which limit. */
+export type LimitedSlot = SlotRequest & { limit: RateLimit };
 
 /** What happens to followed threads, and which they are. Everything that was told waits in the inbox of its run. */
 export interface ThreadStore {
@@ -77,9 +75,9 @@ export interface ThreadStore {
   ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined>;
   /**
    * Saves the next state of a run and forgets the first `taken` entries of what was heard, together; nothing of it
-   * when `run` was not the latest. With `spend` it also counts one use of a budget, or saves nothing.
+   * when `run` was not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
    */
-  save<R extends RunBase>(run: R, taken: number, slot?: HourlySlotRequest): Promise<ThreadSave<R>>;
+  save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>>;
   /**
    * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
    * ones. What came early goes to the front of its inbox, so what was opened before can no longer be taken by count;
@@ -158,12 +156,12 @@ const loadScript = luaScript(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-const saveScript = luaScript(`${LUA_SAVE}${LUA_TAKE_HOURLY_SLOT}
-local taken, listed, perHour, window, late, of, since = unpack(ARGV, 7)
+const saveScript = luaScript(`${LUA_SAVE}${LUA_RATE_LIMIT}
+local taken, listed = unpack(ARGV, 7)
 local index, id = KEYS[4], ARGV[4]
 if not isLatest() then return {'stale'} end
-if of then
-  local wait, held = spend({unpack(KEYS, 5)}, perHour, window, late, of, since)
+if #ARGV > 8 then
+  local wait, held = rateLimit({unpack(KEYS, 5)}, {unpack(ARGV, 9)}).take()
   if wait > 0 then return {'limited', wait, held} end
 end
 save()
@@ -193,14 +191,13 @@ redis.call('HSET', index, id, listed)
 return false
 `);
 
-/** `windowMs` is the hour of the budgets. */
-export function createThreadStore(redis: Redis, windowMs = HOUR_MS): ThreadStore {
+export function createThreadStore(redis: Redis): ThreadStore {
   return {
     async appendToThread(job, place, { event, dedupeKey }, underOurs) {
       const claim = threadClaim(place);
       const touched = [
         keys.claim(claim),
-        keys.told(claim),
+        keys.seenEvents(claim),
         keys.early(claim),
         keys.activeRuns(),
         keys.followed(place.teamId),
@@ -226,7 +223,7 @@ export function createThreadStore(redis: Redis, windowMs = HOUR_MS): ThreadStore
     },
 
     async appendToInbox(job, runId, { event, dedupeKey }, deadlineMs) {
-      const touched = [keys.run(runId), keys.told(runId), keys.inbox(runId), keys.activeRuns()];
+      const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
       const args = [
         JSON.stringify(event),
         dedupeKey,
@@ -250,13 +247,13 @@ export function createThreadStore(redis: Redis, windowMs = HOUR_MS): ThreadStore
       const touched = [
         ...saveKeys(run),
         keys.followedIndex(run.teamId),
-        ...(slot ? hourlyLimitKeys(slot.hourlyLimit) : []),
+        ...(slot ? limitKeys(slot.limit) : []),
       ];
       const args = [
         ...saveArgs(run, next),
         taken,
         toIndexEntry(next),
-        ...(slot ? hourlySlotArgs(slot, windowMs) : []),
+        ...(slot ? slotArgs(slot.limit, slot) : []),
       ];
       const answer = await saveScript(redis, touched, args);
       const [kind, inMs, held] = answer as [ThreadSave<RunBase>['kind'], number, number];

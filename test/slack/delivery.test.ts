@@ -57,16 +57,16 @@ beforeEach(async () => {
     // One turn an hour, so that turns come back only when the test says so.
     rateLimiter: {
       ...pace,
-      takeSlot: (of, turn) => pace.takeSlot({ ...of, perMinute: 1 / 60, burst: 1 }, turn),
+      takeSlot: (of, turn) => pace.takeSlot({ ...of, count: 1, windowMs: HOUR_MS, burst: 1 }, turn),
     },
     now: () => nowMs,
     random: () => 0.5,
     timing: defaultTiming,
     log: pino({ level: 'silent' }),
   });
-  for (const bucket of ['edit:T0ACME', 'post:C0DOCS']) {
+  for (const name of ['edit:T0ACME', 'post:C0DOCS']) {
     const spent = { id: 'spent', rank: 0, sinceMs: 0 };
-    await pace.takeSlot({ bucket, perMinute: 1 / 60, burst: 1 }, spent);
+    await pace.takeSlot({ name, count: 1, windowMs: HOUR_MS, burst: 1 }, spent);
   }
 });
 afterAll(() => redis.close());
@@ -100,7 +100,7 @@ async function shown(key: string, agoMs: { posted: number; edited?: number }) {
 async function afterTurns(bucket: string, count: number, names: string[]) {
   for (const key of names) await deliver(key);
   for (let turn = 0; turn < count; turn += 1) {
-    await redis.client.incrbyfloat(keys.pace(bucket), -HOUR_MS);
+    await redis.client.incrbyfloat(keys.spacedLimit(bucket), -HOUR_MS);
     nowMs += 60_000;
     for (const key of names) await deliver(key);
   }
@@ -204,11 +204,11 @@ test('a message for the thread under somebody else’s message is posted there',
 
 test('a post that a process did not begin any more, since it is to stop, is made at once by the next one', async () => {
   await want('new', 'state');
-  await redis.client.del(keys.pace('post:C0DOCS'));
+  await redis.client.del(keys.spacedLimit('post:C0DOCS'));
   notBegun = new Stopping();
   await expect(deliver('new')).rejects.toThrow(Stopping);
   notBegun = undefined;
-  await redis.client.del(keys.pace('post:C0DOCS'));
+  await redis.client.del(keys.spacedLimit('post:C0DOCS'));
   expect(await deliver('new')).toEqual({ kind: 'settled' });
   expect(told).toEqual(['new: new']);
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
-import { createHourlyLimitStore } from '../../src/store/budget.ts';
 import { createCallOnceStore } from '../../src/store/calls.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
@@ -64,10 +63,10 @@ test('whatever the stores write ends some day, except for settings and the lists
   // The third has to wait in line.
   for (const of of ['a', 'b', 'c'])
     await pace.takeSlot(
-      { bucket: 'post:C1', perMinute: 60, burst: 2 },
+      { name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 },
       { id: of, rank: 0, sinceMs: 1000, group: 'U1' },
     );
-  await pace.hold({ bucket: 'edit:T1', perMinute: 60, burst: 2 }, 1000);
+  await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
@@ -80,7 +79,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });
 
   const threads = createThreadStore(client);
-  const budget = { name: 'acme', perHour: 1 };
+  const limit = { name: 'acme', count: 1, windowMs: 3_600_000 };
   const happened = { event: {}, dedupeKey: 'ts' };
   const elsewhere = { ...place, rootTs: '2.2' };
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
@@ -90,9 +89,9 @@ test('whatever the stores write ends some day, except for settings and the lists
   await threads.appendToInbox('agent-thread', 't1', happened, deadlineMs);
   await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
   await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');
-  await threads.save(aThread(), 0, { hourlyLimit: budget, id: 'a', sinceMs: 1 });
-  await threads.save(aThread({ rev: 2 }), 0, { hourlyLimit: budget, id: 'b', sinceMs: 1 });
-  await createHourlyLimitStore(client).hold(budget, 1000);
+  await threads.save(aThread(), 0, { limit, id: 'a', sinceMs: 1 });
+  await threads.save(aThread({ rev: 2 }), 0, { limit, id: 'b', sinceMs: 1 });
+  await pace.hold(limit, 1000);
   await createDueStore(client).claimSweep(1000);
 
   const found = await everyKey();
@@ -113,10 +112,10 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.message('m1'),
       keys.undelivered(),
       keys.link('l1'),
-      keys.pace('post:C1'),
-      ...['order', 'until', 'mine', 'places', 'rounds'].map((part) => keys.pace(`post:C1:${part}`)),
+      keys.spacedLimit('post:C1'),
+      ...['order', 'until', 'mine', 'places', 'rounds'].map((part) => keys.spacedLimit(`post:C1:${part}`)),
       keys.quota('exports'),
-      keys.pace('edit:T1:hold'),
+      keys.spacedLimit('edit:T1:hold'),
       keys.jobErrors('export:1'),
       keys.health('docs'),
       keys.directMessage('T1', 'U1'),
@@ -125,18 +124,16 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.claim(threadClaim(place)),
       keys.followed('T0ACME'),
       keys.followedIndex('T0ACME'),
-      keys.told(threadClaim(place)),
-      keys.told(threadClaim(elsewhere)),
-      keys.told('t1'),
+      keys.seenEvents(threadClaim(place)),
+      keys.seenEvents(threadClaim(elsewhere)),
+      keys.seenEvents('t1'),
       keys.early(threadClaim(elsewhere)),
       keys.earlyUnseen(),
       keys.sweep(),
       keys.posting('T1', 'C1'),
       keys.posted('T1', 'C1'),
-      keys.budget('acme'),
-      keys.budget('acme:line'),
-      keys.budget('acme:gone'),
-      keys.budget('acme:hold'),
+      keys.windowLimit('acme'),
+      ...['order', 'until', 'places', 'rounds', 'hold'].map((part) => keys.windowLimit(`acme:${part}`)),
     ].sort(),
   );
   const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);

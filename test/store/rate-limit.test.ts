@@ -10,45 +10,47 @@ import {
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 
 let redis: TestRedis;
-let pace: RateLimitStore;
+let limits: RateLimitStore;
 beforeAll(async () => {
   redis = await startTestRedis();
-  pace = createRateLimitStore(redis.client);
+  limits = createRateLimitStore(redis.client);
 });
 beforeEach(() => redis.client.flushall());
 afterAll(() => redis.close());
 
-/** Five at once, one an hour after that: whatever a test takes, no turn comes back meanwhile. */
-const slow: RateLimit = { bucket: 'b', perMinute: 1 / 60, burst: 5 };
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+/** Five at once, one an hour after that: whatever a test takes, no turn comes back meanwhile. */
+const slow = { name: 'b', count: 1, windowMs: HOUR, burst: 5 };
 
 /** Longer waits are told in parts. */
 const LONGEST = 5000;
 
 /** Lets time pass for a bucket: what is kept is the moment when it will be full again. */
-async function passes(bucket: string, ms: number) {
-  await redis.client.incrbyfloat(keys.pace(bucket), -ms);
-  const hold = keys.pace(`${bucket}:hold`);
+async function passes(name: string, ms: number) {
+  await redis.client.incrbyfloat(keys.spacedLimit(name), -ms);
+  const hold = keys.spacedLimit(`${name}:hold`);
   if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'full', -ms);
 }
 
 /** The clock of Redis is set back: what is kept lies that far ahead. */
-async function setBack(bucket: string, ms: number) {
-  await passes(bucket, -ms);
-  const hold = keys.pace(`${bucket}:hold`);
+async function setBack(name: string, ms: number) {
+  await passes(name, -ms);
+  const hold = keys.spacedLimit(`${name}:hold`);
   if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'since', ms);
-  const gone = keys.pace(`${bucket}:until`);
+  const gone = keys.spacedLimit(`${name}:until`);
   for (const of of await redis.client.zrange(gone, '0', '-1')) await redis.client.zincrby(gone, ms, of);
 }
 
 /** When the next turn is free, in milliseconds from now, for somebody who is first in the line. */
-async function freeIn(of: RateLimit): Promise<number> {
+async function freeIn({ name, count, windowMs, burst = 1 }: RateLimit): Promise<number> {
   const kept = [
-    await redis.client.get(keys.pace(of.bucket)),
-    await redis.client.hget(keys.pace(`${of.bucket}:hold`), 'full'),
+    await redis.client.get(keys.spacedLimit(name)),
+    await redis.client.hget(keys.spacedLimit(`${name}:hold`), 'full'),
   ];
   const full = Math.max(...kept.map(Number));
-  return full - (await time()) + (1 - of.burst) * (60_000 / of.perMinute);
+  return full - (await time()) + (1 - burst) * (windowMs / count);
 }
 
 /** Somebody new, unless they are named. */
@@ -59,7 +61,7 @@ const somebody = (more: Partial<SlotRequest> = {}): SlotRequest => ({
   sinceMs: 0,
   ...more,
 });
-const take = (of: RateLimit, more: Partial<SlotRequest> = {}) => pace.takeSlot(of, somebody(more));
+const take = (of: RateLimit, more: Partial<SlotRequest> = {}) => limits.takeSlot(of, somebody(more));
 
 /** The same one asks again and again. */
 async function takeMany(of: RateLimit, times: number) {
@@ -95,20 +97,20 @@ test('a bucket that was left alone is full, and not more than full', async () =>
 });
 
 test('never more turns than the burst and what the rate has given back since, however many ask at once', async () => {
-  let buckets = 0;
+  let limitCount = 0;
   const some = fc.record({
-    perMinute: fc.integer({ min: 1, max: 60_000 }),
+    count: fc.integer({ min: 1, max: 60_000 }),
     burst: fc.integer({ min: 1, max: 20 }),
     asked: fc.integer({ min: 1, max: 60 }),
   });
   await fc.assert(
-    fc.asyncProperty(some, async ({ perMinute, burst, asked }) => {
-      const of: RateLimit = { bucket: `p${buckets++}`, perMinute, burst };
+    fc.asyncProperty(some, async ({ count, burst, asked }) => {
+      const of: RateLimit = { name: `p${limitCount++}`, count, windowMs: MINUTE, burst };
       const from = await time();
       const waits = await Promise.all(Array.from({ length: asked }, () => take(of)));
       const tookMs = (await time()) - from;
       const given = waits.filter((wait) => wait === 0).length;
-      expect(given).toBeLessThanOrEqual(burst + Math.floor((tookMs * perMinute) / 60_000) + 1);
+      expect(given).toBeLessThanOrEqual(burst + Math.floor((tookMs * count) / MINUTE) + 1);
       expect(given).toBeGreaterThanOrEqual(Math.min(asked, burst));
       for (const wait of waits) expect(wait).toBeLessThanOrEqual(LONGEST);
     }),
@@ -124,14 +126,14 @@ async function time(): Promise<number> {
 test('an untouched bucket gives a turn at every rate, also where the gap is no whole number', async () => {
   const rates = Array.from({ length: 600 }, (_, index) => index + 1);
   const waits = await Promise.all(
-    rates.map((perMinute) => take({ bucket: `rate${perMinute}`, perMinute, burst: 1 })),
+    rates.map((count) => take({ name: `rate${count}`, count, windowMs: MINUTE, burst: 1 })),
   );
   expect(waits.filter((wait) => wait !== 0)).toHaveLength(0);
 });
 
 describe('those who wait', () => {
   /** One turn an hour, and the first is gone. */
-  const hourly: RateLimit = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+  const hourly = { name: 'h', count: 1, windowMs: HOUR, burst: 1 };
   beforeEach(() => take(hourly));
 
   /** Lets so many turns come back. */
@@ -139,14 +141,14 @@ describe('those who wait', () => {
 
   async function served(line: SlotRequest[], of = hourly): Promise<string[]> {
     const order: string[] = [];
-    for (const turn of line) if ((await pace.takeSlot(of, turn)) === 0) order.push(turn.id);
+    for (const turn of line) if ((await limits.takeSlot(of, turn)) === 0) order.push(turn.id);
     return order;
   }
 
   test('are told to come one after the other', async () => {
-    const quick: RateLimit = { bucket: 'q', perMinute: 30, burst: 1 };
+    const quick: RateLimit = { name: 'q', count: 30, windowMs: MINUTE, burst: 1 };
     for (const of of ['first', 'a', 'b']) await take(quick, { id: of, sinceMs: 1 });
-    const [a = 0, b = 0] = (await redis.client.zmscore(keys.pace('q:until'), 'a', 'b')).map(Number);
+    const [a = 0, b = 0] = (await redis.client.zmscore(keys.spacedLimit('q:until'), 'a', 'b')).map(Number);
     expect(Math.abs(b - a - 2000)).toBeLessThanOrEqual(1);
   });
 
@@ -174,7 +176,7 @@ describe('those who wait', () => {
 
   test('keep the place of their first question', async () => {
     await served([somebody({ id: 'a', sinceMs: 1 }), somebody({ id: 'b', sinceMs: 2 })]);
-    await pace.takeSlot(hourly, somebody({ id: 'a', sinceMs: 3 }));
+    await limits.takeSlot(hourly, somebody({ id: 'a', sinceMs: 3 }));
     await turns(1);
     expect(await served([somebody({ id: 'b', sinceMs: 2 }), somebody({ id: 'a', sinceMs: 4 })])).toEqual([
       'a',
@@ -202,9 +204,9 @@ describe('those who wait', () => {
     await served([dead, alive]);
     await turns(1);
     expect(await served([alive])).toEqual([]);
-    const keptMs = Number(await redis.client.zscore(keys.pace('h:until'), 'dead')) - (await time());
+    const keptMs = Number(await redis.client.zscore(keys.spacedLimit('h:until'), 'dead')) - (await time());
     expect(keptMs).toBeLessThanOrEqual(LONGEST + 1000);
-    await redis.client.zincrby(keys.pace('h:until'), -LONGEST - 1000, 'dead');
+    await redis.client.zincrby(keys.spacedLimit('h:until'), -LONGEST - 1000, 'dead');
     expect(await served([alive])).toEqual(['alive']);
   });
 
@@ -258,7 +260,7 @@ describe('those who wait', () => {
     const [a, b] = [somebody(), somebody()];
     await served([a, b]);
     for (const name of ['h:order', 'h:until', 'h:places', 'h:rounds']) {
-      const livesMs = await redis.client.pttl(keys.pace(name));
+      const livesMs = await redis.client.pttl(keys.spacedLimit(name));
       expect(livesMs).toBeGreaterThan(0);
       expect(livesMs).toBeLessThanOrEqual(LONGEST + 1000);
     }
@@ -268,13 +270,13 @@ describe('those who wait', () => {
     await served([b]);
     for (const name of ['order', 'until', 'places', 'mine'])
       expect(await redis.client.keys(`*:${name}`)).toEqual([]);
-    expect(await redis.client.pttl(keys.pace('h:rounds'))).toBeGreaterThan(0);
+    expect(await redis.client.pttl(keys.spacedLimit('h:rounds'))).toBeGreaterThan(0);
   });
 });
 
 describe('after a refusal by the other side', () => {
   test('no turn is given before the wait is over, and one is given after it', async () => {
-    await pace.hold(slow, 10 * HOUR);
+    await limits.hold(slow, 10 * HOUR);
     expect(await take(slow, { id: 'a' })).toBe(LONGEST);
     expect(await freeIn(slow)).toBeGreaterThan(10 * HOUR - 60_000);
     expect(await freeIn(slow)).toBeLessThanOrEqual(10 * HOUR);
@@ -284,14 +286,14 @@ describe('after a refusal by the other side', () => {
   });
 
   test('a shorter hold does not undo a longer one', async () => {
-    await pace.hold(slow, 10 * HOUR);
-    await pace.hold(slow, HOUR);
+    await limits.hold(slow, 10 * HOUR);
+    await limits.hold(slow, HOUR);
     expect(await freeIn(slow)).toBeGreaterThan(9 * HOUR);
   });
 
   test('a hold that is shorter than the wait anyway changes nothing', async () => {
     await takeMany(slow, 5);
-    await pace.hold(slow, 1000);
+    await limits.hold(slow, 1000);
     expect(await freeIn(slow)).toBeGreaterThan(HOUR - 60_000);
   });
 });
@@ -300,26 +302,26 @@ describe('when the clock of Redis is set back', () => {
   test('nobody waits for longer than an empty bucket takes', async () => {
     await takeMany(slow, 5);
     await setBack('b', 100 * HOUR);
-    expect((await pace.usage(slow)).nextMs).toBeGreaterThan(HOUR - 60_000);
-    expect((await pace.usage(slow)).nextMs).toBeLessThanOrEqual(HOUR);
+    expect((await limits.usage(slow)).nextMs).toBeGreaterThan(HOUR - 60_000);
+    expect((await limits.usage(slow)).nextMs).toBeLessThanOrEqual(HOUR);
   });
 
   test('a full bucket gives its turns a little later, and not as much later as the clock was set back', async () => {
-    const quick: RateLimit = { bucket: 'q', perMinute: 60, burst: 2 };
+    const quick: RateLimit = { name: 'q', count: 60, windowMs: MINUTE, burst: 2 };
     await take(quick);
     await setBack('q', HOUR);
     expect(await take(quick)).toBeLessThanOrEqual(1000);
   });
 
   test('a hold from before ends', async () => {
-    await pace.hold(slow, 10 * HOUR);
+    await limits.hold(slow, 10 * HOUR);
     expect(await take(slow, { id: 'a' })).toBe(LONGEST);
     await setBack('b', 100 * HOUR);
     expect(await take(slow, { id: 'a' })).toBe(0);
   });
 
   test('those who left the line before are not waited for', async () => {
-    const hourly: RateLimit = { bucket: 'h', perMinute: 1 / 60, burst: 1 };
+    const hourly = { name: 'h', count: 1, windowMs: HOUR, burst: 1 };
     await take(hourly);
     await take(hourly, { id: 'dead', sinceMs: 1 });
     await setBack('h', 100 * HOUR);
@@ -330,55 +332,55 @@ describe('when the clock of Redis is set back', () => {
 
 test('a hold outlasts the turns that were taken before it, and is forgotten when it is over', async () => {
   await takeMany(slow, 2);
-  await pace.hold(slow, 10 * HOUR);
-  expect((await pace.usage(slow)).nextMs).toBeGreaterThan(9 * HOUR);
-  const livesMs = await redis.client.pttl(keys.pace('b:hold'));
+  await limits.hold(slow, 10 * HOUR);
+  expect((await limits.usage(slow)).nextMs).toBeGreaterThan(9 * HOUR);
+  const livesMs = await redis.client.pttl(keys.spacedLimit('b:hold'));
   expect(livesMs).toBeGreaterThan(10 * HOUR);
   expect(livesMs).toBeLessThanOrEqual(14 * HOUR);
 });
 
 test('one bucket does not know of another', async () => {
   await takeMany(slow, 6);
-  expect(await take({ ...slow, bucket: 'other' })).toBe(0);
+  expect(await take({ ...slow, name: 'other' })).toBe(0);
 });
 
 test('a bucket is forgotten once it is full again', async () => {
   await take(slow);
-  const livesMs = await redis.client.pttl(keys.pace('b'));
+  const livesMs = await redis.client.pttl(keys.spacedLimit('b'));
   expect(livesMs).toBeLessThanOrEqual(HOUR);
   expect(livesMs).toBeGreaterThan(HOUR - 60_000);
 });
 
 describe('how much is in use', () => {
   test('nothing before the first turn, then the turns that were taken', async () => {
-    expect(await pace.usage(slow)).toEqual({ free: 5, waiting: 0, nextMs: 0 });
+    expect(await limits.usage(slow)).toEqual({ used: 0, free: 5, waiting: 0, nextMs: 0 });
     await takeMany(slow, 2);
-    expect(await pace.usage(slow)).toEqual({ free: 3, waiting: 0, nextMs: 0 });
+    expect(await limits.usage(slow)).toEqual({ used: 2, free: 3, waiting: 0, nextMs: 0 });
     await passes('b', HOUR);
-    expect(await pace.usage(slow)).toMatchObject({ free: 4 });
+    expect(await limits.usage(slow)).toMatchObject({ free: 4 });
   });
 
   test('who waits in line, as long as they ask again, and when the next turn is free', async () => {
     await takeMany(slow, 5);
     await take(slow);
     await take(slow);
-    const { free, waiting, nextMs } = await pace.usage(slow);
+    const { free, waiting, nextMs } = await limits.usage(slow);
     expect([free, waiting]).toEqual([0, 2]);
     expect(nextMs).toBeGreaterThan(HOUR - 60_000);
     expect(nextMs).toBeLessThanOrEqual(HOUR);
-    for (const gone of await redis.client.zrange(keys.pace('b:until'), '0', '0'))
-      await redis.client.zadd(keys.pace('b:until'), 1, gone);
-    expect(await pace.usage(slow)).toMatchObject({ waiting: 1 });
+    for (const gone of await redis.client.zrange(keys.spacedLimit('b:until'), '0', '0'))
+      await redis.client.zadd(keys.spacedLimit('b:until'), 1, gone);
+    expect(await limits.usage(slow)).toMatchObject({ waiting: 1 });
   });
 
   test('asking for it takes no turn', async () => {
-    for (let time = 0; time < 20; time += 1) await pace.usage(slow);
+    for (let time = 0; time < 20; time += 1) await limits.usage(slow);
     expect(await takeMany(slow, 6)).toEqual([0, 0, 0, 0, 0, LONGEST]);
   });
 
   test('none is free while the other side wants to be left alone', async () => {
-    await pace.hold(slow, 60_000);
-    const { free, nextMs } = await pace.usage(slow);
+    await limits.hold(slow, 60_000);
+    const { free, nextMs } = await limits.usage(slow);
     expect(free).toBe(0);
     expect(nextMs).toBeGreaterThan(30_000);
     expect(nextMs).toBeLessThanOrEqual(60_000);

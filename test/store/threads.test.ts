@@ -97,14 +97,14 @@ describe('what happens in a thread', () => {
   test('is known by its name for seven days', async () => {
     await following();
     await tell('one');
-    expect(await lives(keys.told(claim))).toBeGreaterThan(retention.toldMs - 30_000);
-    expect(await lives(keys.told(claim))).toBeLessThanOrEqual(retention.toldMs);
+    expect(await lives(keys.seenEvents(claim))).toBeGreaterThan(retention.toldMs - 30_000);
+    expect(await lives(keys.seenEvents(claim))).toBeLessThanOrEqual(retention.toldMs);
     const day = 24 * 3_600_000;
-    await redis.client.zincrby(keys.told(claim), -6.9 * day, 'one');
+    await redis.client.zincrby(keys.seenEvents(claim), -6.9 * day, 'one');
     expect(await tell('one')).toEqual({ kind: 'repeated' });
-    await redis.client.zincrby(keys.told(claim), -0.2 * day, 'one');
+    await redis.client.zincrby(keys.seenEvents(claim), -0.2 * day, 'one');
     await tell('two');
-    expect(await redis.client.zrange(keys.told(claim), '0', '-1')).toEqual(['two']);
+    expect(await redis.client.zrange(keys.seenEvents(claim), '0', '-1')).toEqual(['two']);
     expect(await tell('one')).toMatchObject({ kind: 'kept' });
   });
 
@@ -117,7 +117,7 @@ describe('what happens in a thread', () => {
     await following();
     await redis.client.del(keys.run('t1'));
     expect(await tell('one', true)).toEqual({ kind: 'notFollowed' });
-    expect(await redis.client.exists(keys.claim(claim), keys.told(claim), keys.inbox('t1'))).toBe(0);
+    expect(await redis.client.exists(keys.claim(claim), keys.seenEvents(claim), keys.inbox('t1'))).toBe(0);
     expect(await threads.followed('T0ACME')).toEqual([]);
   });
 });
@@ -249,15 +249,15 @@ describe('saving', () => {
   });
 });
 
-describe('saving with a use of a budget', () => {
-  const budget = { name: 'acme', perHour: 1 };
-  const spend = (id: string) => ({ hourlyLimit: budget, id, sinceMs: 1 });
+describe('saving with a slot of a limit', () => {
+  const limit = { name: 'acme', count: 1, windowMs: 3_600_000 };
+  const spend = (id: string) => ({ limit, id, sinceMs: 1 });
 
   test('counts the use, once for each name', async () => {
     await following();
     expect(await threads.save(aThread(), 0, spend('a'))).toMatchObject({ kind: 'saved' });
     expect(await threads.save(aThread({ rev: 2 }), 0, spend('a'))).toMatchObject({ kind: 'saved' });
-    expect(await redis.client.zrange(keys.budget('acme'), '0', '-1')).toEqual(['a']);
+    expect(await redis.client.zrange(keys.windowLimit('acme'), '0', '-1')).toEqual(['a']);
   });
 
   test('that is not to be had saves nothing and takes nothing', async () => {
@@ -273,7 +273,7 @@ describe('saving with a use of a budget', () => {
     await following();
     await threads.save(aThread(), 0, spend('a'));
     expect(await threads.save(aThread(), 0, spend('b'))).toEqual({ kind: 'stale' });
-    expect(await redis.client.exists(keys.budget('acme:line'))).toBe(0);
+    expect(await redis.client.exists(keys.windowLimit('acme:order'))).toBe(0);
   });
 });
 

@@ -5,7 +5,6 @@ import type { Project } from '../../projects.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
 import { editRateLimit } from '../../slack/rate-limits.ts';
-import type { HourlyLimitStore } from '../../store/budget.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RateLimitStore } from '../../store/rate-limit.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
@@ -22,9 +21,8 @@ export interface SystemParts {
   counts: () => Promise<QueueCounts[]>;
   limits: Pick<LimitState, 'exportStatusPerSecond'> & { followUpsPerHour: number };
   projects: readonly Project[];
-  budgets: Pick<HourlyLimitStore, 'usage'>;
   threads: Pick<ThreadStore, 'followed'>;
-  rateLimits: RateLimitStore;
+  rateLimits: Pick<RateLimitStore, 'usage'>;
   timing: Pick<Timing, 'editsPerMinute'>;
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
@@ -32,8 +30,7 @@ export interface SystemParts {
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSnapshot'] {
-  const { snapshots, store, connected, ping, redisProblems, counts, limits, projects, budgets, threads } =
-    parts;
+  const { snapshots, store, connected, ping, redisProblems, counts, limits, projects, threads } = parts;
   const { rateLimits, timing, about, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
@@ -51,7 +48,7 @@ export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSn
       orUndefined(store.load()),
       orUndefined(rateLimits.usage(edits)),
       orUndefined(threads.followed(teamId)),
-      loadFollowUpUsage(projects, limits.followUpsPerHour, (budget) => orUndefined(budgets.usage(budget))),
+      loadFollowUpUsage(projects, limits.followUpsPerHour, (limit) => orUndefined(rateLimits.usage(limit))),
     ]);
     const own = snapshots();
     return {
@@ -65,7 +62,7 @@ export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSn
       threads: followed?.length,
       limits: {
         exportStatusPerSecond: limits.exportStatusPerSecond,
-        editsPerMinute: edits.perMinute,
+        editsPerMinute: edits.count,
         edits: use,
         followUps,
       },

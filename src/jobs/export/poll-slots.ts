@@ -12,8 +12,9 @@ export interface PollShare {
 }
 
 const pollRateLimit = ({ key, perSecond }: PollShare): RateLimit => ({
-  bucket: `export-status:${key}`,
-  perMinute: perSecond * 60,
+  name: `export-status:${key}`,
+  count: perSecond * 60,
+  windowMs: 60_000,
   burst: BURST,
 });
 
@@ -30,7 +31,7 @@ export function takePollSlot(
 ): Promise<number> {
   const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
   return rateLimiter.takeSlot(pollRateLimit(share), {
-    id: id,
+    id,
     rank,
     sinceMs: nextLookAtMs,
     group: requester.id,

@@ -35,7 +35,12 @@ const MAX_FOLLOWED = 300;
 const GIVE_UP_MS = 3 * 60_000;
 
 /** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
-const homeRateLimit = (teamId: string): RateLimit => ({ bucket: `home:${teamId}`, perMinute: 90, burst: 5 });
+const homeRateLimit = (teamId: string): RateLimit => ({
+  name: `home:${teamId}`,
+  count: 90,
+  windowMs: 60_000,
+  burst: 5,
+});
 
 /** Brings the Home tab of one person up to date. Publishing twice does no harm. */
 export const homeJob = defineJob<HomeData>({
@@ -102,14 +107,14 @@ function handlePublishError(
 }
 
 async function loadHomeView({ teamId, userId }: HomeData, context: JobContext) {
-  const { runs, threads, policy, rateLimiter, projects, budgets, limits } = context;
+  const { runs, threads, policy, rateLimiter, projects, limits } = context;
   const edits = editRateLimit(teamId, context.timing);
   const [own, followed, permissions, editUsage, followUps] = await Promise.all([
     runs.ofPerson(teamId, userId),
     threads.followed(teamId),
     policy.permissionsOf(userId),
     rateLimiter.usage(edits),
-    loadFollowUpUsage(projects, limits.followUpsPerHour, budgets.usage),
+    loadFollowUpUsage(projects, limits.followUpsPerHour, rateLimiter.usage),
   ]);
   // What somebody asked for is forgotten in time; a thread that they follow is not.
   const ids = [...new Set([...own, ...followed.slice(0, MAX_FOLLOWED)])];
@@ -133,7 +138,7 @@ async function loadHomeView({ teamId, userId }: HomeData, context: JobContext) {
     contacts: contactsText(verdict?.kind === 'refused' ? verdict.ask : [], policy.isOpen('export')),
     limits: limitLines({
       exportStatusPerSecond: limits.exportStatusPerSecond,
-      editsPerMinute: edits.perMinute,
+      editsPerMinute: edits.count,
       edits: editUsage,
       followUps,
     }),

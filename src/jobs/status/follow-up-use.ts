@@ -1,13 +1,13 @@
 import type { Project } from '../../projects.ts';
-import type { HourlyLimit, HourlyLimitStore } from '../../store/budget.ts';
-import { followUpBudget } from '../agent/thread/send-step.ts';
+import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
+import { followUpLimit } from '../agent/thread/send-step.ts';
 import type { FollowUpUsage } from './view.ts';
 
-/** How much of each project's follow-ups is used. `use` reads a budget; nothing when it cannot. */
+/** How much of each project's follow-ups is used. `readUsage` answers nothing when it cannot. */
 export function loadFollowUpUsage(
   projects: readonly Project[],
   perHour: number,
-  readUsage: (budget: HourlyLimit) => Promise<Awaited<ReturnType<HourlyLimitStore['usage']>> | undefined>,
+  readUsage: (limit: RateLimit) => Promise<RateLimitUsage | undefined>,
 ): Promise<FollowUpUsage[]> {
   // Without an id a project has no agent.
   const withAgent = projects.filter(({ projectId }) => projectId !== undefined);
@@ -15,7 +15,7 @@ export function loadFollowUpUsage(
     withAgent.map(async ({ name }) => ({
       project: name,
       perHour,
-      use: await readUsage(followUpBudget(name, perHour)),
+      use: await readUsage(followUpLimit(name, perHour)),
     })),
   );
 }

@@ -28,7 +28,7 @@ export interface SystemState {
 export interface LimitState {
   exportStatusPerSecond: number;
   editsPerMinute: number;
-  edits: RateLimitUsage | undefined;
+  edits: Pick<RateLimitUsage, 'free' | 'waiting'> | undefined;
   /** Of each project that has an agent. */
   followUps: readonly FollowUpUsage[];
 }
@@ -37,7 +37,7 @@ export interface LimitState {
 export interface FollowUpUsage {
   project: string;
   perHour: number;
-  use: { used: number; waiting: number } | undefined;
+  use: Pick<RateLimitUsage, 'used' | 'waiting'> | undefined;
 }
 
 /** Exports that run, a line for each; `rest` counts those without one. Nothing when they could not be read. */
@@ -115,6 +115,6 @@ function followUpText({ project, perHour, use }: FollowUpUsage, withProject: boo
 const waitingText = (waiting: number) =>
   waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
 
-function usageText({ free, waiting }: RateLimitUsage): string {
+function usageText({ free, waiting }: Pick<RateLimitUsage, 'free' | 'waiting'>): string {
   return `${free === 0 ? 'all in use' : `${free} free`} just now, ${waitingText(waiting)}`;
 }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createSystemSnapshot, type SystemParts } from '../../../src/commands/status/snapshot.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import type { RateLimitStore } from '../../../src/store/rate-limit.ts';
 import { aProject } from '../../support/commands/command-world.ts';
 
-const use = { free: 3, waiting: 1, nextMs: 0 };
+const use = { used: 5, free: 3, waiting: 1, nextMs: 0 };
+const usages = new Map([
+  ['edit:T0ACME', use],
+  ['follow-ups:acme', { used: 12, free: 88, waiting: 1, nextMs: 0 }],
+]);
 
 function parts(changes: Partial<SystemParts> = {}): SystemParts {
   return {
@@ -16,11 +19,14 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     counts: async () => [],
     limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
     projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
-    budgets: { usage: async () => ({ used: 12, waiting: 1, nextMs: 0 }) },
     threads: { followed: async () => ['a', 'b'] },
     rateLimits: {
-      usage: async ({ bucket }) => (bucket.includes('T0ACME') ? use : undefined),
-    } as RateLimitStore,
+      async usage({ name }) {
+        const found = usages.get(name);
+        if (found === undefined) throw new Error(`${name} is not asked for`);
+        return found;
+      },
+    },
     timing: defaultTiming,
     about: { version: '1.2.3', role: 'web', upSinceMs: 1000 },
     monotonicMs: () => performance.now(),
@@ -81,8 +87,7 @@ test.each([
       store: { load: gives, save: async () => {} },
       ping: gives,
       counts: gives,
-      rateLimits: { usage: gives } as unknown as RateLimitStore,
-      budgets: { usage: gives },
+      rateLimits: { usage: gives },
       threads: { followed: gives },
     },
     50,

@@ -22,7 +22,7 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   limits: {
     exportStatusPerSecond: 5,
     editsPerMinute: 44,
-    edits: { free: 4, waiting: 0, nextMs: 0 },
+    edits: { free: 4, waiting: 0 },
     followUps: [],
   },
   threads: 0,

@@ -10,7 +10,6 @@ import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createOutbox } from '../../../src/slack/outbox.ts';
 import { createReactions } from '../../../src/slack/reactions.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
-import { createHourlyLimitStore } from '../../../src/store/budget.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
@@ -48,7 +47,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
-    budgets: createHourlyLimitStore(redis),
     docs: () => undefined,
     projects: [],
     projectId: () => 'prj_1',

@@ -169,7 +169,7 @@ const sendLimit = z.object({
   /** Names it, so that each has a message of its own. */
   n: z.number().int(),
   kind: z.enum(['ours', 'platform']),
-  /** What the budget is, for people to read. */
+  /** What the limit is, for people to read. */
   perHour: z.number().int(),
   sinceMs: z.number(),
   untilMs: z.number(),

@@ -1,7 +1,7 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
-import type { HourlyLimit } from '../../../store/budget.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
 import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { roundOf } from '../watch/rules.ts';
@@ -11,10 +11,13 @@ import { headOf, type Instruction, inFlightOf, type ThreadRun, threadRun } from 
 import { applySendResult, type SendResult } from './send-result.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
 
-/** The follow-ups of a project that all processes share. */
-export const followUpBudget = (project: string, perHour: number): HourlyLimit => ({
+const HOUR_MS = 3_600_000;
+
+/** The follow-ups of a project that all processes share, in any hour. */
+export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   name: `follow-ups:${project}`,
-  perHour,
+  count: perHour,
+  windowMs: HOUR_MS,
 });
 
 /** The instruction that can go out now. */
@@ -34,7 +37,7 @@ export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'
 }
 
 /**
- * Saves the thread with the intent to send `head`, its place in the budget and what was heard, all in one write; then
+ * Saves the thread with the intent to send `head`, its slot of the hour and what was heard, all in one write; then
  * makes the call and saves what came of it. A process that dies in between leaves the intent, which becomes a
  * question. Nothing is sent where the write was refused. Answers whether the thread knows all that the watch does then.
  */
@@ -44,7 +47,7 @@ export async function send(
   consumed: number,
   context: JobContext,
 ): Promise<boolean> {
-  const { threads, now, timing, limits, budgets, stopping } = context;
+  const { threads, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
   const failure = findSendFailure(thread, head, context);
   if (failure !== undefined) {
@@ -61,15 +64,15 @@ export async function send(
   }
   const sentAtMs = now();
   const sendKey = sendKeyOf(thread, head);
-  const hourlyLimit = followUpBudget(thread.project, limits.followUpsPerHour);
+  const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // What makes a job is no follow-up.
-  const slot = head.creates ? undefined : { hourlyLimit, id: sendKey, sinceMs: queuedSinceMs(thread, head) };
+  const slot = head.creates ? undefined : { limit, id: sendKey, sinceMs: queuedSinceMs(thread, head) };
   const sendToken = context.newToken();
   const saved = await threads.save(markSending(thread, head, sentAtMs, sendToken), consumed, slot);
   const intended = saved.kind === 'saved' ? saved.run : undefined;
   if (saved.kind === 'limited') {
-    const limit = nextLimit(thread, saved.held ? 'platform' : 'ours', saved.inMs, context);
-    await threads.save({ ...thread, limit }, consumed);
+    const held = nextLimit(thread, saved.held ? 'platform' : 'ours', saved.inMs, context);
+    await threads.save({ ...thread, limit: held }, consumed);
     return false;
   }
   // A write whose answer was lost is sent again by the connection, and then finds itself there.
@@ -79,9 +82,9 @@ export async function send(
   const isLate = now() - sentAtMs > timing.unclearMs;
   const result: SendResult = isLate ? { kind: 'later' } : await callPlatform(own, head, context);
   if (slot && (result.kind === 'later' || result.kind === 'notSent'))
-    await budgets.releaseSlot(hourlyLimit, sendKey);
+    await rateLimiter.releaseSlot(limit, sendKey);
   if (slot && result.kind === 'later' && result.limit)
-    await budgets.hold(hourlyLimit, result.limit.untilMs - now());
+    await rateLimiter.hold(limit, result.limit.untilMs - now());
   const current = await saveSendResult(own, head, result, context);
   if (current?.state !== 'following' || result.kind !== 'taken') return false;
   try {
@@ -94,7 +97,7 @@ export async function send(
 }
 
 /**
- * Since when an instruction stands in the line for the budget, also over a restart: since the one before it in its
+ * Since when an instruction stands in the line for a slot, also over a restart: since the one before it in its
  * thread went out. So other threads go in between, however many wait in this one.
  */
 const queuedSinceMs = ({ instructions }: ThreadRun, head: Instruction) =>
@@ -111,18 +114,18 @@ async function loadOwnIntent(
     : undefined;
 }
 
-/** What people took back waits no more: its place in the line for the budget is somebody else's. */
+/** What people took back waits no more: its place in the line for a slot is somebody else's. */
 export async function leaveQueue(
   before: ThreadRun,
   after: ThreadRun,
-  { budgets, limits }: Pick<JobContext, 'budgets' | 'limits'>,
+  { rateLimiter, limits }: Pick<JobContext, 'rateLimiter' | 'limits'>,
 ): Promise<void> {
-  const hourlyLimit = followUpBudget(before.project, limits.followUpsPerHour);
+  const limit = followUpLimit(before.project, limits.followUpsPerHour);
   const waited = before.instructions.filter(({ state }) => state === 'waiting');
   const isStillWaiting = ({ id, attempt }: Instruction) =>
     after.instructions.some((one) => one.id === id && one.attempt === attempt && one.state === 'waiting');
   const left = waited.filter((one) => !isStillWaiting(one));
-  await Promise.all(left.map((one) => budgets.releaseSlot(hourlyLimit, sendKeyOf(before, one))));
+  await Promise.all(left.map((one) => rateLimiter.releaseSlot(limit, sendKeyOf(before, one))));
 }
 
 /** The intent of a process that is gone: nobody waits for its answer any more. */

@@ -5,7 +5,8 @@ const BURST = 2;
 
 /** The polls of agent jobs with one API key, which `key` names without giving it away. All processes share them. */
 export const agentPollLimit = (key: string, perSecond: number): RateLimit => ({
-  bucket: `agent-status:${key}`,
-  perMinute: perSecond * 60,
+  name: `agent-status:${key}`,
+  count: perSecond * 60,
+  windowMs: 60_000,
   burst: BURST,
 });

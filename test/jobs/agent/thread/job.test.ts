@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import { followUpLimit } from '../../../../src/jobs/agent/thread/send-step.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';
@@ -28,7 +29,7 @@ test('a platform that says "too many" again and again is told of in one message'
     await world.look();
     world.clock.ms = ((await world.thread()).limit?.untilMs ?? 0) + 10;
     // Redis' clock does not move along.
-    await world.client.del(keys.budget('follow-ups:default:hold'));
+    await world.client.del(keys.windowLimit('follow-ups:default:hold'));
   }
   expect(
     new Set(world.shown.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0])).size,
@@ -342,7 +343,7 @@ test.each(['the project goes from the settings', 'the thread breaks'])(
     await world.follows({ mode: 'all' });
     await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
     await world.look();
-    const use = () => world.context.budgets.usage({ name: 'follow-ups:default', perHour: 1 });
+    const use = () => world.context.rateLimiter.usage(followUpLimit('default', 1));
     expect(await use()).toMatchObject({ used: 1, waiting: 1 });
     if (what === 'the thread breaks') await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref');
     else {

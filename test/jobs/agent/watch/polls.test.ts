@@ -33,7 +33,7 @@ async function watched(jobId: string, asked = false): Promise<WatchRun> {
   return wanted;
 }
 const look = ({ id }: WatchRun) => watchJob.run({ runId: id }, world.context);
-const comesBack = () => redis.client.incrbyfloat(keys.pace('agent-status:k1'), -3_600_000);
+const comesBack = () => redis.client.incrbyfloat(keys.spacedLimit('agent-status:k1'), -3_600_000);
 
 test('agent jobs are polled no more often than exports are, over all of them', async () => {
   const runs = [await watched('aj_1'), await watched('aj_2'), await watched('aj_3')];

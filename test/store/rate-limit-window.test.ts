@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createHourlyLimitStore, type HourlyLimitStore } from '../../src/store/budget.ts';
 import { keys } from '../../src/store/keys.ts';
+import { createRateLimitStore, type RateLimitStore } from '../../src/store/rate-limit.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore } from '../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
@@ -10,12 +10,12 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 let redis: TestRedis;
-let budgets: HourlyLimitStore;
+let limits: RateLimitStore;
 let threads: ThreadStore;
 let rev: number;
 beforeAll(async () => {
   redis = await startTestRedis();
-  budgets = createHourlyLimitStore(redis.client);
+  limits = createRateLimitStore(redis.client);
   threads = createThreadStore(redis.client);
 });
 beforeEach(async () => {
@@ -25,11 +25,11 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
-const three = { name: 'acme', perHour: 3 };
+const three = { name: 'acme', count: 3, windowMs: HOUR };
 
 /** 0 for a use, else when to ask again. */
-async function take(of: string, sinceMs = 1, budget = three, from = threads): Promise<number> {
-  const answer = await from.save(aThread({ rev }), 0, { hourlyLimit: budget, id: of, sinceMs });
+async function take(of: string, sinceMs = 1, limit = three): Promise<number> {
+  const answer = await threads.save(aThread({ rev }), 0, { limit, id: of, sinceMs });
   if (answer.kind === 'limited') return answer.inMs;
   expect(answer.kind).toBe('saved');
   rev += 1;
@@ -42,13 +42,12 @@ async function takeAll(...names: string[]) {
   return waits;
 }
 
-/** Lets time pass for the budget: what is kept are the times of its uses, and until when somebody is waited for. */
+/** Lets time pass for the limit: what is kept are the times of its uses, and until when somebody is waited for. */
 async function passes(ms: number) {
-  for (const key of [keys.budget('acme'), keys.budget('acme:gone')])
+  for (const key of [keys.windowLimit('acme'), keys.windowLimit('acme:until')])
     for (const of of await redis.client.zrange(key, '0', '-1')) await redis.client.zincrby(key, -ms, of);
-  const hold = keys.budget('acme:hold');
-  const heldMs = await redis.client.pttl(hold);
-  if (heldMs > 0) await redis.client.pexpire(hold, Math.max(1, heldMs - ms));
+  const hold = keys.windowLimit('acme:hold');
+  if (await redis.client.exists(hold)) await redis.client.hincrbyfloat(hold, 'full', -ms);
 }
 
 /** Within half a minute below. */
@@ -58,7 +57,7 @@ function expectAbout(ms: number, wanted: number) {
 }
 
 describe('uses', () => {
-  test('are as many as the budget has, then one is told when the oldest ends its hour', async () => {
+  test('are as many as the limit has, then one is told when the oldest ends its hour', async () => {
     expect(await takeAll('a', 'b', 'c')).toEqual([0, 0, 0]);
     await passes(10 * MINUTE);
     expectAbout(await take('d'), 50 * MINUTE);
@@ -75,14 +74,14 @@ describe('uses', () => {
     expectAbout(await take('e'), 10 * MINUTE);
   });
 
-  test('are free again after the hour itself, and never more than the budget in any hour', async () => {
+  test('are free again after the hour itself, and never more than the limit in any hour', async () => {
     const shortMs = 200;
-    const quick = createThreadStore(redis.client, shortMs);
+    const quick = { ...three, windowMs: shortMs };
     const taken: number[] = [];
     while (taken.length < 9) {
       const of = `use ${taken.length}`;
-      if ((await take(of, 1, three, quick)) > 0) continue;
-      taken.push(Number(await redis.client.zscore(keys.budget('acme'), of)));
+      if ((await take(of, 1, quick)) > 0) continue;
+      taken.push(Number(await redis.client.zscore(keys.windowLimit('acme'), of)));
     }
     for (const [index, atMs] of taken.slice(3).entries())
       expect(atMs - (taken[index] ?? 0)).toBeGreaterThanOrEqual(shortMs);
@@ -92,30 +91,30 @@ describe('uses', () => {
   test('of the same name count once, as of the last time', async () => {
     expect(await takeAll('a', 'a', 'a', 'a')).toEqual([0, 0, 0, 0]);
     expect(await takeAll('b', 'c', 'a')).toEqual([0, 0, 0]);
-    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 0 });
+    expect(await limits.usage(three)).toMatchObject({ used: 3, waiting: 0 });
     await passes(HOUR);
     expect(await takeAll('a', 'b')).toEqual([0, 0]);
-    expect(await budgets.usage(three)).toMatchObject({ used: 2 });
+    expect(await limits.usage(three)).toMatchObject({ used: 2 });
   });
 
   test('that are given back can be had by others', async () => {
     await takeAll('a', 'b', 'c');
-    await budgets.releaseSlot(three, 'b');
-    expect(await budgets.usage(three)).toMatchObject({ used: 2, nextMs: 0 });
+    await limits.releaseSlot(three, 'b');
+    expect(await limits.usage(three)).toMatchObject({ used: 2, nextMs: 0 });
     expect(await take('d')).toBe(0);
   });
 
-  test('of one budget are none of another', async () => {
+  test('of one limit are none of another', async () => {
     await takeAll('a', 'b', 'c', 'd');
-    expect(await take('d', 1, { name: 'beta', perHour: 1 })).toBe(0);
+    expect(await take('d', 1, { ...three, name: 'beta', count: 1 })).toBe(0);
   });
 
-  test('above a budget that was made smaller have to end first', async () => {
+  test('above a limit that was made smaller have to end first', async () => {
     for (const of of ['a', 'b', 'c']) {
       await take(of);
       await passes(10 * MINUTE);
     }
-    expectAbout(await take('d', 1, { name: 'acme', perHour: 1 }), 50 * MINUTE);
+    expectAbout(await take('d', 1, { ...three, count: 1 }), 50 * MINUTE);
   });
 
   test('from before Redis’ clock was set back count as of now', async () => {
@@ -135,7 +134,7 @@ describe('those who wait', () => {
     for (let place = 0; place < 7; place += 1) told.push(await take(`w${place}`, place));
     const wanted = [30, 40, 50, 90, 100, 110, 150];
     for (const [index, minutes] of wanted.entries()) expectAbout(told[index] ?? 0, minutes * MINUTE);
-    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 7 });
+    expect(await limits.usage(three)).toMatchObject({ used: 3, waiting: 7 });
   });
 
   test('have their uses in order of the time since when, whoever asks first', async () => {
@@ -143,7 +142,7 @@ describe('those who wait', () => {
     await take('late', 20);
     await take('early', 10);
     await passes(HOUR - MINUTE);
-    await redis.client.zrem(keys.budget('acme'), 'a');
+    await redis.client.zrem(keys.windowLimit('acme'), 'a');
     expect(await take('late', 20)).toBeGreaterThan(0);
     expect(await take('early', 10)).toBe(0);
   });
@@ -153,7 +152,7 @@ describe('those who wait', () => {
     await take('one', 10);
     await take('two', 20);
     await take('one', 30);
-    await budgets.releaseSlot(three, 'a');
+    await limits.releaseSlot(three, 'a');
     expect(await take('two', 20)).toBeGreaterThan(0);
     expect(await take('one', 30)).toBe(0);
   });
@@ -161,17 +160,17 @@ describe('those who wait', () => {
   test('and want it no more leave their place to those who come later', async () => {
     await takeAll('a', 'b', 'c');
     await take('first', 10);
-    await budgets.releaseSlot(three, 'first');
+    await limits.releaseSlot(three, 'first');
     await passes(5 * MINUTE);
     expectAbout(await take('second', 20), 55 * MINUTE);
-    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 1 });
+    expect(await limits.usage(three)).toMatchObject({ used: 3, waiting: 1 });
   });
 
   test('are waited for when uses are free, by those who come later', async () => {
     await takeAll('a', 'b', 'c');
     await take('first', 10);
     await passes(5 * MINUTE);
-    await budgets.releaseSlot(three, 'a');
+    await limits.releaseSlot(three, 'a');
     expectAbout(await take('second', 20), 55 * MINUTE);
     expect(await take('first', 10)).toBe(0);
   });
@@ -183,7 +182,7 @@ describe('those who wait', () => {
     await takeAll('d', 'e');
     expect(await take('alive', 20)).toBeGreaterThan(0);
     await passes(MINUTE / 2);
-    expect(await budgets.usage(three)).toMatchObject({ waiting: 1 });
+    expect(await limits.usage(three)).toMatchObject({ waiting: 1 });
     expect(await take('alive', 20)).toBe(0);
   });
 
@@ -191,35 +190,34 @@ describe('those who wait', () => {
     await takeAll('a', 'b', 'c', 'd');
     await passes(HOUR);
     expect(await take('d')).toBe(0);
-    expect(await redis.client.exists(keys.budget('acme:line'), keys.budget('acme:gone'))).toBe(0);
+    expect(await redis.client.exists(keys.windowLimit('acme:order'), keys.windowLimit('acme:until'))).toBe(0);
   });
 
   test('are counted, and asking for that takes nothing', async () => {
-    expect(await budgets.usage(three)).toEqual({ used: 0, waiting: 0, nextMs: 0 });
+    expect(await limits.usage(three)).toEqual({ used: 0, free: 3, waiting: 0, nextMs: 0 });
     await takeAll('a', 'b', 'c', 'd', 'e');
     await passes(10 * MINUTE);
-    const use = await budgets.usage(three);
+    const use = await limits.usage(three);
     expect(use).toMatchObject({ used: 3, waiting: 2 });
     expectAbout(use.nextMs, 50 * MINUTE);
-    expect(await budgets.usage(three)).toMatchObject({ used: 3, waiting: 2 });
+    expect(await limits.usage(three)).toMatchObject({ used: 3, waiting: 2 });
   });
 });
 
 describe('after a refusal by the other side', () => {
-  const answer = (of: string) =>
-    threads.save(aThread({ rev }), 0, { hourlyLimit: three, id: of, sinceMs: 1 });
+  const answer = (of: string) => threads.save(aThread({ rev }), 0, { limit: three, id: of, sinceMs: 1 });
 
   test('nothing is used before the wait is over, whatever is free', async () => {
-    await budgets.hold(three, 10 * MINUTE);
+    await limits.hold(three, 10 * MINUTE);
     expect(await answer('a')).toMatchObject({ kind: 'limited', held: true });
     expectAbout(await take('a'), 10 * MINUTE);
-    expectAbout((await budgets.usage(three)).nextMs, 10 * MINUTE);
-    await redis.client.del(keys.budget('acme:hold'));
+    expectAbout((await limits.usage(three)).nextMs, 10 * MINUTE);
+    await redis.client.del(keys.windowLimit('acme:hold'));
     expect(await take('a')).toBe(0);
   });
 
   test('those who wait begin when the wait is over', async () => {
-    await budgets.hold(three, 10 * MINUTE);
+    await limits.hold(three, 10 * MINUTE);
     const told = await takeAll('a', 'b', 'c', 'd');
     for (const [index, minutes] of [10, 10, 10, 70].entries())
       expectAbout(told[index] ?? 0, minutes * MINUTE);
@@ -227,38 +225,83 @@ describe('after a refusal by the other side', () => {
 
   test('a use that was taken before waits as well', async () => {
     await take('a');
-    await budgets.hold(three, 10 * MINUTE);
+    await limits.hold(three, 10 * MINUTE);
     expectAbout(await take('a'), 10 * MINUTE);
   });
 
   test('the longer of hold and hour counts, and is named', async () => {
     await takeAll('a', 'b', 'c');
-    await budgets.hold(three, 10 * MINUTE);
+    await limits.hold(three, 10 * MINUTE);
     expectAbout(await take('d'), HOUR);
     expect(await answer('d')).toMatchObject({ held: false });
-    await budgets.hold(three, 2 * HOUR);
+    await limits.hold(three, 2 * HOUR);
     expectAbout(await take('d'), 2 * HOUR);
     expect(await answer('d')).toMatchObject({ held: true });
   });
 
   test('a shorter hold does not undo a longer one, and one of the past is none', async () => {
-    await budgets.hold(three, 0);
-    expect((await budgets.usage(three)).nextMs).toBe(0);
-    await budgets.hold(three, 10 * MINUTE);
-    await budgets.hold(three, MINUTE);
+    await limits.hold(three, 0);
+    expect((await limits.usage(three)).nextMs).toBe(0);
+    await limits.hold(three, 10 * MINUTE);
+    await limits.hold(three, MINUTE);
     expectAbout(await take('a'), 10 * MINUTE);
   });
 });
 
-test('everything of a budget ends by itself', async () => {
+describe('a process of the last release', () => {
+  const hold = keys.windowLimit('acme:hold');
+
+  test('keeps a hold as a string, which counts here and is replaced by a longer one', async () => {
+    await redis.client.set(hold, 1, 'PX', 10 * MINUTE);
+    expectAbout(await take('a'), 10 * MINUTE);
+    await limits.hold(three, MINUTE);
+    expect(await redis.client.type(hold)).toBe('string');
+    await limits.hold(three, 20 * MINUTE);
+    expectAbout(await take('a'), 20 * MINUTE);
+  });
+
+  test('reads the hold of this one from its time to live', async () => {
+    await limits.hold(three, 10 * MINUTE);
+    expectAbout(await redis.client.pttl(hold), 10 * MINUTE);
+  });
+
+  test('counts its uses in the same set', async () => {
+    const [seconds] = await redis.client.time();
+    await redis.client.zadd(keys.windowLimit('acme'), Number(seconds) * 1000 - 10 * MINUTE, 'old');
+    expect(await takeAll('a', 'b')).toEqual([0, 0]);
+    expectAbout(await take('c'), 50 * MINUTE);
+  });
+});
+
+test('groups of those who wait have their slots in turn', async () => {
+  await takeAll('a', 'b', 'c');
+  const request = (id: string, sinceMs: number) => ({ id, sinceMs, group: id.slice(0, 3) });
+  const line = [request('ana 1', 1), request('ana 2', 2), request('ben 1', 3)];
+  for (const one of line) await limits.takeSlot(three, one);
+  await limits.releaseSlot(three, 'a');
+  await limits.releaseSlot(three, 'b');
+  const waits: number[] = [];
+  for (const one of line.toReversed()) waits.push(await limits.takeSlot(three, one));
+  expect(waits).toEqual([0, expect.any(Number), 0]);
+  expect(waits[1]).toBeGreaterThan(0);
+});
+
+test('a hold from before Redis’ clock was set back is over', async () => {
+  await limits.hold(three, 10 * MINUTE);
+  expect(await take('a')).toBeGreaterThan(0);
+  await redis.client.hincrby(keys.windowLimit('acme:hold'), 'since', HOUR);
+  expect(await take('a')).toBe(0);
+});
+
+test('everything of a limit ends by itself', async () => {
   await takeAll('a', 'b', 'c');
   await take('w1', 1);
   for (let place = 2; place < 9; place += 1) await take(`w${place}`, place);
-  await budgets.hold(three, 5.5);
+  await limits.hold(three, 5.5);
   // Somebody who is told a shorter time must not cut that of the others.
   await take('w1', 1);
-  const left = (part: string) => redis.client.pttl(keys.budget(part));
+  const left = (part: string) => redis.client.pttl(keys.windowLimit(part));
   expectAbout(await left('acme'), HOUR);
-  expectAbout(await left('acme:line'), 3 * HOUR + MINUTE);
-  expectAbout(await left('acme:gone'), 3 * HOUR + MINUTE);
+  expectAbout(await left('acme:order'), 3 * HOUR + MINUTE);
+  expectAbout(await left('acme:until'), 3 * HOUR + MINUTE);
 });
