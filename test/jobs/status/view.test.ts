@@ -116,9 +116,9 @@ test('exports have their lines, and those without one are counted', () => {
 
 describe('how much of the edits is in use', () => {
   test.each([
-    [{ free: 4, waiting: 0, nextMs: 0 }, '4 free just now, none waits'],
-    [{ free: 0, waiting: 1, nextMs: 900 }, 'all in use just now, 1 waits'],
-    [{ free: 0, waiting: 1200, nextMs: 900 }, 'all in use just now, 1,200 wait'],
+    [{ free: 4, waiting: 0 }, '4 free just now, none waits'],
+    [{ free: 0, waiting: 1 }, 'all in use just now, 1 waits'],
+    [{ free: 0, waiting: 1200 }, 'all in use just now, 1,200 wait'],
   ])('%j', (edits, words) => {
     expect(limitLines({ exportStatusPerSecond: 5, editsPerMinute: 44, edits, followUps: [] })[1]).toBe(
       `edits in Slack: up to 44 a minute, ${words}`,
