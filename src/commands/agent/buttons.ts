@@ -1,8 +1,8 @@
-import { isSoleAuthor } from '../../jobs/agent/thread/asking.ts';
 import { agentActions, type ThreadButton, threadButton } from '../../jobs/agent/thread/buttons.ts';
-import { applyClick } from '../../jobs/agent/thread/click.ts';
+import { applyClick } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
-import { type Person, type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
+import type { Person } from '../../jobs/agent/thread/instruction.ts';
+import { isSoleAuthor, type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
 import { visibleThread } from '../../jobs/agent/thread/visible.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';

@@ -1,6 +1,6 @@
 import type { MentionRun } from '../../jobs/agent/mention/record.ts';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
-import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import type { Project } from '../../projects.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -13,7 +13,7 @@ import { type Reply, readReply, type UserMessage } from '../../slack/reply.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Acceptance, RunBase, RunStore } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
-import { newThread, resolveAgentProject } from './new-thread.ts';
+import { resolveAgentProject } from './new-thread.ts';
 
 export interface MessageEventParts {
   threads: Pick<ThreadStore, 'appendToThread'>;

@@ -1,5 +1,5 @@
-import { threadLine } from '../../jobs/agent/thread/list-view.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
+import { threadLine } from '../../jobs/agent/thread/view.ts';
 import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';

@@ -1,9 +1,9 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
-import { stateLabel } from '../../jobs/agent/thread/list-view.ts';
-import { jobName, tooLongText, tooManyText, waitingInstructions } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
+import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
+import { type ThreadRun, threadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
+import { stateLabel } from '../../jobs/agent/thread/view.ts';
 import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
@@ -19,9 +19,6 @@ import { defineModal } from '../command.ts';
 const CALLBACK_ID = 'agent.send_message.text';
 
 const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
-
-/** Whether the job of a thread still takes instructions, as far as it is known. */
-export const acceptsInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
 
 /** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
 export function sendModalView(
@@ -131,9 +128,7 @@ function textProblem(
   { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
 ): string | undefined {
   if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
-  return waitingInstructions(thread).length < instructionsWaiting
-    ? undefined
-    : tooManyText(instructionsWaiting);
+  return waitingOf(thread).length < instructionsWaiting ? undefined : tooManyText(instructionsWaiting);
 }
 
 const notFollowed: SubmitResult = {

@@ -1,11 +1,11 @@
-import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import type { CommandTools, MessageShortcut, ShortcutMessage } from '../command.ts';
-import { acceptsInstructions, sendModalView } from './modal.ts';
+import { sendModalView } from './modal.ts';
 import { findThreads } from './threads.ts';
 
 /** The longest that names may hold up a dialog, whose trigger ends soon; without them it says "@someone". */

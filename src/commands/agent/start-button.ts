@@ -1,11 +1,13 @@
 import { mentionButton, mentionRun } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
+import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
+import { newThread } from '../../jobs/agent/thread/record.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { idOf } from '../../store/ids.ts';
 import { defineButton } from '../command.ts';
-import { newInstruction, newThread, resolveAgentProject } from './new-thread.ts';
+import { resolveAgentProject } from './new-thread.ts';
 
 /** [Start a new job] under a mention: its thread follows the job that is made with its words. */
 export const startNewButton = defineButton({

@@ -1,7 +1,7 @@
-import { agentActions } from '../../jobs/agent/thread/buttons.ts';
-import { threadLine } from '../../jobs/agent/thread/list-view.ts';
-import { jobName, threadButtonOf } from '../../jobs/agent/thread/phrases.ts';
+import { agentActions, threadButtonOf } from '../../jobs/agent/thread/buttons.ts';
+import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { threadLine } from '../../jobs/agent/thread/view.ts';
 import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';

@@ -1,6 +1,6 @@
 import type { JobContext } from '../../context.ts';
-import { diffOutcomes } from './reactions.ts';
-import type { Instruction, Person, ThreadRun } from './record.ts';
+import type { Instruction, Person } from './instruction.ts';
+import type { ThreadRun } from './record.ts';
 
 /** What happened to instructions, and what else somebody did to the thread or may not do. */
 export async function auditChanges(
@@ -61,4 +61,46 @@ export async function auditThread(
 ): Promise<void> {
   const subject = agentJobId ?? 'new agent job';
   await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
+}
+
+/** What became of instructions between two states of a thread, in the words of the audit log; each change once. */
+export function diffOutcomes(
+  before: ThreadRun,
+  after: ThreadRun,
+): { instruction: Instruction; result: string }[] {
+  const known = new Map(before.instructions.map((one) => [one.id, one]));
+  const kept = new Set(after.instructions.map(({ id }) => id));
+  // When very many are dropped at once, some of them are not kept at all.
+  const lost = before.instructions.filter((one) => resultOf(one) === undefined && !kept.has(one.id));
+  const changed = after.instructions.flatMap((instruction) => {
+    const result = resultOf(instruction);
+    const earlier = known.get(instruction.id);
+    const previous = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
+    return result === undefined || result === previous ? [] : [{ instruction, result }];
+  });
+  return [...lost.map((instruction) => ({ instruction, result: RESULTS.discarded })), ...changed];
+}
+
+const RESULTS = {
+  sent: 'sent',
+  notForAgent: 'not for the agent',
+  discarded: 'discarded',
+  withdrawn: 'withdrawn',
+  left: 'left unclear',
+  notSent: 'not sent',
+} as const;
+
+function resultOf({ state, outcome }: Instruction): string | undefined {
+  switch (state) {
+    case 'working':
+      return RESULTS.sent;
+    case 'unknown':
+      return 'unclear';
+    case 'failed':
+      return RESULTS.notSent;
+    case 'over':
+      return outcome && RESULTS[outcome];
+    default:
+      return undefined;
+  }
 }

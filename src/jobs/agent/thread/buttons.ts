@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { ButtonParts } from '../../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../../slack/limits.ts';
 
-/** Ids of the listeners of the buttons under the messages of a thread. */
-export const agentActions = {
+/** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `event.ts`. */
+export const clickActions = {
   send: 'agent.send',
   notForAgent: 'agent.not_for_agent',
   always: 'agent.always',
@@ -13,11 +15,16 @@ export const agentActions = {
   onlyMentioned: 'agent.only_mentioned',
   allReplies: 'agent.all_replies',
   stop: 'agent.stop',
+} as const;
+
+/** Action ids of all buttons about agent jobs. */
+export const agentActions = {
+  ...clickActions,
   openPullRequest: 'agent.open_pull_request',
   startNew: 'agent.start_new',
 } as const;
 
-/** What a button of a thread carries; see `heard.ts`. */
+/** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `event.ts`. */
 export const threadButton = z.object({
   v: z.literal(1),
   run: z.string(),
@@ -25,3 +32,24 @@ export const threadButton = z.object({
   attempt: z.number().int().default(1),
 });
 export type ThreadButton = z.infer<typeof threadButton>;
+
+/** Returns a button of this thread that carries as many ids of `about` as fit in its value. */
+export function threadButtonOf(
+  { id }: { id: string },
+  label: string,
+  action: string,
+  about: string[] = [],
+  attempt = 1,
+): ButtonParts {
+  let value = '';
+  for (let count = about.length; count >= 0; count -= 1) {
+    const button: ThreadButton = { v: 1, run: id, about: about.slice(0, count), attempt };
+    value = JSON.stringify(button);
+    if (value.length <= SLACK_LIMITS.buttonValue) break;
+  }
+  return { label, action, value };
+}
+
+/** Returns the button that has the job polled at once. */
+export const checkButton = (thread: { id: string }) =>
+  threadButtonOf(thread, 'Check the job', agentActions.checkJob);

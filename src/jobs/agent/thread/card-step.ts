@@ -6,9 +6,9 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import type { StepResult } from '../../run-job.ts';
 import { auditThread } from './audit.ts';
-import { endThread } from './changes.ts';
 import type { ThreadRun } from './record.ts';
 import { publishThread, save } from './thread-step.ts';
+import { endThread } from './transitions.ts';
 import { cardKey } from './view.ts';
 
 /** May this person? Asked here where the request itself could not be refused at once. */

@@ -1,29 +1,108 @@
-import { isPending } from './changes.ts';
-import { type Instruction, MAX_FINISHED, type ThreadRun } from './record.ts';
+import { type Instruction, isPending } from './instruction.ts';
+import { headOf, inFlightOf, type ThreadRun } from './record.ts';
+import { keepIfSame } from './transitions.ts';
+
+// What the record of a thread keeps: a thread may live for years, and there may be thousands.
+
+/** Finished instructions that are kept, since their messages may be edited or deleted: at work, and idle. */
+export const MAX_FINISHED = 30;
+const MAX_FINISHED_IDLE = 5;
+
+/** Final rounds and failures that are kept, since their buttons may be clicked. */
+const MAX_FINAL_ROUNDS = 3;
+const MAX_FINAL_FAILURES = 20;
+
+/** For so long an idle thread keeps edits that came before their message, and when people were asked. */
+const RECENT_MS = 10 * 60_000;
 
 /**
- * Puts the instructions in the order in which they go out: first those that went out or are over, then the others as
- * they were written. Of those that need nothing more the latest are kept, without their text; only the last one of the
- * newest round keeps it, since a round that failed can be sent again.
+ * Sorts the instructions: first those that were sent or are finished, then the pending ones as they were written. Keeps
+ * the latest finished ones without their text; only the last one of the newest round keeps it, to be sent again if the
+ * round fails.
  */
 export function compact(thread: ThreadRun): ThreadRun {
   const retryable = thread.rounds.findLast(({ last }) => last !== undefined)?.last?.id;
   const past = thread.instructions.filter((one) => !isPending(one));
   const pending = thread.instructions.filter(isPending).toSorted(byWrittenAt);
-  const surplus = past.filter((one) => isFinished(one) && one.id !== retryable);
-  const kept = past.some((one) => isFinished(one) && one.id === retryable) ? MAX_FINISHED - 1 : MAX_FINISHED;
-  const dropped = new Set(surplus.slice(0, Math.max(0, surplus.length - kept)));
-  const withoutText = (one: Instruction) =>
-    isFinished(one) && one.id !== retryable && one.text !== '' ? { ...one, text: '' } : one;
-  return {
-    ...thread,
-    instructions: [...past.filter((one) => !dropped.has(one)).map(withoutText), ...pending],
-  };
+  const isSpent = (one: Instruction) => isFinished(one) && one.id !== retryable;
+  const spent = past.filter(isSpent);
+  const hasRetryable = past.some((one) => isFinished(one) && one.id === retryable);
+  const surplus = Math.max(0, spent.length - MAX_FINISHED + (hasRetryable ? 1 : 0));
+  const dropped = new Set(spent.slice(0, surplus));
+  const kept = past
+    .filter((one) => !dropped.has(one))
+    .map((one) => (isSpent(one) && one.text !== '' ? { ...one, text: '' } : one));
+  return { ...thread, instructions: [...kept, ...pending] };
 }
 
-/** What the agent works on is its round's affair from here on. */
+/** In a round, the end of the round is what matters. */
 const isFinished = ({ state, round }: Instruction) =>
   state === 'over' || (state === 'working' && round !== undefined);
 
 const byWrittenAt = (one: Instruction, other: Instruction) =>
   one.atMs - other.atMs || (one.id < other.id ? -1 : Number(one.id > other.id));
+
+/** Drops what is only needed at work from a thread that is idle; returns any other thread itself. */
+export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
+  const { rounds, instructions, early, askedAtMs } = thread;
+  const isAtWork = instructions.some(({ state }) => state !== 'over' && state !== 'failed');
+  if (isAtWork || rounds.some(({ ending }) => ending === undefined)) return thread;
+  // A round that failed can be sent again.
+  const last = rounds.findLast((round) => round.last !== undefined);
+  const retryable = last?.ending?.kind === 'failed' ? last : undefined;
+  const isNeeded = (one: Instruction) =>
+    one.state === 'failed' || one.creates || one.id === retryable?.last?.id;
+  const finished = instructions.filter((one) => !isNeeded(one));
+  const dropped = new Set(finished.slice(0, -MAX_FINISHED_IDLE));
+  return keepIfSame(thread, {
+    ...thread,
+    rounds: rounds.filter((round, index) => round === retryable || index === rounds.length - 1),
+    instructions: instructions
+      .filter((one) => !dropped.has(one))
+      .map((one) =>
+        isNeeded(one) ? one : { ...one, text: '', excerpt: '', sentAtMs: undefined, sendToken: undefined },
+      ),
+    early: early.filter(({ ts }) => nowMs - Number(ts) * 1000 < RECENT_MS),
+    askedAtMs: Object.fromEntries(Object.entries(askedAtMs).filter(([, atMs]) => nowMs - atMs < RECENT_MS)),
+  });
+}
+
+/**
+ * Returns the thread without what is final. That is not published again: the record of a message does not live as long
+ * as a thread, so that the message would be posted a second time.
+ */
+export function withoutFinal(thread: ThreadRun): ThreadRun {
+  return {
+    ...thread,
+    rounds: thread.rounds.filter(({ told: isFinal }) => !isFinal),
+    troubles: thread.troubles.filter(({ told: isFinal, answer }) => !isFinal || answer !== undefined),
+  };
+}
+
+/** Marks what is final once all is published, and drops the oldest of it. */
+export function markFinal(thread: ThreadRun): ThreadRun {
+  const rounds = thread.rounds
+    .map((round) => (round.ending === undefined ? round : { ...round, told: true }))
+    .slice(-MAX_FINAL_ROUNDS);
+  const open = thread.troubles.filter(({ answer }) => answer === undefined);
+  const questions = open.filter(({ why }) => why === 'unknown');
+  const failures = open.filter(({ why }) => why !== 'unknown').slice(-MAX_FINAL_FAILURES);
+  const troubles = [...questions, ...failures.map((failure) => ({ ...failure, told: true }))];
+  const isLost = ({ id, attempt, state }: Instruction) =>
+    state === 'failed' && !failures.some((failure) => failure.id === id && failure.attempt === attempt);
+  const instructions = thread.instructions.map((one) =>
+    isLost(one) ? { ...one, state: 'over' as const } : one,
+  );
+  const limit = thread.limit?.over ? undefined : thread.limit;
+  const retry = thread.retry?.over ? undefined : thread.retry;
+  return keepIfSame(thread, { ...thread, rounds, troubles, instructions, limit, retry });
+}
+
+/** Ends the limit and the retry of a thread in which no instruction waits. They are dropped once that is published. */
+export function endUnusedLimit(thread: ThreadRun): ThreadRun {
+  const { limit, retry } = thread;
+  if (headOf(thread) !== undefined || inFlightOf(thread)?.state === 'sending') return thread;
+  const isUnchanged = (limit === undefined || limit.over) && (retry === undefined || retry.over);
+  if (isUnchanged) return thread;
+  return { ...thread, limit: limit && { ...limit, over: true }, retry: retry && { ...retry, over: true } };
+}

@@ -1,12 +1,12 @@
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
-import { addNote } from './changes.ts';
 import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
 import { noPlaceMessage } from './place-view.ts';
 import { inFlightOf, type ThreadRun } from './record.ts';
 import { answerDeadlineMs, markLost } from './send-step.ts';
 import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';
+import { addNote } from './transitions.ts';
 
 /** Follows no more. What is under way at the platform goes on there; nobody here is told of it. */
 export async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult> {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-
-/** Somebody as messages call them. */
-const person = z.object({ id: z.string(), name: z.string() });
+import { clickActions } from './buttons.ts';
+import { person } from './instruction.ts';
 
 const content = z.object({
   text: z.unknown().optional(),
@@ -9,7 +8,7 @@ const content = z.object({
   attachments: z.unknown().optional(),
 });
 
-/** What a person wrote in a followed thread, as `readReply` gives it. */
+/** A message of a person's, as `readReply` returns it. */
 const written = z.object({
   channel: z.string(),
   ts: z.string(),
@@ -24,31 +23,19 @@ const written = z.object({
 /** A new message of a person's. */
 export const newReply = written.extend({ kind: z.literal('reply') });
 
-/** What can be clicked in a thread that follows a job. */
-export const threadClicks = [
-  'send',
-  'notForAgent',
-  'always',
-  'discard',
-  'sendAgain',
-  'leave',
-  'checkJob',
-  'checkNow',
-  'onlyMentioned',
-  'allReplies',
-  'stop',
-] as const;
+/** The buttons whose clicks are events. */
+export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActions)[];
 
-/** What happened to a thread and waits for its look, oldest first. Times are epoch milliseconds. */
+/** An entry in the inbox of a followed thread. Times are epoch milliseconds. */
 export const threadEvent = z.discriminatedUnion('kind', [
   newReply,
   written.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
-  /** An instruction that did not come as a reply: from a command or a dialog. `id` is that of the request. */
+  /** An instruction from a modal; `id` is that of the request. */
   z.object({ kind: z.literal('instruct'), id: z.string(), by: person, text: z.string(), atMs: z.number() }),
   /**
-   * A click whose permission was checked. `about` names what was clicked: the ids of instructions, or the number of
-   * a round. `attempt` is that of the instruction, so that a click on an old message finds it over.
+   * A click by somebody who has the permission. `about` has the ids of instructions, or `round` and its number;
+   * `attempt` is that of the instruction when the button was made, so that a click on an old message has no effect.
    */
   z.object({
     kind: z.literal('clicked'),

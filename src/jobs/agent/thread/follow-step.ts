@@ -2,8 +2,7 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { auditChanges } from './audit.ts';
-import { endIfNotCreated } from './changes.ts';
-import { markLimitOver } from './final.ts';
+import { endUnusedLimit } from './compact.ts';
 import { applyInbox } from './inbox-step.ts';
 import { checkPermission } from './permission-step.ts';
 import { headOf, inFlightOf, type ThreadRun } from './record.ts';
@@ -18,6 +17,7 @@ import {
 } from './send-step.ts';
 import { joinWatch, syncThread } from './sync.ts';
 import { ifReadable, type LoadedThread, publishAndWait, publishThread, save } from './thread-step.ts';
+import { endIfNotCreated } from './transitions.ts';
 
 /** While instructions go out one after the other, people are shown how things are so often. */
 const PUBLISH_INTERVAL_MS = 2000;
@@ -87,7 +87,7 @@ export async function follow(
     if (execution.syncedAtWake !== wakes) latest.thread = await syncWithWatch(run, context);
   }, context);
   if (!readable) delaysMs.push(UNREADABLE_RETRY_MS);
-  const next = endIfNotCreated(markLimitOver(latest.thread));
+  const next = endIfNotCreated(endUnusedLimit(latest.thread));
   if (next !== run) {
     await auditChanges(run, next, context);
     return save(next, 0, context);

@@ -3,9 +3,9 @@ import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
-import { applyEvent, type EventContext } from './apply-event.ts';
 import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
+import { applyEvent, type EventContext } from './reducer.ts';
 
 /** Names that Slack does not tell for so long are left as Slack's own placeholders; the instruction matters more. */
 const NAMES_WAIT_MS = 60_000;

@@ -2,12 +2,12 @@ import type { JobContext } from '../../context.ts';
 import { defineRunJob, type StepResult } from '../../run-job.ts';
 import { auditChanges } from './audit.ts';
 import { authorize, postCard } from './card-step.ts';
-import { endThread } from './changes.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
 import { type ThreadRun, threadRun } from './record.ts';
 import { leaveQueue } from './send-step.ts';
 import type { LoadedThread } from './thread-step.ts';
+import { endThread } from './transitions.ts';
 
 /** A step waits for the platform most of the time, and one that hangs must not keep other threads waiting. */
 const CONCURRENCY = 200;

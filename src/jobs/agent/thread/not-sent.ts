@@ -1,8 +1,9 @@
 import type { DocsApiError } from '../../../docs-api/errors.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
-import type { Instruction, ThreadRun } from './record.ts';
-import type { SendResult } from './send-result.ts';
+import type { Instruction } from './instruction.ts';
+import type { ThreadRun } from './record.ts';
+import type { SendResult } from './transitions.ts';
 
 /** How long the platform is left alone when it says "too many" without saying until when; longer each time. */
 const RATE_LIMIT_BACKOFF_MS = 60_000;

@@ -1,12 +1,11 @@
 import { type Message, message } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { shortId } from '../../wording-view.ts';
-import { isSoleAuthor } from './asking.ts';
-import { agentActions } from './buttons.ts';
-import { MAX_LISTED, quoted, threadButtonOf, tooLongText, tooManyText, unsentText } from './phrases.ts';
-import type { Note, ThreadRun } from './record.ts';
+import { agentActions, threadButtonOf } from './buttons.ts';
+import { quoted, tooLongText, tooManyText, unsentText } from './phrases.ts';
+import { findInstruction, isSoleAuthor, MAX_LISTED, type Note, type ThreadRun } from './record.ts';
 
-/** What one person is told alone, in the thread. */
+/** Returns the ephemeral message of a note. */
 export function noteMessage(thread: ThreadRun, note: Note): Message {
   switch (note.kind) {
     case 'question':
@@ -74,13 +73,13 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Messa
   return message(lines, [
     threadButtonOf(thread, 'Send', agentActions.send, ids),
     threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
-    // In the other modes it does not depend on the person which replies count.
+    // In other modes the answer of a person does not change which replies count.
     ...(thread.mode === 'auto' ? [always] : []),
   ]);
 }
 
-function sentText({ instructions }: ThreadRun, { about }: Note): string {
-  const state = instructions.find(({ id }) => id === about)?.state;
+function sentText(thread: ThreadRun, { about }: Note): string {
+  const state = findInstruction(thread, about)?.state;
   const isUnclear = state === 'sending' || state === 'unknown';
   return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
 }
@@ -105,7 +104,7 @@ function helpMessage(): Message {
   ]);
 }
 
-/** A later switch may be under way when this is said: it is about its own. */
+/** About the switch that the note is of: the thread may be in another mode by now. */
 function modeText(mode: string): string {
   switch (mode) {
     case 'mention':

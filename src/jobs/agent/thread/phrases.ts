@@ -2,8 +2,9 @@ import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { personName, shortId } from '../../wording-view.ts';
-import { agentActions, type ThreadButton } from './buttons.ts';
-import type { Person, ThreadRun } from './record.ts';
+import { agentActions } from './buttons.ts';
+import type { Person } from './instruction.ts';
+import { type ThreadRun, waitingOf } from './record.ts';
 
 /** Reading a host name takes the square of its length. */
 const MAX_URL_LENGTH = 8000;
@@ -14,10 +15,7 @@ const MAX_MENTIONS = 20;
 /** A date in each reader's own zone; no "today" in it, which would not go with "on". */
 const DATE_FORMAT = '{date_short}';
 
-/** Instructions that a message lists one by one. */
-export const MAX_LISTED = 3;
-
-/** An instruction in a few words, in quotes. */
+/** The beginning of an instruction, in quotes. */
 export function quoted(excerpt: string | undefined): string {
   const text = cut(oneLine(excerpt ?? ''), 80);
   return text === '' ? 'an instruction' : `"${text}"`;
@@ -31,31 +29,27 @@ export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
 export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
-/** To whoever wrote more than the agent gets at once. */
+/** To somebody who wrote more than an instruction may have. */
 export const tooLongText = (characters: number, most: number) =>
   `That is ${formatCount(characters)} characters; the agent gets up to ${formatCount(most)} at once.`;
 
-/** To whoever instructs where as many as may wait do so already. */
+/** To somebody whose instruction was one too many to wait. */
 export const tooManyText = (most: number) =>
   `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
 
-/** What waits for its turn, in its order. */
-export const waitingInstructions = (thread: Pick<ThreadRun, 'instructions'>) =>
-  thread.instructions.filter(({ state }) => state === 'waiting');
-
 /** "2 instructions waiting"; empty when none is. */
 export function waitingText(thread: Pick<ThreadRun, 'instructions'>): string {
-  const many = waitingInstructions(thread).length;
+  const many = waitingOf(thread).length;
   return many === 0 ? '' : `${instructionCountText(many)} waiting`;
 }
 
-/** Everybody once, each followed by a space. */
+/** Mentions of these people, each once and followed by a space. */
 export function mentionParts(people: Person[]): Part[] {
   const ids = [...new Set(people.map(({ id }) => id))].slice(0, MAX_MENTIONS);
   return ids.flatMap((id) => [{ mention: id }, ' ']);
 }
 
-/** What the job works on: `acme/docs @ agent/quickstart`; its id before it was looked at. */
+/** What the job works on: `acme/docs @ agent/quickstart`; before it was polled, its id. */
 export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
   const id = shortId(agentJobId ?? '');
   const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
@@ -73,7 +67,7 @@ function repositoryName(address: string): string {
 /** What GitHub, GitLab and Bitbucket call the address of a pull request. */
 const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
 
-/** A pull request by name: `acme/docs#123` where the address tells, else its host and path, or the platform's words. */
+/** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
 export function pullRequestName({
   prLink,
   prText,
@@ -88,7 +82,7 @@ export function pullRequestName({
   return cut(`${address.host}${address.pathname}`, 120);
 }
 
-/** A button that opens a pull request; none where there is no http(s) address, or Slack would not take it. */
+/** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
 export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
   const url = httpAddress(prLink)?.href;
   if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
@@ -100,45 +94,24 @@ function httpAddress(text: string | undefined): URL | undefined {
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 
-/** When the job was archived, as far as the platform told. */
+/** That the job was archived, and when if that is known. */
 export function archivedParts(archivedAtMs: number | undefined): Part[] {
   const when: Part[] =
     archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE_FORMAT }];
   return ['This job was archived', ...when, '; it takes no more instructions.'];
 }
 
-/** "2 instructions were not sent.", after a space; empty when none is lost. */
+/** " 2 instructions were not sent."; empty when there is none. */
 export const unsentText = (many: number) =>
   many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
-/** " ref 7f3c", which finds an error of our own in the log. */
+/** " ref 7f3c", by which an error of ours is found in the log. */
 export const refText = (ref: string | undefined) =>
   ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`;
 
-/** An error of our own. */
+/** An error of ours. */
 export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;
 
-/** A project that went from the settings. */
+/** A project that the settings no longer have. */
 export const projectMissingText = ({ project }: Pick<ThreadRun, 'project'>) =>
   `My settings no longer have the project ${cut(oneLine(project), 60)}`;
-
-/** A button of this thread; see `ThreadButton`. As many ids as Slack lets it carry. */
-export function threadButtonOf(
-  { id }: Pick<ThreadRun, 'id'>,
-  label: string,
-  action: string,
-  about: string[] = [],
-  attempt = 1,
-): ButtonParts {
-  let value = '';
-  for (let many = about.length; many >= 0; many -= 1) {
-    const button: ThreadButton = { v: 1, run: id, about: about.slice(0, many), attempt };
-    value = JSON.stringify(button);
-    if (value.length <= SLACK_LIMITS.buttonValue) break;
-  }
-  return { label, action, value };
-}
-
-/** Has the platform asked how the job is. */
-export const checkButton = (thread: Pick<ThreadRun, 'id'>) =>
-  threadButtonOf(thread, 'Check the job', agentActions.checkJob);

@@ -1,106 +1,36 @@
 import { z } from 'zod';
-import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
+import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
+import { jobSnapshot, roundEnding } from '../watch/record.ts';
+import { type Instruction, instruction, person } from './instruction.ts';
 
-const person = z.object({ id: z.string(), name: z.string() });
-export type Person = z.infer<typeof person>;
-
-/** What the platform last said of an agent job. Times are epoch milliseconds. */
-export const jobSnapshot = z.object({
-  status: z.enum(['active', 'completed', 'archived', 'failed', 'unknown']),
-  /** The platform's own word. */
-  rawStatus: z.string(),
-  repository: z.string().optional(),
-  ref: z.string().optional(),
-  model: z.string().optional(),
-  prLink: z.string().optional(),
-  prText: z.string().optional(),
-  archivedAtMs: z.number().optional(),
-  atMs: z.number(),
-});
-export type JobSnapshot = z.infer<typeof jobSnapshot>;
-
-/**
- * How the work on one or more instructions came out. `prLink` is an http(s) address; `prText` what the platform gave
- * instead of one. `samePr`: the job had this pull request before.
- */
-export const roundEnding = z.object({
-  kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
-  prLink: z.string().optional(),
-  prText: z.string().optional(),
-  archivedAtMs: z.number().optional(),
-  /** How long it was watched, of one that was given up. */
-  afterMs: z.number().optional(),
-  atMs: z.number(),
-});
-export type RoundEnding = z.infer<typeof roundEnding>;
-
-/**
- * One instruction to the agent, or what may become one.
- *
- * `held` its author is asked first · `waiting` for its turn · `sending` the intent is kept, the call is on its way ·
- * `unknown` nobody knows whether it arrived, a person has to decide · `working` the platform took it · `failed` it
- * certainly did not arrive, and people are told · `over`
- */
-export const instruction = z.object({
-  /** The `ts` of the reply, else the id of the request; the same for a repeat. */
-  id: z.string(),
-  by: person,
-  /** When it was written: instructions go out in this order. */
-  atMs: z.number(),
-  /** It is a reply in the thread, whose `ts` is the id, and shows a reaction. */
-  isReply: z.boolean(),
-  /** What goes to the agent: Markdown. Empty once nobody needs it any more. */
-  text: z.string(),
-  /** The same in a few words, for messages. */
-  excerpt: z.string(),
-  /** Files came along, which the agent does not get. */
-  files: z.boolean().default(false),
-  /** Makes the job instead of following up on one. */
-  creates: z.boolean().default(false),
-  state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', 'over']),
-  /** Counts the sends that a person wanted. */
-  attempt: z.number().int().default(1),
-  /** When the call of the present attempt was made. */
-  sentAtMs: z.number().optional(),
-  /** Names that call, so that a look knows its own intent again. */
-  sendToken: z.string().optional(),
-  /** The round that it is worked on in; missing until the watch has told it. */
-  round: z.number().int().optional(),
-  /**
-   * What it came to. `sent` the platform took it · `notForAgent` its author said so · `discarded` · `withdrawn` its
-   * message was deleted before it was sent · `left` nobody knows, and a person left it at that · `notSent`
-   */
-  outcome: z.enum(['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent']).optional(),
-});
-export type Instruction = z.infer<typeof instruction>;
-
-/** From the first send while the job was idle to its end: what this thread tells of it. */
+/** What this thread shows of one round of the job: from the first send while it was idle to its end. */
 export const threadRound = z.object({
   n: z.number().int(),
   sinceMs: z.number(),
-  /** Instructions of this thread in it, and the latest of them. None where another thread instructs. */
+  /** How many instructions of this thread are in it, and the latest one. 0 when only other threads sent some. */
   count: z.number().int(),
   last: z.object({ id: z.string(), by: person, excerpt: z.string() }).optional(),
-  /** Who is mentioned in its ending. */
+  /** Who is mentioned in the message about its ending. */
   authors: z.array(person),
-  /** Nobody sent anything: the job was found at work, or is watched again. */
+  /** Nobody sent anything: the job was found at work, or is polled again. */
   found: z.boolean().optional(),
   ending: roundEnding.optional(),
-  /** Its messages are as they will stay. */
+  /** Its messages are final. */
   told: z.boolean().optional(),
 });
 export type ThreadRound = z.infer<typeof threadRound>;
 
-/** A question or a failure about one send, posted in the thread. */
+/** The message in the thread about one send that failed, or whose result is unknown. */
 export const sendTrouble = z.object({
+  /** Id and attempt of the instruction, whose author and excerpt follow. */
   id: z.string(),
   attempt: z.number().int(),
   by: person,
   excerpt: z.string(),
   sinceMs: z.number(),
-  /** `unknown` is a question, all others say why it was not sent. `creates`: it was to make the job. */
+  /** `unknown` asks what to do; all others say why it was not sent. */
   why: z.enum([
     'unknown',
     'refused',
@@ -113,23 +43,24 @@ export const sendTrouble = z.object({
     'unsupported',
     'broken',
   ]),
+  /** The instruction was to make the job. */
   creates: z.boolean().default(false),
   /** The platform's own words. */
   reason: z.string().optional(),
-  /** The admins were told of the rejected key. */
+  /** The admins know of the rejected key. */
   adminsTold: z.boolean().optional(),
   ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
-  /** Its message stands, and changes only with the answer. */
+  /** Its message is final, unless an `answer` changes it. */
   told: z.boolean().optional(),
-  /** Who settled it how; `late` is the platform's own answer, `lateNot` its word that it did not arrive. */
+  /** Who decided what. `late`: the platform answered late that it arrived; `lateNot`: that it did not. */
   answer: z
     .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
     .optional(),
 });
 export type SendTrouble = z.infer<typeof sendTrouble>;
 
-/** Said to one person alone; it may get lost, so it never holds the only copy of anything. */
+/** An ephemeral message to one person. It may get lost, so it never holds the only copy of anything. */
 export const note = z.object({
   /** The same for the same occasion. */
   id: z.string(),
@@ -151,41 +82,42 @@ export const note = z.object({
     'stopped',
     'over',
   ]),
-  /** What it is about: an instruction's id and words, a job's id, a mode, or whom to ask. */
+  /** The id of an instruction or a job, a mode, or whom to ask. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
-  /** How many more it is about than `excerpt` has, a line for each. */
+  /** How many more instructions it is about than `excerpt` lists, one a line. */
   more: z.number().optional(),
-  /** How many characters it had, and how many there may be, or how many instructions may wait. */
+  /** How many characters the reply had. */
   characters: z.number().optional(),
+  /** How many characters an instruction may have, or how many instructions may wait. */
   most: z.number().optional(),
-  /** Slack did not take it: it is not tried before. */
+  /** Slack refused it, and it is retried from then on. */
   notBeforeMs: z.number().optional(),
 });
 export type Note = z.infer<typeof note>;
 
-/** Nothing goes out before `untilMs`. `ours`: our own count; else the platform said so. */
+/** No instruction is sent before `untilMs`. `ours`: by our own hourly limit; `platform`: the platform said so. */
 const sendLimit = z.object({
-  /** Names it, so that each has a message of its own. */
+  /** Unique to it, for the key of its message. */
   n: z.number().int(),
   kind: z.enum(['ours', 'platform']),
-  /** What the limit is, for people to read. */
+  /** Our hourly limit. */
   perHour: z.number().int(),
   sinceMs: z.number(),
   untilMs: z.number(),
-  /** When our own count is asked again: others may have left the line. */
+  /** When our own limit is asked again: others may have left the queue. */
   askAtMs: z.number().optional(),
-  /** How often the platform said so in a row. */
+  /** How often the platform refused in a row. */
   refusals: z.number().int(),
-  /** It went out, or nothing waits any more. */
+  /** No instruction waits for it any more. */
   over: z.boolean().optional(),
-  /** Who took back all that waited, how many, and the first of them. */
+  /** Who discarded all that waited, how many, and the first of them. */
   discarded: z
     .object({ by: person, count: z.number().int(), first: z.object({ by: person, excerpt: z.string() }) })
     .optional(),
 });
 
-/** A Slack thread that follows an agent job. Every message about it is a function of this record, see `view.ts`. */
+/** A Slack thread that follows an agent job. All its messages are a function of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
   v: version(2),
   job: z.literal('agent-thread'),
@@ -194,68 +126,65 @@ export const threadRun = runBase.extend({
   agentJobId: z.string().optional(),
   /** Who followed the job. */
   owner: person,
-  /** The permission of the owner was checked where the request came in. */
+  /** The owner's permission was checked when the request came in. */
   checked: z.boolean(),
-  /** Where it was asked for, and the message whose thread it is; nothing while the card is to become that. */
+  /** Where it was asked for. Without `rootTs` the card becomes the thread. */
   asked: z.object({
     channel: z.string(),
     joinable: z.boolean(),
     isPublic: z.boolean(),
     rootTs: z.string().optional(),
-    /** Whoever asked is not known to be from this workspace. */
+    /** The owner is not known to be from this workspace. */
     external: z.boolean().optional(),
-    /** The message that asked for it: what was written before was not for the agent. */
+    /** The message that asked for it: earlier replies are no instructions. */
     ts: z.string().optional(),
   }),
-  /** Its messages are in the owner's direct messages, since the app cannot be where it was asked. */
+  /** Its messages are in the owner's direct messages, since the app cannot post where it was asked for. */
   inDirectMessage: z.boolean(),
-  /** Where its replies are; known once the card is there. */
+  /** Where its replies are; known once the card is posted. */
   place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
-  /**
-   * `accepted` nobody has looked yet · `carding` the card is on its way · `following` · `ended` it follows no more, or
-   * never did.
-   */
+  /** `accepted` nothing is done yet · `carding` the card is being posted · `following` · `ended`, see there */
   state: z.enum(['accepted', 'carding', 'following', 'ended']),
   sinceMs: z.number(),
-  /** Why it ended. `taken`: the thread follows another job. `noPlace`: the card could not be posted. */
+  /** Why it ended. `taken`: the Slack thread follows another job. `noPlace`: the card could not be posted. */
   ended: z
     .object({
       why: z.enum(['stopped', 'refused', 'noPlace', 'taken', 'notMade', 'broken']),
       by: person.optional(),
       code: z.string().optional(),
       ref: z.string().optional(),
-      /** Instructions that were not sent. */
+      /** How many instructions were not sent. */
       unsent: z.number().int().default(0),
     })
     .optional(),
   /** Which replies are instructions. */
   mode: z.enum(['auto', 'all', 'mention']),
-  /** Somebody else than the owner has written here. */
+  /** Somebody other than the owner has written here. */
   crowd: z.boolean().default(false),
-  /** What people answered to the question whether their replies are for the agent, by user id. */
+  /** Whether a person's replies are instructions, as that person answered; by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** When people were last asked, by user id; epoch milliseconds. */
   askedAtMs: z.record(z.string(), z.number()).default({}),
-  /** Who was told that they may not instruct the agent. */
+  /** Who has the note that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
-  /** Oldest first: those that are open, and the latest that are not. */
+  /** See `compact.ts` for their order, and for which are kept. */
   instructions: z.array(instruction).default([]),
   /** Edits and deletions that came before their message, by its `ts`; oldest first. */
   early: z.array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() })).default([]),
   rounds: z.array(threadRound).default([]),
-  /** The last round of the job whose ending this thread knows. */
+  /** The last round of the job whose ending is known here. */
   knownRound: z.number().int().default(0),
   troubles: z.array(sendTrouble).default([]),
   notes: z.array(note).default([]),
-  /** The watch of the job tells this thread. */
+  /** The thread has joined the watch of its job. */
   watched: z.boolean().default(false),
   seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
   gone: z.boolean().optional(),
-  /** Looks at the job give nothing just now. */
+  /** Why the job cannot be polled at present. */
   lookTrouble: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
   limit: sendLimit.optional(),
-  /** The head instruction certainly did not arrive, and is tried again; `over`: it is not any more, or went out. */
+  /** The next instruction certainly did not arrive, and is retried. `over`: no more. */
   retry: z
     .object({
       sinceMs: z.number(),
@@ -266,6 +195,9 @@ export const threadRun = runBase.extend({
     .optional(),
 });
 export type ThreadRun = z.infer<typeof threadRun>;
+
+/** A message lists so many instructions one by one. */
+export const MAX_LISTED = 3;
 
 /** What is listed of a thread without its record, see `store/followed-index.ts`. */
 export const listedThread = threadRun.pick({
@@ -281,20 +213,53 @@ export const listedThread = threadRun.pick({
 });
 export type ListedThread = z.infer<typeof listedThread>;
 
-/** Instructions that are over and still known: for edits and deletions that come late. */
-export const MAX_FINISHED = 30;
+/** What a new thread is made from. Without `agentJobId` its instruction makes the job. */
+export type NewThread = Pick<
+  ThreadRun,
+  'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
+> & { instruction: Instruction | undefined };
 
-/** Errors in a row before people are told that the platform does not answer. */
-export const TROUBLE_SHOWN_AFTER = 3;
+/** Returns the record of a thread that is to follow a job. In an existing Slack thread it claims that place. */
+export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {
+  const { teamId, owner, asked } = thread;
+  const { channel, rootTs } = asked;
+  return threadRun.parse({
+    ...{ v: 2, job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
+    ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
+    ...thread,
+    inDirectMessage: false,
+    state: 'accepted',
+    sinceMs: nowMs,
+    instructions: first === undefined ? [] : [first],
+  });
+}
 
-/** What the run of the watch of a job is called, the same for all threads. */
-export const watchId = (teamId: string, project: string, agentJobId: string) =>
-  idOf('agent-watch', teamId, project, agentJobId);
+type HasInstructions = Pick<ThreadRun, 'instructions'>;
 
-/** The instruction that is to go out next, whatever keeps it. Held ones hold up nobody. */
-export const headOf = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
-  instructions.find(({ state }) => state === 'waiting');
+export const findInstruction = ({ instructions }: HasInstructions, id: string | undefined) =>
+  instructions.find((one) => one.id === id);
 
-/** The one that is between two states: while there is one, nothing else goes out. */
-export const inFlightOf = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
+/** The instructions that wait to be sent, in their order. */
+export const waitingOf = ({ instructions }: HasInstructions) =>
+  instructions.filter(({ state }) => state === 'waiting');
+
+/** The replies of one person that are held. */
+export const heldOf = ({ instructions }: HasInstructions, userId: string) =>
+  instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
+
+/** The instruction that is sent next. */
+export const headOf = (thread: HasInstructions) => waitingOf(thread)[0];
+
+/** The instruction whose send has no result yet: no other one is sent meanwhile. */
+export const inFlightOf = ({ instructions }: HasInstructions) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
+
+/** Whether the job takes instructions, as far as it is known. */
+export const acceptsInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+
+/**
+ * Whether this is an owner whose replies are instructions because nobody else has written here. Such a person is asked
+ * about each reply by itself, and the answer is about that reply alone.
+ */
+export const isSoleAuthor = ({ mode, owner, crowd }: ThreadRun, userId: string) =>
+  mode === 'auto' && owner.id === userId && !crowd;

@@ -1,7 +1,8 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration } from '../../../slack/text.ts';
-import { agentActions } from './buttons.ts';
+import type { RoundEnding } from '../watch/record.ts';
+import { agentActions, threadButtonOf } from './buttons.ts';
 import {
   archivedParts,
   instructionCountText,
@@ -9,15 +10,14 @@ import {
   pullRequestButton,
   pullRequestName,
   quotedBy,
-  threadButtonOf,
   waitingText,
 } from './phrases.ts';
-import type { RoundEnding, ThreadRound, ThreadRun } from './record.ts';
+import type { ThreadRound, ThreadRun } from './record.ts';
 
-/** The key of the message that says how a round goes. */
+/** Returns the key of the message about the state of a round. */
 export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thread.id}.round.${round}`;
 
-/** What a thread says of one round: how it goes, where this thread instructed, and how it ended. */
+/** Returns the messages about one round: its state, where this thread instructed in it, and how it ended. */
 export function roundMessages(
   thread: ThreadRun,
   round: ThreadRound,
@@ -29,7 +29,7 @@ export function roundMessages(
     messages.push({
       key: roundKey(thread, round.n),
       place,
-      // While it lasts it changes with what people write: it is how they see that their replies were taken.
+      // An open round changes with each reply: people see here that theirs was taken.
       kind: 'state',
       ...(isOpen && { repost: false }),
       message: statusMessage(thread, round),
@@ -87,7 +87,7 @@ function endedText({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEndin
 const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
-/** How a round came out, to everybody of this thread who instructed in it. */
+/** To everybody who instructed in the round from this thread. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
   const recipients = mentionParts(round.authors);
   const about = ['round', String(round.n)];

@@ -6,10 +6,11 @@ import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { roundOf } from '../watch/rules.ts';
 import { auditOutcomes } from './audit.ts';
+import type { Instruction } from './instruction.ts';
 import { nextLimit, resolveNotSent, type SendFailure } from './not-sent.ts';
-import { headOf, type Instruction, inFlightOf, type ThreadRun, threadRun } from './record.ts';
-import { applySendResult, type SendResult } from './send-result.ts';
+import { headOf, inFlightOf, type ThreadRun, threadRun } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
+import { applySendResult, type SendResult } from './transitions.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,12 +2,10 @@ import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import type { LoadedRun, StepResult } from '../../run-job.ts';
-import { compactIdle } from './compact-idle.ts';
-import { markFinal, withoutFinal } from './final.ts';
+import { compactIdle, markFinal, withoutFinal } from './compact.ts';
 import { postNotes } from './notes-step.ts';
-import { reactionsOf } from './reactions.ts';
 import type { ThreadRun } from './record.ts';
-import { threadMessages } from './view.ts';
+import { reactionsOf, threadMessages } from './view.ts';
 
 /** A thread as a step finds it, with the events since, oldest first. */
 export interface LoadedThread extends LoadedRun<ThreadRun> {

@@ -1,32 +1,30 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
+import type { Reaction } from '../../../slack/reactions.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName } from '../../wording-view.ts';
-import { agentActions } from './buttons.ts';
-import { limitMessages } from './limit-view.ts';
-import { stateLabel } from './list-view.ts';
+import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import type { Instruction } from './instruction.ts';
 import {
   brokenText,
-  checkButton,
   jobName,
   mentionParts,
   projectMissingText,
   pullRequestButton,
   pullRequestName,
   refText,
-  threadButtonOf,
   unsentText,
   waitingText,
 } from './phrases.ts';
-import type { ThreadRun } from './record.ts';
-import { roundMessages } from './round-view.ts';
-import { troubleMessages } from './trouble-view.ts';
+import { acceptsInstructions, inFlightOf, type ThreadRun } from './record.ts';
+import { roundKey, roundMessages } from './round-view.ts';
+import { limitMessages, troubleMessages } from './unsent-view.ts';
 
-/** The key of the card; the one in direct messages is another message than the one where it was asked. */
+/** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
 export const cardKey = (thread: Pick<ThreadRun, 'id' | 'inDirectMessage'>) =>
   `${thread.id}.card${thread.inDirectMessage ? '.dm' : ''}`;
 
-/** Every message of a thread as it should look now, but for private notes. Earlier ones stay as they were. */
+/** Returns every message of a thread as it is to look now, except for notes. */
 export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
   const card: OutboxMessage = {
@@ -66,7 +64,7 @@ function cardMessage(thread: ThreadRun): Message {
   return message([title, ...lines.map((line) => [line])], cardButtons(thread));
 }
 
-/** Which model and pull request it is, and what waits for its turn. */
+/** Which model and pull request it is, and how many instructions wait. */
 function factsLine(thread: ThreadRun): string {
   const { seen } = thread;
   const model = cut(oneLine(seen?.model ?? ''), 60);
@@ -79,7 +77,7 @@ function factsLine(thread: ThreadRun): string {
   return facts.filter((fact) => fact !== '').join(' · ');
 }
 
-/** What its author alone can let go, and how without the private question, which may be lost. */
+/** How authors decide about held replies without the note that asks them, which may be lost. */
 function heldLine({ instructions }: ThreadRun): string {
   const held = instructions.filter(({ state }) => state === 'held').length;
   if (held === 0) return '';
@@ -87,13 +85,10 @@ function heldLine({ instructions }: ThreadRun): string {
   return `${formatCount(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
 }
 
-/** Whether an instruction can still reach the job, as far as it is known. */
-const takesInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
-
 /** How to instruct the agent here. */
 function modeLine(thread: ThreadRun): string {
   if (thread.gone) return 'The platform does not know this job (404). Check its id.';
-  if (!takesInstructions(thread)) return 'It takes no more instructions.';
+  if (!acceptsInstructions(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
   switch (thread.mode) {
     case 'auto':
@@ -130,7 +125,7 @@ function cardButtons(thread: ThreadRun): ButtonParts[] {
       : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
   return [
     ...pullRequestButton('Open pull request', thread.seen?.prLink),
-    takesInstructions(thread) ? mode : checkButton(thread),
+    acceptsInstructions(thread) ? mode : checkButton(thread),
     threadButtonOf(thread, 'Stop following', agentActions.stop),
   ];
 }
@@ -146,7 +141,7 @@ function endedText({ ended, instructions }: ThreadRun): string {
   return ended?.by === undefined ? 'Stopped.' : `Stopped by @${personName(ended.by.name)}.`;
 }
 
-/** A card that is edited tells nobody: whoever followed the job has to hear of it. */
+/** An edit of the card notifies nobody, so an error of ours is a message to whoever followed the job. */
 function brokenMessages(
   { id, state, ended, owner }: ThreadRun,
   place: OutboxMessage['place'],
@@ -163,4 +158,68 @@ function brokenMessages(
       otherwise: owner.id,
     },
   ];
+}
+
+/** Returns a few words for where the job of a thread stands. */
+export function stateLabel(thread: ThreadRun): string {
+  const { agentJobId, ended, gone, rounds, seen, state } = thread;
+  if (state === 'ended') {
+    if (ended?.why === 'notMade') return 'Not made';
+    return ended?.why === 'broken' ? 'Stopped by an error' : 'No longer followed';
+  }
+  if (agentJobId === undefined) return startLabel(thread);
+  if (gone) return 'Unknown to the platform';
+  const isInRound = rounds.some(({ ending }) => ending === undefined);
+  const status = isInRound && seen?.status !== 'archived' ? 'active' : seen?.status;
+  switch (status) {
+    case 'active':
+      return 'Working';
+    case 'failed':
+      return 'Failed';
+    case 'archived':
+      return 'Archived';
+    case 'unknown':
+      return cut(oneLine(seen?.rawStatus ?? ''), 40) || 'In an unknown state';
+    case 'completed':
+      return 'Idle';
+    case undefined:
+      return 'Not looked at yet';
+  }
+}
+
+function startLabel(thread: ThreadRun): string {
+  if (inFlightOf(thread)?.state === 'unknown') return 'Start unclear';
+  return thread.instructions.some(({ state }) => state === 'failed') ? 'Not started' : 'Starting';
+}
+
+/** Returns one line for a list of threads, with a link to the card for those who can open it. */
+export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
+  const waiting = waitingText(thread);
+  const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];
+  return [
+    { bold: jobName(thread) },
+    ` — ${stateLabel(thread)}${waiting && ` · ${waiting}`} · followed by @${personName(thread.owner.name)}`,
+    ...cardLink,
+  ];
+}
+
+/**
+ * Returns the reaction of each reply by its `ts`; `undefined`: none any more. As a rule the message about its round shows
+ * that a reply was taken, and the reaction is left out.
+ */
+export function reactionsOf(
+  thread: Pick<ThreadRun, 'id' | 'instructions'>,
+): Map<string, Reaction | undefined> {
+  const replies = thread.instructions.filter(({ isReply }) => isReply);
+  return new Map(replies.map((one) => [one.id, reactionOf(thread, one)]));
+}
+
+function reactionOf(
+  thread: Pick<ThreadRun, 'id'>,
+  { state, outcome, round }: Instruction,
+): Reaction | undefined {
+  if (state === 'held') return { name: 'double_vertical_bar' };
+  const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
+  if (state === 'over' && isDropped) return undefined;
+  return { name: 'eyes', unlessShown: round === undefined ? '' : roundKey(thread, round) };
 }

@@ -1,7 +1,41 @@
 import { z } from 'zod';
+import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
-import { jobSnapshot, roundEnding } from '../thread/record.ts';
+
+/** An agent job as the platform last described it. Times are epoch milliseconds. */
+export const jobSnapshot = z.object({
+  status: z.enum(['active', 'completed', 'archived', 'failed', 'unknown']),
+  /** The platform's own word for its status. */
+  rawStatus: z.string(),
+  repository: z.string().optional(),
+  ref: z.string().optional(),
+  model: z.string().optional(),
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  archivedAtMs: z.number().optional(),
+  atMs: z.number(),
+});
+export type JobSnapshot = z.infer<typeof jobSnapshot>;
+
+/** Whether two polls found the same. */
+export const isSameSnapshot = (one: JobSnapshot | undefined, other: JobSnapshot | undefined) =>
+  JSON.stringify({ ...one, atMs: 0 }) === JSON.stringify({ ...other, atMs: 0 });
+
+/**
+ * How a round ended. `prLink` is an http(s) address; `prText` what the platform gave instead of one. `samePr`: the job
+ * had this pull request before.
+ */
+export const roundEnding = z.object({
+  kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  archivedAtMs: z.number().optional(),
+  /** With `gaveUp`: for how long the job was polled. */
+  afterMs: z.number().optional(),
+  atMs: z.number(),
+});
+export type RoundEnding = z.infer<typeof roundEnding>;
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
@@ -66,3 +100,7 @@ export const ENDINGS_KEPT = 20;
 
 /** More sends than this are not told of again after a crash. */
 export const SENDS_KEPT = 40;
+
+/** Returns the id of the run that is the watch of a job, the same for all threads. */
+export const watchId = (teamId: string, project: string, agentJobId: string) =>
+  idOf('agent-watch', teamId, project, agentJobId);

@@ -1,6 +1,13 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
-import { type JobSnapshot, type RoundEnding, watchId } from '../thread/record.ts';
-import { ENDINGS_KEPT, SENDS_KEPT, type WatchRun } from './record.ts';
+import {
+  ENDINGS_KEPT,
+  isSameSnapshot,
+  type JobSnapshot,
+  type RoundEnding,
+  SENDS_KEPT,
+  type WatchRun,
+  watchId,
+} from './record.ts';
 
 /** The watch of a job that nobody has looked at yet. */
 export function newWatch(teamId: string, project: string, agentJobId: string, nowMs: number): WatchRun {
@@ -164,10 +171,11 @@ function endingOf(job: AgentJob, prBefore: string | undefined, atMs: number): Ro
 function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
   const seen = snapshotOf(job, watch.seen, atMs);
-  const changed = JSON.stringify({ ...seen, atMs: 0 }) !== JSON.stringify({ ...watch.seen, atMs: 0 });
   const next: WatchRun = { ...watch, seen, ...(lastPr !== undefined && { lastPr }) };
   // That the job is still as it was is news only to somebody who waits for the look.
-  return changed || watch.lookWanted || watch.trouble !== undefined ? markChanged(next) : next;
+  return !isSameSnapshot(seen, watch.seen) || watch.lookWanted || watch.trouble !== undefined
+    ? markChanged(next)
+    : next;
 }
 
 /** The job as people are shown it: what the platform leaves out while the agent works stands as it was. */

@@ -1,7 +1,7 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RunStore } from '../../../store/runs.ts';
-import { type ThreadRun, watchId } from '../thread/record.ts';
-import { type WatchRun, watchRun } from './record.ts';
+import type { ThreadRun } from '../thread/record.ts';
+import { type WatchRun, watchId, watchRun } from './record.ts';
 import { addThread, newWatch, recordSend, removeThread, requestPoll } from './rules.ts';
 
 /** What a thread does with the watch of its job. Every one may be repeated; each answers the watch as it is then. */

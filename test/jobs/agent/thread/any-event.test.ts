@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import { type Instruction, MAX_FINISHED, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 import {
   ana,

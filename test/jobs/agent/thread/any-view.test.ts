@@ -4,10 +4,9 @@ import { checkMessageBlocks, mistakesIn } from '../../../../demo/slack/block-kit
 import { notifiedBy } from '../../../../demo/slack/notifies.ts';
 import type { Block } from '../../../../demo/slack/workspace.ts';
 import { agentActions, threadButton } from '../../../../src/jobs/agent/thread/buttons.ts';
-import { threadLine } from '../../../../src/jobs/agent/thread/list-view.ts';
 import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
 import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 import { anyNote, anyThread } from '../../../support/jobs/agent/arbitrary-threads.ts';

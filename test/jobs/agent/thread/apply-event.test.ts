@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_FINISHED, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 import {
   ana,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { endIfNotCreated } from '../../../../src/jobs/agent/thread/changes.ts';
-import type { Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { endIfNotCreated } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/any-thread.ts';
 
 /** A thread whose job is to be made by its first instruction; one more waits. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compactIdle } from '../../../../src/jobs/agent/thread/compact-idle.ts';
-import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
+import { compactIdle } from '../../../../src/jobs/agent/thread/compact.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
 import { agentWorld } from '../../../support/jobs/agent/agent-world.ts';

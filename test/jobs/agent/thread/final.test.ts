@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { markFinal, markLimitOver, withoutFinal } from '../../../../src/jobs/agent/thread/final.ts';
+import { endUnusedLimit, markFinal, withoutFinal } from '../../../../src/jobs/agent/thread/compact.ts';
 import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 
 const ending = { kind: 'noPr' as const, atMs: NOW_MS };
@@ -51,9 +51,9 @@ test('what failed and nobody can send again any more is over', () => {
 
 test('a limit that keeps nothing any more is told to be over, then forgotten', () => {
   const kept = aThread({ limit, retry, instructions: [anInstruction()] });
-  expect(markLimitOver(kept)).toBe(kept);
-  const none = markLimitOver(aThread({ limit, retry }));
+  expect(endUnusedLimit(kept)).toBe(kept);
+  const none = endUnusedLimit(aThread({ limit, retry }));
   expect(none).toMatchObject({ limit: { over: true }, retry: { over: true } });
-  expect(markLimitOver(none)).toBe(none);
+  expect(endUnusedLimit(none)).toBe(none);
   expect(markFinal(none)).toMatchObject({ limit: undefined, retry: undefined });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { threadLine } from '../../../../src/jobs/agent/thread/list-view.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { message } from '../../../../src/slack/blocks.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/any-thread.ts';
 import { reads, THREAD } from '../../../support/jobs/export/reading.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { diffOutcomes, reactionsOf } from '../../../../src/jobs/agent/thread/reactions.ts';
-import { type Instruction, MAX_FINISHED } from '../../../../src/jobs/agent/thread/record.ts';
+import { diffOutcomes } from '../../../../src/jobs/agent/thread/audit.ts';
+import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
+import { reactionsOf } from '../../../../src/jobs/agent/thread/view.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/any-thread.ts';
 import { ana, clicks, hear } from '../../../support/jobs/agent/hearing.ts';
 

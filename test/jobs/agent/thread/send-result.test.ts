@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/send-result.ts';
+import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { anInstruction, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
 
 const sendingOne = (changes: Partial<ThreadRun> = {}) =>

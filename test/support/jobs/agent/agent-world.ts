@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
-import { type ThreadRun, threadRun, watchId } from '../../../../src/jobs/agent/thread/record.ts';
+import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
-import { watchRun } from '../../../../src/jobs/agent/watch/record.ts';
+import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createOutbox } from '../../../../src/slack/outbox.ts';

@@ -1,9 +1,5 @@
-import type {
-  Instruction,
-  SendTrouble,
-  ThreadRound,
-  ThreadRun,
-} from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
+import type { SendTrouble, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 
 /** 2026-09-20 14:00 UTC. */
 export const NOW_MS = Date.UTC(2026, 8, 20, 14);

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import {
-  type Instruction,
   type Note,
   note,
-  type RoundEnding,
-  roundEnding,
   sendTrouble,
   type ThreadRun,
   threadRound,
   threadRun,
 } from '../../../../src/jobs/agent/thread/record.ts';
+import { type RoundEnding, roundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { hostileText } from '../export/any-run.ts';
 import { aThread } from './any-thread.ts';
 

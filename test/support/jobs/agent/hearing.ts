@@ -1,6 +1,7 @@
-import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/apply-event.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Person } from '../../../../src/jobs/agent/thread/instruction.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
 import { NOW_MS } from './any-thread.ts';
 
 /** Ana followed the job. */

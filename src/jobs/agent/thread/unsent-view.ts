@@ -2,19 +2,22 @@ import { type ButtonParts, type Message, message, type Part } from '../../../sla
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText } from '../../wording-view.ts';
-import { agentActions } from './buttons.ts';
+import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import type { Instruction } from './instruction.ts';
 import {
   archivedParts,
   brokenText,
-  checkButton,
+  instructionCountText,
   mentionParts,
   projectMissingText,
   quoted,
-  threadButtonOf,
+  quotedBy,
+  unsentText,
 } from './phrases.ts';
-import type { SendTrouble, ThreadRun } from './record.ts';
+import { headOf, MAX_LISTED, type SendTrouble, type ThreadRun, waitingOf } from './record.ts';
+import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
-/** What was not sent, and what a person has to decide. */
+/** Returns the messages about sends that failed, or whose result is unknown. */
 export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   return thread.troubles.map((trouble) => {
     const open = trouble.answer === undefined;
@@ -63,7 +66,7 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   return message(lines, buttons);
 }
 
-/** None in a thread that nobody looks at any more. */
+/** None in a thread that has ended. */
 function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
   return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
 }
@@ -134,4 +137,67 @@ function answeredText(
     case 'lateNot':
       return `The answer for ${quoted(excerpt)} came late: ${creates ? 'no job was made' : 'it did not arrive'}. I send it again.`;
   }
+}
+
+/** Returns the messages about what delays instructions: a limit, or a platform that does not answer. */
+export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
+  const { limit, retry } = thread;
+  const messages: OutboxMessage[] = [];
+  if (limit) {
+    const waiting = waitingOf(thread);
+    const hasEnded = limit.over === true || waiting.length === 0 || thread.state === 'ended';
+    messages.push({
+      key: `${thread.id}.limit.${limit.n}`,
+      place,
+      kind: hasEnded ? 'state' : 'ending',
+      ...(hasEnded && { repost: false }),
+      ...(hasEnded && limit.discarded && { clicked: true }),
+      message: hasEnded ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
+      otherwise: (waiting[0]?.by ?? thread.owner).id,
+      ...(!hasEnded && { lasting: true }),
+    });
+  }
+  if (retry && retry.inARow >= TROUBLE_SHOWN_AFTER) {
+    const key = `${thread.id}.retry.${retry.sinceMs}`;
+    messages.push({ key, place, kind: 'progress', message: retryMessage(thread, retry) });
+  }
+  return messages;
+}
+
+/** When nobody discarded them, they were sent or the thread has ended: the text is true for both. */
+function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
+  if (discarded === undefined) return message([['Nothing waits for the limit any more.']]);
+  const { by, count, first } = discarded;
+  const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentText(count).trim();
+  return message([[`${what} Discarded by @${personName(by.name)}.`]]);
+}
+
+function limitMessage(
+  thread: ThreadRun,
+  { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
+  waiting: Instruction[],
+): Message {
+  const many = waiting.length;
+  const [first] = waiting;
+  const kept = many === 1 && first ? `${quotedBy(first)} is kept` : `${instructionCountText(many)} are kept`;
+  const goOut = many === 1 ? 'goes out' : 'go out from';
+  const used = perHour === 1 ? 'is' : 'are';
+  const text =
+    kind === 'ours'
+      ? `${instructionCountText(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
+      : `The platform's limit is reached. ${kept}; I try again about `;
+  const lines: Part[][] = [[`⏸ ${text}`, { time: untilMs, format: '{time}' }, '.']];
+  if (many > 1) lines.push(...waiting.slice(0, MAX_LISTED).map((one) => [quotedBy(one)]));
+  if (many > MAX_LISTED) lines.push([`and ${many - MAX_LISTED} more`]);
+  const ids = waiting.map(({ id }) => id);
+  const label = many === 1 ? 'Discard' : 'Discard all';
+  return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)]);
+}
+
+/** Whether it was sent in the end or not, the first text is true. */
+function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry']>): Message {
+  if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
+  const head = headOf(thread);
+  const what = head?.creates ? 'the job is not made yet' : `${quoted(head?.excerpt)} is not sent yet`;
+  return message([[`The docs platform isn't answering, so ${what}. I keep trying.`]]);
 }

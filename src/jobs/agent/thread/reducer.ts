@@ -1,0 +1,278 @@
+import { z } from 'zod';
+import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import type { Names } from '../../../slack/markdown/names.ts';
+import { cut, lengthOf } from '../../../slack/text.ts';
+import { excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { applyClick, MODE_BY_ACTION } from './clicks.ts';
+import { compact } from './compact.ts';
+import type { ReplyEvent, ThreadEvent } from './event.ts';
+import { type Instruction, isPending, isUnsent, newInstruction, type Person } from './instruction.ts';
+import { findInstruction, heldOf, isSoleAuthor, type Note, type ThreadRun } from './record.ts';
+import {
+  addInstruction,
+  addNote,
+  askAuthor,
+  dropInstructions,
+  endThread,
+  releaseHeld,
+  switchMode,
+  updateInstruction,
+} from './transitions.ts';
+
+/** What has to be known beside an event. */
+export interface EventContext {
+  /** Who wrote or clicked; `may`: has the permission `agent`. */
+  author: Person & { may: boolean };
+  /** Whom to ask for the permission, as plain text. */
+  ask: string;
+  /** Names of whom and what the message mentions. */
+  names: Names;
+  botUserId: string;
+  limits: {
+    /** How long an instruction may be. */
+    instructionCharacters: number;
+    /** How many instructions of a thread may wait, and how many may be held. */
+    instructionsWaiting: number;
+  };
+  nowMs: number;
+}
+
+/** Replies of one person that are held; of more, the oldest count as not for the agent. */
+const MAX_HELD_PER_PERSON = 20;
+
+/** For so long a question counts as asked: what is written meanwhile raises no other one. */
+const QUESTION_TTL_MS = 10 * 60_000;
+
+/** So many edits and deletions whose message has not come are kept, and only of messages that are not older. */
+const MAX_EARLY = 20;
+const EARLY_MS = 10 * 60_000;
+
+/** Enough of a text that is too long to tell whether it is an aside, and for an excerpt. */
+const TRUNCATED_LENGTH = 200;
+
+/** What counts of a reply. */
+const replyContent = z.object({
+  /** Markdown without the mention of Docket; with `characters`, its beginning. */
+  text: z.string(),
+  /** The length of a text that is longer than an instruction may be. */
+  characters: z.number().optional(),
+  mentionsBot: z.boolean(),
+  mentionsOthers: z.boolean(),
+  files: z.boolean(),
+});
+type ReplyContent = z.infer<typeof replyContent>;
+
+/** Returns the thread after an event: the thread itself when that changes nothing, as a repeated event does. */
+export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
+  if (thread.state === 'ended') return thread;
+  const next = applyByKind(thread, event, context);
+  return next === thread ? thread : compact(next);
+}
+
+function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
+  switch (event.kind) {
+    case 'clicked':
+      return applyClick(thread, event, context.nowMs);
+    case 'reply':
+      return applyReply(thread, event, context);
+    case 'edited':
+      return applyEdit(thread, event, context);
+    case 'deleted':
+      return applyDeletion(thread, event.ts, context);
+    case 'instruct':
+      return applyModal(thread, event, context);
+  }
+}
+
+function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
+  const { ts } = event;
+  const isBeforeRequest = thread.asked.ts !== undefined && Number(ts) <= Number(thread.asked.ts);
+  if (findInstruction(thread, ts) || isBeforeRequest) return thread;
+  const isByOther = event.user !== thread.owner.id;
+  const next = isByOther && !thread.crowd ? { ...thread, crowd: true } : thread;
+  const early = thread.early.find((one) => one.ts === ts);
+  if (early?.deleted) return next;
+  const content =
+    early?.json === undefined ? readContent(event, context) : replyContent.parse(JSON.parse(early.json));
+  return applyContent(next, ts, content, context);
+}
+
+/** Adds the instruction that a reply is, holds it, answers it with a note, or leaves it as talk among people. */
+function applyContent(
+  thread: ThreadRun,
+  ts: string,
+  content: ReplyContent,
+  context: EventContext,
+): ThreadRun {
+  const { author, nowMs } = context;
+  const { text, mentionsBot, files } = content;
+  const parsed = parseThreadText(text);
+  const decision = mentionsBot ? 'take' : decideReply(thread, author.id, content.mentionsOthers);
+  if (parsed.kind === 'aside' || decision === 'ignore') return thread;
+  const isTaken = decision === 'take';
+  if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
+  const answer = (note: NoteContent) => addReplyNote(thread, ts, author, note);
+  if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
+  if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
+  if (mentionsBot && parsed.kind === 'badFollow') return answer({ kind: 'badFollow' });
+  // Files alone, among people, are no question to anybody.
+  if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
+  const state = isTaken ? 'waiting' : 'held';
+  const rejection = findRejection(thread, state, content, context);
+  if (rejection !== undefined) return answer(rejection);
+  const by = { id: author.id, name: author.name };
+  const atMs = Number.isFinite(Number(ts)) ? Number(ts) * 1000 : nowMs;
+  const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
+  const next = dropOldestHeld(addInstruction(thread, one), author.id);
+  return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one, nowMs);
+}
+
+function readContent(
+  { content, mentionsBot, mentionsOthers, files }: ReplyEvent,
+  { author, names, botUserId, limits }: EventContext,
+): ReplyContent {
+  // Of somebody without the permission only the kind of reply counts, which its beginning tells.
+  const read = author.may ? content : beginningOf(content);
+  const text = messageToMarkdown(read, names, { withoutMention: botUserId });
+  return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files };
+}
+
+function truncateText(text: string, { instructionCharacters }: EventContext['limits']) {
+  const characters = lengthOf(text);
+  return characters > instructionCharacters ? { text: cut(text, TRUNCATED_LENGTH), characters } : { text };
+}
+
+/** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
+function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean): 'take' | 'hold' | 'ignore' {
+  if (thread.mode === 'all') return 'take';
+  if (thread.mode === 'mention') return 'ignore';
+  const answer = thread.answers[userId];
+  if (answer !== undefined) return answer === 'always' ? 'take' : 'ignore';
+  return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
+}
+
+/** Returns the note that says why an instruction is not added; nothing when it can be. */
+function findRejection(
+  { instructions }: ThreadRun,
+  state: 'waiting' | 'held',
+  { text, characters }: Pick<ReplyContent, 'text' | 'characters'>,
+  { limits }: EventContext,
+): NoteContent | undefined {
+  const excerpt = excerptOf(text);
+  if (characters !== undefined)
+    return { kind: 'tooLong', excerpt, characters, most: limits.instructionCharacters };
+  const isFull = instructions.filter((one) => one.state === state).length >= limits.instructionsWaiting;
+  return isFull ? { kind: 'tooMany', excerpt, most: limits.instructionsWaiting } : undefined;
+}
+
+function dropOldestHeld(thread: ThreadRun, userId: string): ThreadRun {
+  const surplus = heldOf(thread, userId).slice(0, -MAX_HELD_PER_PERSON);
+  return dropInstructions(thread, (one) => surplus.includes(one), 'notForAgent');
+}
+
+function hasOpenQuestion(thread: ThreadRun, userId: string, nowMs: number): boolean {
+  const askedAtMs = thread.askedAtMs[userId];
+  if (askedAtMs === undefined || isSoleAuthor(thread, userId)) return false;
+  return heldOf(thread, userId).length > 0 && nowMs - askedAtMs < QUESTION_TTL_MS;
+}
+
+/** A person without the permission gets a note once, and at each mention of Docket. */
+function refuseAuthor(
+  thread: ThreadRun,
+  ts: string,
+  mentionsBot: boolean,
+  { author, ask }: EventContext,
+): ThreadRun {
+  const wasNotified = thread.refused.includes(author.id);
+  if (wasNotified && !mentionsBot) return thread;
+  const refused = wasNotified ? thread.refused : [...thread.refused, author.id];
+  return addReplyNote({ ...thread, refused }, ts, author, { kind: 'notPermitted', about: ask });
+}
+
+function applyCommand(
+  thread: ThreadRun,
+  ts: string,
+  command: ThreadCommand,
+  { author, nowMs }: EventContext,
+): ThreadRun {
+  if (command === 'help') return addReplyNote(thread, ts, author, { kind: 'help' });
+  if (command === 'stop') {
+    const by = { id: author.id, name: author.name };
+    return addReplyNote(endThread(thread, { why: 'stopped', by }), ts, author, { kind: 'stopped' });
+  }
+  const mode = MODE_BY_ACTION[command];
+  return addReplyNote(switchMode(thread, mode, nowMs), ts, author, { kind: 'mode', about: mode });
+}
+
+type NoteContent = Omit<Note, 'id' | 'to'>;
+
+const addReplyNote = (thread: ThreadRun, ts: string, author: Person, content: NoteContent) =>
+  addNote(thread, { id: `${content.kind} ${ts}`, to: author.id, ...content });
+
+/** The edited text is what is sent. When the reply was sent already, its author gets a note. */
+function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
+  const { ts } = event;
+  const one = findInstruction(thread, ts);
+  const content = readContent(event, context);
+  if (!one) return applyUnknownEdit(thread, ts, content, context);
+  const isSent = one.state === 'over' ? one.outcome === 'sent' : !isUnsent(one);
+  if (isSent) return addReplyNote(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
+  if (!isUnsent(one)) return thread;
+  const { text, characters, mentionsBot } = content;
+  const { kind } = parseThreadText(text);
+  if (kind === 'aside' || kind === 'empty') return withdrawPending(thread, one);
+  if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
+  const rejection = characters === undefined ? undefined : findRejection(thread, 'waiting', content, context);
+  if (rejection !== undefined)
+    return addReplyNote(withdrawPending(thread, one), ts, context.author, rejection);
+  const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
+  // Whoever adds the mention has answered the question for this reply.
+  return mentionsBot ? releaseHeld(edited, [ts]) : edited;
+}
+
+/** The edit came before its message and is kept, or the message was talk: then a mention of Docket comes too late. */
+function applyUnknownEdit(
+  thread: ThreadRun,
+  ts: string,
+  content: ReplyContent,
+  context: EventContext,
+): ThreadRun {
+  if (!context.author.may) return thread;
+  if (!content.mentionsBot)
+    return keepEarly(thread, { ts, deleted: false, json: JSON.stringify(content) }, context);
+  const { kind } = parseThreadText(content.text);
+  if (kind === 'aside' || kind === 'empty') return thread;
+  return addReplyNote(thread, ts, context.author, { kind: 'lateMention' });
+}
+
+function applyDeletion(thread: ThreadRun, ts: string, context: EventContext): ThreadRun {
+  const one = findInstruction(thread, ts);
+  return one ? withdrawPending(thread, one) : keepEarly(thread, { ts, deleted: true }, context);
+}
+
+const withdraw = (thread: ThreadRun, one: Instruction) =>
+  dropInstructions(thread, (other) => other === one, 'withdrawn');
+
+const withdrawPending = (thread: ThreadRun, one: Instruction) =>
+  isPending(one) ? withdraw(thread, one) : thread;
+
+/** An edit that comes after the deletion of its message does not bring it back. */
+function keepEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: EventContext): ThreadRun {
+  const isNew = ({ ts }: { ts: string }) => nowMs - Number(ts) * 1000 < EARLY_MS;
+  const known = thread.early.find(({ ts }) => ts === early.ts);
+  if (known?.deleted || !isNew(early)) return thread;
+  const others = thread.early.filter((one) => one !== known && isNew(one));
+  return { ...thread, early: [...others, early].slice(-MAX_EARLY) };
+}
+
+function applyModal(
+  thread: ThreadRun,
+  { id, by, text, atMs }: Extract<ThreadEvent, { kind: 'instruct' }>,
+  context: EventContext,
+): ThreadRun {
+  if (findInstruction(thread, id) || parseThreadText(text).kind === 'empty') return thread;
+  const rejection = findRejection(thread, 'waiting', truncateText(text, context.limits), context);
+  if (rejection !== undefined)
+    return addNote(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
+  return addInstruction(thread, newInstruction({ id, by, atMs, text }));
+}

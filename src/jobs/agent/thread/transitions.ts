@@ -1,0 +1,184 @@
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import { type Instruction, isPending, type Person } from './instruction.ts';
+import { findInstruction, MAX_LISTED, type Note, type SendTrouble, type ThreadRun } from './record.ts';
+
+/** More unposted notes of one kind to one person tell that person nothing new. */
+const MAX_NOTES_PER_KIND = 5;
+
+/** Returns `after`, or `before` itself when both are stored as the same JSON. */
+export const keepIfSame = <T>(before: T, after: T): T =>
+  JSON.stringify(before) === JSON.stringify(after) ? before : after;
+
+/**
+ * Adds a note, unless there is one with its id, or as many of its kind to this person as are useful. A question is
+ * always added: held replies wait for its answer.
+ */
+export function addNote(thread: ThreadRun, note: Note): ThreadRun {
+  const { id, to, kind } = note;
+  if (thread.notes.some((other) => other.id === id)) return thread;
+  const alike = thread.notes.filter((other) => other.to === to && other.kind === kind);
+  if (kind !== 'question' && alike.length >= MAX_NOTES_PER_KIND) return thread;
+  return { ...thread, notes: [...thread.notes, note] };
+}
+
+/** Changes the instructions that match; returns the thread itself when none does. */
+export function updateInstructions(
+  thread: ThreadRun,
+  matches: (one: Instruction) => boolean,
+  changes: Partial<Instruction>,
+): ThreadRun {
+  if (!thread.instructions.some(matches)) return thread;
+  const instructions = thread.instructions.map((one) => (matches(one) ? { ...one, ...changes } : one));
+  return { ...thread, instructions };
+}
+
+export const updateInstruction = (thread: ThreadRun, id: string, changes: Partial<Instruction>): ThreadRun =>
+  updateInstructions(thread, (one) => one.id === id, changes);
+
+/** Takes back the instructions that match: they are not sent any more. */
+export const dropInstructions = (
+  thread: ThreadRun,
+  matches: (one: Instruction) => boolean,
+  outcome: 'notForAgent' | 'discarded' | 'withdrawn',
+): ThreadRun => updateInstructions(thread, matches, { state: 'over', outcome });
+
+/** Adds an instruction. When it is not held, its author gets the note that files do not go along. */
+export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
+  const next = { ...thread, instructions: [...thread.instructions, one] };
+  return one.state === 'waiting' ? addFilesNote(next, one) : next;
+}
+
+/** Lets the held instructions among `ids` be sent. */
+export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
+  const isReleased = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
+  const released = updateInstructions(thread, isReleased, { state: 'waiting' });
+  return thread.instructions.filter(isReleased).reduce(addFilesNote, released);
+}
+
+const addFilesNote = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
+  files ? addNote(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
+
+/** Asks the author whether a reply is for the agent. */
+export function askAuthor(
+  thread: ThreadRun,
+  { id, by, excerpt }: Pick<Instruction, 'id' | 'by' | 'excerpt'>,
+  nowMs: number,
+): ThreadRun {
+  // Two questions to one person in one millisecond have different ids.
+  const atMs = Math.max(nowMs, (thread.askedAtMs[by.id] ?? 0) + 1);
+  return addNote(
+    { ...thread, askedAtMs: { ...thread.askedAtMs, [by.id]: atMs } },
+    { id: `question ${by.id} ${atMs}`, to: by.id, kind: 'question', about: id, excerpt },
+  );
+}
+
+/** Changes which later replies are instructions. Everybody of whom replies are held is asked about them once more. */
+export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: number): ThreadRun {
+  if (thread.mode === mode) return thread;
+  const held = thread.instructions.filter(({ state }) => state === 'held');
+  const firsts = held.filter((one, index) => held.findIndex(({ by }) => by.id === one.by.id) === index);
+  return firsts.reduce<ThreadRun>((next, one) => askAuthor(next, one, nowMs), { ...thread, mode });
+}
+
+/** Takes back everything of one person that is not sent yet. A note tells that person what it was, and whom to ask. */
+export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
+  const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
+  const dropped = thread.instructions.filter(isDropped);
+  const excerpts = dropped.slice(0, MAX_LISTED).map(({ excerpt }) => excerpt);
+  return addNote(dropInstructions(thread, isDropped, 'discarded'), {
+    id: `noLongerAllowed ${dropped[0]?.id}`,
+    to: userId,
+    kind: 'noLongerAllowed',
+    about: ask,
+    excerpt: excerpts.join('\n'),
+    more: dropped.length - excerpts.length,
+  });
+}
+
+/** Ends a thread and takes back what is not sent. What the platform has goes on there. */
+export function endThread(
+  thread: ThreadRun,
+  ended: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>,
+): ThreadRun {
+  const unsent = thread.instructions.filter(isPending).length;
+  return {
+    ...dropInstructions(thread, isPending, 'discarded'),
+    state: 'ended',
+    ended: { ...ended, unsent },
+    lasting: false,
+  };
+}
+
+/** Ends a thread whose job can no longer come to be made: its first instruction is finished, or of no use. */
+export function endIfNotCreated(thread: ThreadRun): ThreadRun {
+  if (thread.agentJobId !== undefined) return thread;
+  const first = thread.instructions.find(({ creates }) => creates);
+  const isUnsupported = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
+  const isOpen =
+    first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isUnsupported);
+  return isOpen ? thread : endThread(thread, { why: 'notMade' });
+}
+
+/** What came of one send. */
+export type SendResult =
+  | { kind: 'taken'; job: AgentJob }
+  /** Nobody knows whether it arrived. */
+  | { kind: 'unknown' }
+  /** It certainly did not arrive, and people have to know why. */
+  | { kind: 'notSent'; trouble: Pick<SendTrouble, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
+  /** It certainly did not arrive, and is sent later. */
+  | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
+
+/** Who answers a question when the platform itself does, late. */
+const platform: Person = { id: '', name: '' };
+
+/** Records what came of a send. An attempt that has a result already, or a successor, changes nothing. */
+export function applySendResult(
+  thread: ThreadRun,
+  { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
+  result: SendResult,
+  nowMs: number,
+): ThreadRun {
+  const sent = findInstruction(thread, id);
+  if (sent?.attempt !== attempt || (sent.state !== 'sending' && sent.state !== 'unknown')) return thread;
+  if (sent.state === 'unknown' && result.kind === 'unknown') return thread;
+  const action = result.kind === 'taken' ? 'late' : 'lateNot';
+  const answered = answerTrouble(thread, { id, attempt }, { by: platform, action, atMs: nowMs });
+  const next: ThreadRun = { ...answered, retry: thread.retry && { ...thread.retry, over: true } };
+  const { by, excerpt, creates } = sent;
+  const about = { id, attempt, by, excerpt, creates, sinceMs: nowMs };
+  switch (result.kind) {
+    case 'taken': {
+      const agentJobId = thread.agentJobId ?? result.job.id;
+      const limit = thread.limit && { ...thread.limit, refusals: 0 };
+      return updateInstruction({ ...next, agentJobId, limit }, id, { state: 'working' });
+    }
+    case 'unknown': {
+      const troubles = [...next.troubles, { ...about, why: 'unknown' as const }];
+      return updateInstruction({ ...next, troubles }, id, { state: 'unknown' });
+    }
+    case 'notSent': {
+      // The failure takes the place of the question, in the same message.
+      const others = thread.troubles.filter((one) => !isOpenTrouble(one, { id, attempt }));
+      const troubles = [...others, { ...about, ...result.trouble }];
+      return updateInstruction({ ...next, troubles }, id, { state: 'failed', outcome: 'notSent' });
+    }
+    case 'later': {
+      const { limit = thread.limit, retry = thread.retry } = result;
+      return updateInstruction({ ...next, limit, retry }, id, { state: 'waiting', sentAtMs: undefined });
+    }
+  }
+}
+
+/** Records the answer to the open question or failure about one attempt. */
+export function answerTrouble(
+  thread: ThreadRun,
+  attempt: Pick<Instruction, 'id' | 'attempt'>,
+  answer: NonNullable<SendTrouble['answer']>,
+): ThreadRun {
+  const troubles = thread.troubles.map((one) => (isOpenTrouble(one, attempt) ? { ...one, answer } : one));
+  return { ...thread, troubles };
+}
+
+const isOpenTrouble = (trouble: SendTrouble, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
+  trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;
