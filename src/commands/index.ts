@@ -1,5 +1,5 @@
 import { agentActions } from '../jobs/agent/thread/buttons.ts';
-import { exportActions } from '../jobs/export/record.ts';
+import { exportActions } from '../jobs/export/buttons.ts';
 import { linkActions as ownLinkActions } from '../jobs/link/record.ts';
 import { threadButtons } from './agent/buttons.ts';
 import { agentCommand } from './agent/command.ts';

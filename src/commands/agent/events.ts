@@ -1,4 +1,4 @@
-import type { MentionRun } from '../../jobs/agent/mention/record.ts';
+import { newMention } from '../../jobs/agent/mention/record.ts';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
@@ -69,21 +69,10 @@ export function createMessageEventHandler(
 
   async function handleMention(reply: NewReply, parsed: ThreadText, early: boolean, identity: Identity) {
     const project = parsed.kind === 'follow' ? projectOf(reply, parsed) : undefined;
-    const run: MentionRun = {
-      v: 2,
-      id: idOf('agent-mention', identity.teamId, reply.channel, reply.ts),
-      teamId: identity.teamId,
-      job: 'agent-mention',
-      rev: 1,
-      people: [],
-      botUserId: identity.botUserId,
-      reply: replyOf(reply),
-      ...(reply.threadTs !== undefined && { threadTs: reply.threadTs }),
-      early,
-      ...(project?.kind === 'unclear' && { problem: project.problem }),
-      sinceMs: now(),
-    };
-    await accept(run);
+    const { teamId, botUserId } = identity;
+    const { threadTs } = reply;
+    const problem = project?.kind === 'unclear' ? project.problem : undefined;
+    await accept(newMention({ teamId, botUserId, reply: replyOf(reply), threadTs, early, problem }, now()));
   }
 
   function threadFor(

@@ -1,10 +1,9 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
 import { type NewThread, newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { conversationOf, type RunRequest, requestRunId } from '../../jobs/request.ts';
 import { type Project, resolveProject } from '../../projects.ts';
 import { idOf } from '../../store/ids.ts';
-import type { Caller } from '../command.ts';
-import { conversationOf } from '../export/new-run.ts';
 
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
 type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
@@ -36,12 +35,13 @@ export function resolveAgentProject(
 /** Returns the record of a thread that somebody follows or starts by a command: its card becomes the thread. */
 export function threadFromCommand(
   args: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
-  { teamId, user, channel, requestId }: Caller,
+  request: RunRequest,
   nowMs: number,
 ): ThreadRun {
   const { text, agentJobId, ...rest } = args;
+  const { teamId, user, channel, requestId } = request;
   const owner = { id: user.id, name: user.name };
-  const id = idOf(teamId, requestId);
+  const id = requestRunId(request);
   const instruction =
     text === ''
       ? undefined

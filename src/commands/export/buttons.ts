@@ -1,26 +1,21 @@
 import type { z } from 'zod';
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
+import { exportActions, runButton, startAnother } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
+import { type ExportRun, exportRun, newExportRun } from '../../jobs/export/record.ts';
 import {
-  type ExportRun,
-  exportActions,
-  exportRun,
   isMentioned,
   MAX_WATCHERS,
-  runButton,
-  startAnother,
   type TransitionName,
   transitions,
-} from '../../jobs/export/record.ts';
-import { type LinkRun, linkRun } from '../../jobs/link/record.ts';
+} from '../../jobs/export/transitions.ts';
+import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { idOf } from '../../store/ids.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { defineButton } from '../command.ts';
 import { resumeWithinQuotas, startWithinQuotas } from './limits.ts';
-import { joinedRun, newRun } from './new-run.ts';
 import { alreadyRunningReply } from './start.ts';
 
 type RunButton = z.infer<typeof runButton>;
@@ -35,7 +30,7 @@ export const startAnotherButton = defineButton({
     if (other === undefined) return notFoundMessage(domain);
     const { project, version, paths, privately } = other;
     const target = { domain: other.domain, project, version, paths, privately };
-    const run = newRun(target, { ...caller, requestId: `${request} another` }, tools);
+    const run = newExportRun(target, { ...caller, requestId: `${request} another` }, tools);
     // The other export keeps the claim: it is what later requests are told of.
     await startWithinQuotas({ ...run, claim: undefined }, caller, tools);
     return undefined;
@@ -74,28 +69,6 @@ export const ownLinkButton = defineButton({
     return own?.state === 'sent' ? linkSentMessage(own.linkEndsAtMs) : linkOnItsWay;
   },
 });
-
-function newLinkRun(run: ExportRun, { teamId, user, requestId }: Caller, nowMs: number): LinkRun {
-  if (run.jobId === undefined) throw new Error('an export that is done has a job');
-  return {
-    v: 1,
-    id: idOf(teamId, requestId),
-    teamId,
-    job: 'link',
-    rev: 1,
-    people: [],
-    claim: idOf('link', run.id, user.id),
-    project: run.project,
-    exportJobId: run.jobId,
-    site: site(run),
-    to: { id: user.id, name: user.name },
-    state: 'making',
-    sinceMs: nowMs,
-    nextLookAtMs: nowMs,
-    made: 1,
-    failures: 0,
-  };
-}
 
 /** How often a click is tried anew on a run that changes under it, as one does that is being watched. */
 const MAX_ATTEMPTS = 5;
@@ -137,7 +110,7 @@ async function rejoin(
 ): Promise<Message | undefined> {
   const known = tools.projects.find(({ name }) => name === (project ?? 'default'));
   if (job === undefined || known === undefined) return notFoundMessage(domain);
-  const joined = joinedRun(
+  const joined = newExportRun(
     { project: known.name, domain: special ? '' : domain, version: undefined, jobId: job, privately },
     caller,
     tools,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exportActions } from '../../jobs/export/record.ts';
+import { exportActions } from '../../jobs/export/buttons.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, oneLine } from '../../slack/text.ts';

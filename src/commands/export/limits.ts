@@ -1,6 +1,7 @@
+import { exportActions } from '../../jobs/export/buttons.ts';
 import { cardPermalink } from '../../jobs/export/permalink.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import { type ExportRun, exportActions, exportRun } from '../../jobs/export/record.ts';
+import { type ExportRun, exportRun } from '../../jobs/export/record.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';

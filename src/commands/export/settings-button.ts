@@ -1,14 +1,9 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
+import { exportActions, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import {
-  type DoneEnding,
-  type ExportRun,
-  exportActions,
-  exportRun,
-  runButton,
-} from '../../jobs/export/record.ts';
+import { type DoneEnding, type ExportRun, exportRun } from '../../jobs/export/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { message } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';

@@ -1,11 +1,10 @@
 import { cardPermalink } from '../../jobs/export/permalink.ts';
-import { exportRun } from '../../jobs/export/record.ts';
+import { type ExportTarget, exportRun, newExportRun } from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { startWithinQuotas } from './limits.ts';
-import { type ExportTarget, newRun } from './new-run.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(
@@ -13,7 +12,7 @@ export async function startExport(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const acceptance = await startWithinQuotas(newRun(target, caller, tools), caller, tools);
+  const acceptance = await startWithinQuotas(newExportRun(target, caller, tools), caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   await tools.audit({ subject: target.domain, result: 'running already' });
   return alreadyRunningReply(acceptance.by, target.domain, caller, tools);

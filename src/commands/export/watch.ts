@@ -1,9 +1,8 @@
-import { exportRun, jobAlias } from '../../jobs/export/record.ts';
+import { exportRun, jobAlias, newExportRun } from '../../jobs/export/record.ts';
 import { resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../command.ts';
 import { startWithinQuotas } from './limits.ts';
-import { joinedRun } from './new-run.ts';
 import { alreadyRunningReply } from './start.ts';
 import { refusalText } from './target.ts';
 
@@ -30,7 +29,7 @@ export async function watchExport(
     paths: other?.paths,
     jobId,
   };
-  const joined = joinedRun({ ...target, privately: other?.privately ?? false }, caller, tools);
+  const joined = newExportRun({ ...target, privately: other?.privately ?? false }, caller, tools);
   const acceptance = await startWithinQuotas(joined, caller, tools);
   return acceptance.kind === 'claimed'
     ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)

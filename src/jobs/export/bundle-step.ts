@@ -4,7 +4,8 @@ import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
 import type { JobContext } from '../context.ts';
 import { type Outcome, runAgainIn } from '../job.ts';
 import { advance, retryLater, troubleAfter } from './advance.ts';
-import { type Ending, type ExportRun, endRun, jobIdOf } from './record.ts';
+import { type Ending, type ExportRun, jobIdOf } from './record.ts';
+import { endRun } from './transitions.ts';
 
 /** Has the platform make a download link of the completed export. */
 export async function createDownloadLink(run: ExportRun, context: JobContext): Promise<Outcome> {

@@ -2,8 +2,9 @@ import { type ButtonParts, type Message, message, type Part } from '../../slack/
 import { cut, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, platformReasonText } from '../wording-view.ts';
+import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
-import { type DoneEnding, type Ending, type ExportRun, exportActions, fractionOf, refOf } from './record.ts';
+import { type DoneEnding, type Ending, type ExportRun, fractionOf, refOf } from './record.ts';
 
 /** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
 const mentionParts = (run: ExportRun): Part[] =>

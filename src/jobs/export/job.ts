@@ -4,8 +4,9 @@ import { defineRunJob } from '../run-job.ts';
 import { addAudit, advance, publishMessages } from './advance.ts';
 import { createDownloadLink } from './bundle-step.ts';
 import { pollExportJob } from './poll-step.ts';
-import { type DoneEnding, type ExportRun, endRun, exportRun, jobAlias } from './record.ts';
+import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
+import { endRun } from './transitions.ts';
 import { cardKey, noPlaceMessage, privateKey } from './view.ts';
 
 /**

@@ -2,7 +2,8 @@ import type { ButtonParts } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
-import type { ExportRun, RunButton } from './record.ts';
+import type { RunButton } from './buttons.ts';
+import type { ExportRun } from './record.ts';
 
 /** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {

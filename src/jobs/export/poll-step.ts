@@ -5,7 +5,8 @@ import { type Outcome, pollInMs, runAgainIn } from '../job.ts';
 import { advance, OPERATOR_RETRY_MS, retryLater, troubleAfter } from './advance.ts';
 import { holdPolls, type PollShare, takePollSlot } from './poll-slots.ts';
 import { MAX_SNAPSHOTS, nextPollMs } from './polling.ts';
-import { type Ending, type ExportRun, endRun, fractionOf, jobIdOf, type Trouble } from './record.ts';
+import { type Ending, type ExportRun, fractionOf, jobIdOf, type Trouble } from './record.ts';
+import { endRun } from './transitions.ts';
 
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
+import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({
@@ -140,206 +141,74 @@ export const exportRun = runBase.extend({
 });
 export type ExportRun = z.infer<typeof exportRun>;
 
-/** Short reference of a run, in messages and in every log line about it. */
+/** Returns the short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);
 
-/** What keeps others from starting the same export while one is under way; the order of paths makes no difference. */
-export function exportClaim({
+/** What somebody wants exported: `project` is a name in the settings, `domain` a host name. */
+export type ExportTarget = Pick<ExportRun, 'project' | 'domain' | 'version' | 'paths' | 'privately'>;
+
+/**
+ * Returns a run that starts an export. With a `jobId` it watches an export job that exists; then `domain` is empty when
+ * nobody here started it. Who may have its link is decided here, but for channels that are shared.
+ */
+export function newExportRun(
+  target: ExportTarget & { jobId?: string },
+  request: RunRequest,
+  { links, now }: { links: 'thread' | 'requester'; now: () => number },
+): ExportRun {
+  const { project, domain, version, paths, privately, jobId } = target;
+  const { teamId, user, channel } = request;
+  const nowMs = now();
+  return {
+    v: 2,
+    id: requestRunId(request),
+    teamId,
+    job: 'export',
+    rev: 1,
+    claim: jobId === undefined ? exportClaim({ teamId, ...target }) : idOf('watch', teamId, project, jobId),
+    people: [user.id],
+    project,
+    domain,
+    ...(version !== undefined && { version }),
+    ...(paths !== undefined && { paths }),
+    privately: privately || links === 'requester' || !user.fullMember,
+    joined: jobId !== undefined,
+    ...(jobId !== undefined && { jobId }),
+    requester: { id: user.id, name: user.name },
+    watchers: [],
+    asked: { ...conversationOf(channel), atMs: nowMs },
+    inDirectMessage: false,
+    attempt: 1,
+    resumed: 0,
+    relinked: 0,
+    state: 'accepted',
+    sinceMs: nowMs,
+    attemptAtMs: nowMs,
+    nextLookAtMs: nowMs,
+    looks: [],
+  };
+}
+
+/** Returns the claim that keeps others from starting the same export meanwhile; the order of paths makes no difference. */
+export const exportClaim = ({
   teamId,
   project,
   domain,
   version,
   paths,
-}: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>): string {
-  const parts = ['export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted()];
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
-}
+}: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>) =>
+  idOf('export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted());
 
-/** The name by which the run of an export job is found. */
+/** Returns the alias by which the run of an export job is found. */
 export const jobAlias = (teamId: string, project: string, jobId: string) =>
   ['export', teamId, project, jobId].join(' ');
 
-/** The export job of a run in a state that has one. */
+/** Returns the platform's id of the export job, of a run in a state that has one. */
 export function jobIdOf(run: ExportRun): string {
   if (run.jobId === undefined) throw new Error('a run in this state has an export job');
   return run.jobId;
 }
 
-/** How far the export was when the platform last said so, 0 to 1. */
+/** Returns how far the export was when the platform last said so, 0 to 1. */
 export const fractionOf = (run: Pick<ExportRun, 'looks'>) =>
   run.looks.findLast(({ fraction }) => fraction !== undefined)?.fraction;
-
-/** What a button may do to a run; nothing when the run has moved on since the button was shown. */
-export type Transition = (
-  run: ExportRun,
-  by: { id: string; name: string },
-  nowMs: number,
-) => ExportRun | undefined;
-
-/** What no run carries into a further attempt, watch or link. */
-const resetFields = {
-  trouble: undefined,
-  stalled: undefined,
-  ending: undefined,
-  alone: undefined,
-  audited: undefined,
-};
-
-/** The same request, started once more; one that was only watched until now is started from here. */
-function restart(run: ExportRun, nowMs: number): ExportRun {
-  return {
-    ...run,
-    joined: false,
-    ...(run.joined && { claim: exportClaim(run) }),
-    earlier: undefined,
-    attempt: run.attempt + 1,
-    relinked: 0,
-    state: 'carding',
-    sinceMs: nowMs,
-    attemptAtMs: nowMs,
-    nextLookAtMs: nowMs,
-    looks: [],
-    jobId: undefined,
-    startedAtMs: undefined,
-    status: undefined,
-    progressText: undefined,
-    pageCount: undefined,
-    movedAtMs: undefined,
-    completedAtMs: undefined,
-    ...resetFields,
-  };
-}
-
-/** Once its link went to the requester alone, no later one goes to the thread. */
-function keepPrivate(run: ExportRun): ExportRun {
-  return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
-}
-
-/** The same export job, looked at once more. */
-function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
-  return { ...keepPrivate(run), ...resetFields, ...times, resumed: run.resumed + 1, state };
-}
-
-/** A further link for an export that is done. */
-function relink(run: ExportRun, nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextLookAtMs: nowMs };
-  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
-  const next = { ...keepPrivate(run), ...resetFields, ...times, earlier };
-  return { ...next, relinked: run.relinked + 1, state: 'bundling' };
-}
-
-/** The run with its ending. A new link takes the place of the one whose message it edits. */
-export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
-  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
-  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
-}
-
-/** More mentions in one message would be noise. */
-export const MAX_WATCHERS = 20;
-
-/** A look this young answers a click on [Refresh] as well. */
-const FRESH_SNAPSHOT_MS = 2000;
-
-/** Whether the ending mentions this person. */
-export const isMentioned = (run: ExportRun, userId: string) =>
-  [run.requester, ...run.watchers].some(({ id }) => id === userId);
-
-/** What the buttons do, by name. */
-export const transitions = {
-  /** Nobody knows whether it started: start it again. */
-  startAgain: (run, by, nowMs) =>
-    run.state === 'unknown'
-      ? {
-          ...restart(run, nowMs),
-          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
-        }
-      : undefined,
-  /** Nobody knows whether it started: leave it at that. */
-  leave: (run, by, nowMs) =>
-    run.state === 'unknown'
-      ? {
-          ...endRun(run, { kind: 'left' }, nowMs),
-          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
-        }
-      : undefined,
-  /** It failed or did not start: start it once more. */
-  tryAgain: (run, _by, nowMs) =>
-    run.state === 'ended' &&
-    run.domain !== '' &&
-    (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
-      (run.ending?.kind === 'broken' && run.jobId === undefined))
-      ? restart(run, nowMs)
-      : undefined,
-  /** The watch ended before the job did, or its link could not be had: look again. */
-  checkNow: (run, _by, nowMs) => {
-    if (run.state !== 'ended') return undefined;
-    const { ending } = run;
-    if (ending?.kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
-    const canResume = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
-    return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
-  },
-  /** The link of a finished export ends, or has ended: make another. */
-  newLink: (run, _by, nowMs) =>
-    run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
-  /** Mentions one more person in the ending. */
-  notify: (run, by) => {
-    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
-      return undefined;
-    const watchers = [...run.watchers, { id: by.id, name: by.name }];
-    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
-  },
-  /** Looks at the platform at once, unless it was looked at just now, or its limit is reached. */
-  refresh: (run, _by, nowMs) => {
-    const { trouble } = run;
-    const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
-    const isFresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
-    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
-    return { ...run, nextLookAtMs: nowMs, lookWanted: true };
-  },
-} satisfies Record<string, Transition>;
-export type TransitionName = keyof typeof transitions;
-
-/** What a button of a run carries. It names the attempt it was shown for: a second click finds it over. */
-export const runButton = z.object({
-  v: z.literal(1),
-  run: z.string(),
-  attempt: z.number().int(),
-  resumed: z.number().int(),
-  /** For when the record is gone: what was exported, in which project, and the platform's id of the job. */
-  domain: z.string(),
-  project: z.string().optional(),
-  job: z.string().optional(),
-  /** It had a label or only some pages: its domain alone would not start the same. */
-  special: z.boolean().optional(),
-  /** Its link is for the requester alone. */
-  privately: z.boolean().optional(),
-});
-export type RunButton = z.infer<typeof runButton>;
-
-/** What [Start another] carries: the request that was told of the other export. */
-export const startAnother = z.object({
-  v: z.literal(1),
-  /** The run that is busy with the same: the other one is like it. */
-  like: z.string(),
-  domain: z.string(),
-  request: z.string(),
-});
-export type StartAnother = z.infer<typeof startAnother>;
-
-/** Ids of the buttons' listeners. */
-export const exportActions = {
-  startAgain: 'export.start_again',
-  leave: 'export.leave',
-  tryAgain: 'export.try_again',
-  checkNow: 'export.check_now',
-  newLink: 'export.new_link',
-  notify: 'export.notify',
-  refresh: 'export.refresh',
-  startAnother: 'export.start_another',
-  download: 'export.download',
-  openThread: 'export.open_thread',
-  useDomain: 'export.use_domain',
-  ownLink: 'export.own_link',
-  settings: 'export.settings',
-} as const;

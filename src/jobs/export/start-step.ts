@@ -8,7 +8,8 @@ import type { JobContext } from '../context.ts';
 import { done, type Outcome, runAgainIn } from '../job.ts';
 import { addAudit, advance, retryLater, troubleAfter } from './advance.ts';
 import { snapshotChanges } from './poll-step.ts';
-import { type Ending, type ExportRun, endRun, jobAlias } from './record.ts';
+import { type Ending, type ExportRun, jobAlias } from './record.ts';
+import { endRun } from './transitions.ts';
 
 /** Starts the export at the platform, once. */
 export async function startExport(run: ExportRun, context: JobContext): Promise<Outcome> {

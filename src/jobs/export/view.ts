@@ -2,16 +2,10 @@ import { type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, formatDuration, oneLine } from '../../slack/text.ts';
 import { keyRemedyText, personName, shortId } from '../wording-view.ts';
+import { exportActions, type StartAnother } from './buttons.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
 import { bareDomain, exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
-import {
-  type DoneEnding,
-  type Ending,
-  type ExportRun,
-  exportActions,
-  fractionOf,
-  type StartAnother,
-} from './record.ts';
+import { type DoneEnding, type Ending, type ExportRun, fractionOf } from './record.ts';
 
 /** Errors in a row before people are told that the platform does not answer. */
 const TROUBLE_SHOWN_AT = 3;

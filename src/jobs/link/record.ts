@@ -1,6 +1,10 @@
 import { z } from 'zod';
+import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
+import { site } from '../export/phrases.ts';
+import { type ExportRun, jobIdOf } from '../export/record.ts';
+import { type RunRequest, requestRunId } from '../request.ts';
 
 /**
  * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch
@@ -31,7 +35,34 @@ export const linkRun = runBase.extend({
 });
 export type LinkRun = z.infer<typeof linkRun>;
 
-/** A fresh link for the same person; nothing while one is being made. */
+/** Returns a run that makes somebody's own link to the bundle of a completed export. */
+export function newLinkRun(
+  run: ExportRun,
+  request: Pick<RunRequest, 'teamId' | 'requestId' | 'user'>,
+  nowMs: number,
+): LinkRun {
+  const { teamId, user } = request;
+  return {
+    v: 1,
+    id: requestRunId(request),
+    teamId,
+    job: 'link',
+    rev: 1,
+    people: [],
+    claim: idOf('link', run.id, user.id),
+    project: run.project,
+    exportJobId: jobIdOf(run),
+    site: site(run),
+    to: { id: user.id, name: user.name },
+    state: 'making',
+    sinceMs: nowMs,
+    nextLookAtMs: nowMs,
+    made: 1,
+    failures: 0,
+  };
+}
+
+/** Returns a fresh link for the same person; nothing while one is being made. */
 export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
   const over = run.state === 'over' || run.over;

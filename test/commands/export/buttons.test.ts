@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ButtonAction, Caller, CommandTools } from '../../../src/commands/command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
-import { newRun } from '../../../src/commands/export/new-run.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
+import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
-import { type ExportRun, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
 import { linkRun } from '../../../src/jobs/link/record.ts';
 import { linkMessages } from '../../../src/jobs/link/view.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -72,7 +72,7 @@ describe('a button of a run', () => {
       paths: undefined,
       privately: false,
     };
-    const { claim } = newRun(what, aCaller(), tools);
+    const { claim } = newExportRun(what, aCaller(), tools);
     const run = await given({ state: 'ended', ending: anEnding.failed, claim });
     await world.runs.save(run, true);
     await startExport(what, aCaller({ requestId: 'other' }), tools);

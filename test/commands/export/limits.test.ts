@@ -6,8 +6,10 @@ import { startExport } from '../../../src/commands/export/start.ts';
 import { watchExport } from '../../../src/commands/export/watch.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
+import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
-import { type ExportRun, endRun, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
+import { endRun } from '../../../src/jobs/export/transitions.ts';
 import { keys } from '../../../src/store/keys.ts';
 import {
   aCaller,

@@ -5,7 +5,8 @@ import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../../src/commands/export/settings-button.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
-import { type Ending, type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
+import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { keys } from '../../../src/store/keys.ts';
 import {
   aCaller,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../../src/commands/command.ts';
-import type { ExportTarget } from '../../../src/commands/export/new-run.ts';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
+import type { ExportTarget } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';

@@ -4,13 +4,8 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { readDomain } from '../../../src/domain.ts';
-import {
-  type ExportRun,
-  exportActions,
-  exportRun,
-  runButton,
-  startAnother,
-} from '../../../src/jobs/export/record.ts';
+import { exportActions, runButton, startAnother } from '../../../src/jobs/export/buttons.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportLine, exportMessages, noPlaceMessage, runningMessage } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
 import { anyRun, NOW_MS, slackCode } from '../../support/jobs/export/any-run.ts';

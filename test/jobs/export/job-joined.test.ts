@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
+import type { ExportRun } from '../../../src/jobs/export/record.ts';
+import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, createJobWorld, failing } from '../../support/jobs/export/job-world.ts';

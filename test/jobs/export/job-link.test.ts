@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exportJob } from '../../../src/jobs/export/job.ts';
-import { type ExportRun, transitions } from '../../../src/jobs/export/record.ts';
+import type { ExportRun } from '../../../src/jobs/export/record.ts';
+import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ExportJob } from '../../../src/docs-api/schemas.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
-import { type ExportRun, jobAlias, transitions } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
+import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';

@@ -1,196 +1,110 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller, CommandTools } from '../../../src/commands/command.ts';
-import { buttons } from '../../../src/commands/index.ts';
-import {
-  type ExportRun,
-  exportActions,
-  exportClaim,
-  exportRun,
-  type TransitionName,
-  transitions,
-} from '../../../src/jobs/export/record.ts';
-import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import type { Caller } from '../../../src/commands/command.ts';
+import { type ExportTarget, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
+import { aCaller, ben } from '../../support/commands/command-world.ts';
+import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 
-const ben = { id: 'U0BEN', name: 'ben' };
-const ended = (ending: ExportRun['ending']) => aRun({ state: 'ended', ending });
-
-/** A run that each button does something to. */
-const moved: Record<TransitionName, ExportRun> = {
-  startAgain: aRun({ state: 'unknown' }),
-  leave: aRun({ state: 'unknown' }),
-  tryAgain: ended(anEnding.lost),
-  checkNow: ended(anEnding.noLink),
-  newLink: ended(anEnding.done),
-  notify: aRun(),
-  refresh: aRun({ looks: [{ atMs: NOW_MS - 60_000 }] }),
-};
-
-test.each(Object.keys(moved) as TransitionName[])(
-  '%s keeps the name under which others are kept from starting the same',
-  (name) => {
-    expect(transitions[name](moved[name], ben, NOW_MS)).toMatchObject({ claim: moved[name].claim });
-  },
-);
-
-test('a watched export that is started from here keeps others from starting the same', () => {
-  const failed = aRun({ joined: true, claim: 'watch', state: 'ended', ending: anEnding.failed });
-  expect(transitions.tryAgain(failed, ben, NOW_MS)?.claim).toBe(exportClaim(failed));
-  const request = { ...failed, paths: ['/b', '/a'] };
-  expect(exportClaim(request)).toBe(exportClaim({ ...request, paths: ['/a', '/b'] }));
-  expect(exportClaim(request)).not.toBe(exportClaim(failed));
-});
-
-test('a new try after a further link is rendered as a try of its own', () => {
-  const failed = ended(anEnding.lost);
-  expect(transitions.tryAgain({ ...failed, relinked: 2 }, ben, NOW_MS)).toMatchObject({
-    relinked: 0,
-    state: 'carding',
-  });
-});
-
-test('a mention is promised only to those who get one', async () => {
-  const notify = buttons.find(({ action }) => action === exportActions.notify);
-  const many = Array.from({ length: 20 }, (_, index) => ({ id: `U${index}`, name: `n${index}` }));
-  const told = async (watchers: ExportRun['watchers']) => {
-    const run = aRun({ watchers });
-    const tools = { intake: { load: async () => run }, now: () => NOW_MS } as unknown as CommandTools;
-    const value = { v: 1, run: run.id, attempt: run.attempt, resumed: run.resumed, domain: run.domain };
-    return (
-      await notify?.run(
-        value,
-        { user: { ...ben, fullMember: true }, channel: { id: 'C0DOCS' } } as Caller,
-        tools,
-      )
-    )?.text;
-  };
-  expect(await told([ben])).toBe("I'll mention you when it ends.");
-  expect(await told(many)).toBe(
-    '20 more people are mentioned when it ends already; look into this thread then.',
-  );
-});
-
-describe('[Refresh]', () => {
-  const looks = (agoMs: number) => [{ atMs: NOW_MS - agoMs }];
-  const trouble = (kind: NonNullable<ExportRun['trouble']>['kind']) => ({
-    trouble: { kind, inARow: 1, nextMs: NOW_MS + 60_000 },
-  });
-
-  test.each<[string, Partial<ExportRun>]>([
-    ['the last look is a while ago', { looks: looks(60_000) }],
-    ['the last look is young, but the platform has failed since', { looks: looks(500), ...trouble('down') }],
-    ['the key was rejected, and may work again', { looks: looks(500), ...trouble('key') }],
-  ])('looks at once when %s', (_, changes) => {
-    expect(transitions.refresh(aRun(changes), ben, NOW_MS)).toMatchObject({ nextLookAtMs: NOW_MS });
-  });
-
-  test.each<[string, Partial<ExportRun>]>([
-    ['when it was looked at just now', { looks: looks(500) }],
-    ["while the platform's limit is reached", { looks: looks(60_000), ...trouble('limit') }],
-  ])('does nothing %s', (_, changes) => {
-    expect(transitions.refresh(aRun(changes), ben, NOW_MS)).toBeUndefined();
-  });
-});
-
-/** As the version before this one stored it, word for word. */
-const older = {
-  v: 1,
-  id: '3f9a1c2b4d5e6f708192a3b4',
-  teamId: 'T0ACME',
-  job: 'export',
-  rev: 7,
-  claim: 'c0ffee',
-  project: 'default',
+const docs: ExportTarget = {
   domain: 'docs.acme.com',
-  requester: { id: 'U0ANA', name: 'ana' },
-  watchers: [{ id: 'U0BEN', name: 'ben' }],
-  asked: { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: NOW_MS },
-  inDirectMessage: false,
-  attempt: 1,
-  resumed: 0,
-  relinked: 0,
-  state: 'watching',
-  sinceMs: NOW_MS,
-  attemptAtMs: NOW_MS,
-  nextLookAtMs: NOW_MS,
-  jobId: 'se_3f9a77bd04c24a06',
-  startedAtMs: NOW_MS,
-  status: 'running',
-  looks: [{ atMs: NOW_MS, fraction: 0.2 }, { atMs: NOW_MS }],
-  trouble: { kind: 'down', inARow: 3, nextMs: NOW_MS },
+  project: 'acme',
+  version: undefined,
+  paths: undefined,
+  privately: false,
 };
+const everybody = { links: 'thread' as const, now: () => NOW_MS };
 
-describe('a run that the version before stored', () => {
-  test.each(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown'])(
-    'is read, in the state %s, as one for everybody that was started from here',
-    (state) => {
-      expect(exportRun.parse({ ...older, state })).toEqual({
-        ...older,
-        // As it is saved from here on.
-        v: 2,
-        state,
-        people: [],
-        privately: false,
-        joined: false,
-      });
-    },
-  );
+describe('the claim of an export', () => {
+  const claimOf = (what: Partial<ExportTarget> = {}, caller = aCaller()) =>
+    newExportRun({ ...docs, ...what }, caller, everybody).claim;
+  const paths = ['/api', '/guides'];
 
-  test.each([
-    { kind: 'done', link: 'x.1.0.0', linkEndsAtMs: NOW_MS, sizeBytes: 1, over: true },
-    { kind: 'failed', reason: 'no' },
-    { kind: 'notStarted', why: 'plan' },
-    { kind: 'lost' },
-    { kind: 'gaveUp', afterMs: 1 },
-    { kind: 'noLink' },
-    { kind: 'left' },
-    { kind: 'noPlace', code: 'not_in_channel' },
-    { kind: 'broken', ref: '7f3c1d' },
-  ])('is read with its ending: $kind', (ending) => {
-    expect(exportRun.parse({ ...older, state: 'ended', ending })).toMatchObject({ ending });
+  test('is the same for the same project, domain, label and pages, whoever asks wherever', () => {
+    const elsewhere = aCaller({ requestId: '9.9.z', user: ben, channel: { id: 'C0OTHER', name: 'other' } });
+    expect(claimOf({}, elsewhere)).toBe(claimOf());
+    expect(claimOf({ privately: true })).toBe(claimOf());
+    expect(claimOf({ version: '1.2', paths })).toBe(claimOf({ version: '1.2', paths: [...paths].reverse() }));
   });
 
-  test('goes on by a click', () => {
-    const lost = exportRun.parse({ ...older, state: 'ended', ending: { kind: 'lost' } });
-    const again = transitions.tryAgain(lost, ben, NOW_MS);
-    expect(again).toMatchObject({ attempt: 2, joined: false, privately: false });
-    expect(exportRun.parse(JSON.parse(JSON.stringify(again)))).toBeDefined();
+  test.each<[string, Partial<ExportTarget>]>([
+    ['another project', { project: 'beta' }],
+    ['another domain', { domain: 'api.acme.com' }],
+    ['a label', { version: '1.2' }],
+    ['some pages', { paths }],
+    ['other pages', { paths: ['/api'] }],
+  ])('is another one for %s', (_, what) => {
+    const others = [claimOf(), claimOf({ version: '1.3' }), claimOf({ paths: ['/api', '/guides/x'] })];
+    expect(others).not.toContain(claimOf(what));
+  });
+
+  test('is another one in another workspace', () => {
+    expect(claimOf({}, aCaller({ teamId: 'T0OTHER' }))).not.toBe(claimOf());
+  });
+
+  test('of a job that is watched is for that job, whatever it exports', () => {
+    const watch = (jobId: string, domain = '', project = 'acme') =>
+      newExportRun({ project, domain, version: undefined, privately: false, jobId }, aCaller(), everybody)
+        .claim;
+    expect(watch('se_1', 'docs.acme.com')).toBe(watch('se_1'));
+    expect(new Set([watch('se_1'), watch('se_2'), watch('se_1', '', 'beta'), claimOf()]).size).toBe(4);
   });
 });
 
-describe('what a further attempt, watch or link starts with', () => {
-  const left = { stalled: true, audited: true, trouble: { kind: 'down', inARow: 9, nextMs: 1 } } as const;
-
-  test.each([
-    ['tryAgain', { ...ended(anEnding.lost), ...left }],
-    ['checkNow', { ...ended(anEnding.gaveUp), ...left }],
-    ['newLink', { ...ended(anEnding.done), ...left }],
-  ] as const)('%s leaves trouble, the word of a stall, the ending and its audit line behind', (name, run) => {
-    expect(transitions[name](run, ben, NOW_MS)).toMatchObject({
-      trouble: undefined,
-      stalled: undefined,
-      ending: undefined,
-      audited: undefined,
+describe('a new run', () => {
+  test('is one that the schema takes, and holds what was asked for', () => {
+    const run = newExportRun({ ...docs, version: '1.2', paths: ['/api'] }, aCaller(), everybody);
+    expect(exportRun.parse(run)).toEqual(run);
+    expect(run).toMatchObject({
+      rev: 1,
+      state: 'accepted',
+      people: ['U0ANA'],
+      project: 'acme',
+      domain: 'docs.acme.com',
+      version: '1.2',
+      paths: ['/api'],
+      joined: false,
     });
   });
 
-  test('it keeps what was asked for', () => {
-    const asked = { version: '1.2', paths: ['/guides'], privately: true };
-    expect(transitions.tryAgain({ ...ended(anEnding.lost), ...asked }, ben, NOW_MS)).toMatchObject(asked);
+  test('of a job that exists is one that the schema takes, and starts none', () => {
+    const what = { project: 'acme', domain: '', version: undefined, privately: false, jobId: 'se_1' };
+    const run = newExportRun(what, aCaller(), everybody);
+    expect(exportRun.parse(JSON.parse(JSON.stringify(run)))).toMatchObject({ joined: true, jobId: 'se_1' });
   });
 
-  test('a stall is counted anew from a new watch on', () => {
-    const run = { ...ended(anEnding.gaveUp), movedAtMs: 1 };
-    expect(transitions.checkNow(run, ben, NOW_MS)).toMatchObject({ movedAtMs: NOW_MS });
+  test('has the same id for the same request, and another one for another', () => {
+    const idOf = (changes: Partial<Caller> = {}) => newExportRun(docs, aCaller(changes), everybody).id;
+    expect(idOf({ receivedAtMs: 99, user: ben })).toBe(idOf());
+    expect(new Set([idOf(), idOf({ requestId: '1.2.b' }), idOf({ teamId: 'T0OTHER' })]).size).toBe(3);
   });
-});
 
-test('an export that is known by its job alone cannot be started', () => {
-  for (const ending of [anEnding.failed, anEnding.lost, anEnding.notStarted])
-    expect(transitions.tryAgain({ ...ended(ending), domain: '' }, ben, NOW_MS)).toBeUndefined();
-});
+  test.each([
+    ['everybody', {}, 'thread', true, false],
+    ['the requester, as asked', { privately: true }, 'thread', true, true],
+    ['the requester, as the settings say', {}, 'requester', true, true],
+    ['the requester, who is a guest', {}, 'thread', false, true],
+  ] as const)('has its link for %s', (_, what, links, fullMember, privately) => {
+    const caller = aCaller({ user: { id: 'U0ANA', name: 'ana', fullMember } });
+    const tools = { ...everybody, links };
+    expect(newExportRun({ ...docs, ...what }, caller, tools).privately).toBe(privately);
+    const joined = {
+      project: 'acme',
+      domain: '',
+      version: undefined,
+      privately: false,
+      ...what,
+      jobId: 'se_1',
+    };
+    expect(newExportRun(joined, caller, tools).privately).toBe(privately);
+  });
 
-test('whoever wants to be told sees the export on their Home as well, once', () => {
-  const told = transitions.notify(aRun({ people: ['U0ANA'] }), ben);
-  expect(told).toMatchObject({ watchers: [ben], people: ['U0ANA', 'U0BEN'] });
-  expect(transitions.notify(aRun({ people: ['U0ANA', 'U0BEN'] }), ben)?.people).toHaveLength(2);
+  test.each([
+    ['docs', { joinable: true, isPublic: true }],
+    ['privategroup', { joinable: true, isPublic: false }],
+    ['', { joinable: true, isPublic: false }],
+    ['directmessage', { joinable: false, isPublic: false }],
+    ['mpdm-ana--ben-1', { joinable: false, isPublic: false }],
+  ])('knows what kind of place it was asked for in: %s', (name, place) => {
+    const caller = aCaller({ channel: { id: 'C0DOCS', name } });
+    expect(newExportRun(docs, caller, everybody).asked).toMatchObject(place);
+  });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
 import { newReply } from '../thread/event.ts';
@@ -52,6 +53,20 @@ export const mentionRun = runBase.extend({
   answer: mentionAnswer.optional(),
 });
 export type MentionRun = z.infer<typeof mentionRun>;
+
+/** Returns the run of a mention: the same for the same message, however often Slack tells of it. */
+export const newMention = (
+  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'early' | 'problem'>,
+  nowMs: number,
+): MentionRun => ({
+  v: 2,
+  id: idOf('agent-mention', mention.teamId, mention.reply.channel, mention.reply.ts),
+  job: 'agent-mention',
+  rev: 1,
+  people: [],
+  ...mention,
+  sinceMs: nowMs,
+});
 
 /** What [Start a new job] carries. */
 export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** What a button of a run carries. It names the attempt it was shown for: a second click finds it over. */
+export const runButton = z.object({
+  v: z.literal(1),
+  run: z.string(),
+  attempt: z.number().int(),
+  resumed: z.number().int(),
+  /** For when the record is gone: what was exported, in which project, and the platform's id of the job. */
+  domain: z.string(),
+  project: z.string().optional(),
+  job: z.string().optional(),
+  /** It had a label or only some pages: its domain alone would not start the same. */
+  special: z.boolean().optional(),
+  /** Its link is for the requester alone. */
+  privately: z.boolean().optional(),
+});
+export type RunButton = z.infer<typeof runButton>;
+
+/** What [Start another] carries: the request that was told of the other export. */
+export const startAnother = z.object({
+  v: z.literal(1),
+  /** The run that is busy with the same: the other one is like it. */
+  like: z.string(),
+  domain: z.string(),
+  request: z.string(),
+});
+export type StartAnother = z.infer<typeof startAnother>;
+
+/** Ids of the buttons' listeners. */
+export const exportActions = {
+  startAgain: 'export.start_again',
+  leave: 'export.leave',
+  tryAgain: 'export.try_again',
+  checkNow: 'export.check_now',
+  newLink: 'export.new_link',
+  notify: 'export.notify',
+  refresh: 'export.refresh',
+  startAnother: 'export.start_another',
+  download: 'export.download',
+  openThread: 'export.open_thread',
+  useDomain: 'export.use_domain',
+  ownLink: 'export.own_link',
+  settings: 'export.settings',
+} as const;

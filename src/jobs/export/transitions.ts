@@ -1,0 +1,132 @@
+import { type Ending, type ExportRun, exportClaim } from './record.ts';
+
+/** What a button may do to a run; nothing when the run has moved on since the button was shown. */
+export type Transition = (
+  run: ExportRun,
+  by: { id: string; name: string },
+  nowMs: number,
+) => ExportRun | undefined;
+
+/** What no run carries into a further attempt, watch or link. */
+const resetFields = {
+  trouble: undefined,
+  stalled: undefined,
+  ending: undefined,
+  alone: undefined,
+  audited: undefined,
+};
+
+/** The same request, started once more; one that was only watched until now is started from here. */
+function restart(run: ExportRun, nowMs: number): ExportRun {
+  return {
+    ...run,
+    joined: false,
+    ...(run.joined && { claim: exportClaim(run) }),
+    earlier: undefined,
+    attempt: run.attempt + 1,
+    relinked: 0,
+    state: 'carding',
+    sinceMs: nowMs,
+    attemptAtMs: nowMs,
+    nextLookAtMs: nowMs,
+    looks: [],
+    jobId: undefined,
+    startedAtMs: undefined,
+    status: undefined,
+    progressText: undefined,
+    pageCount: undefined,
+    movedAtMs: undefined,
+    completedAtMs: undefined,
+    ...resetFields,
+  };
+}
+
+/** Once its link went to the requester alone, no later one goes to the thread. */
+function keepPrivate(run: ExportRun): ExportRun {
+  return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
+}
+
+/** The same export job, looked at once more. */
+function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
+  const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
+  return { ...keepPrivate(run), ...resetFields, ...times, resumed: run.resumed + 1, state };
+}
+
+/** A further link for an export that is done. */
+function relink(run: ExportRun, nowMs: number): ExportRun {
+  const times = { sinceMs: nowMs, nextLookAtMs: nowMs };
+  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
+  const next = { ...keepPrivate(run), ...resetFields, ...times, earlier };
+  return { ...next, relinked: run.relinked + 1, state: 'bundling' };
+}
+
+/** The run with its ending. A new link takes the place of the one whose message it edits. */
+export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
+  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
+  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
+}
+
+/** More mentions in one message would be noise. */
+export const MAX_WATCHERS = 20;
+
+/** A look this young answers a click on [Refresh] as well. */
+const FRESH_SNAPSHOT_MS = 2000;
+
+/** Whether the ending mentions this person. */
+export const isMentioned = (run: ExportRun, userId: string) =>
+  [run.requester, ...run.watchers].some(({ id }) => id === userId);
+
+/** What the buttons do, by name. */
+export const transitions = {
+  /** Nobody knows whether it started: start it again. */
+  startAgain: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? {
+          ...restart(run, nowMs),
+          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
+        }
+      : undefined,
+  /** Nobody knows whether it started: leave it at that. */
+  leave: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? {
+          ...endRun(run, { kind: 'left' }, nowMs),
+          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
+        }
+      : undefined,
+  /** It failed or did not start: start it once more. */
+  tryAgain: (run, _by, nowMs) =>
+    run.state === 'ended' &&
+    run.domain !== '' &&
+    (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
+      (run.ending?.kind === 'broken' && run.jobId === undefined))
+      ? restart(run, nowMs)
+      : undefined,
+  /** The watch ended before the job did, or its link could not be had: look again. */
+  checkNow: (run, _by, nowMs) => {
+    if (run.state !== 'ended') return undefined;
+    const { ending } = run;
+    if (ending?.kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
+    const canResume = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
+    return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
+  },
+  /** The link of a finished export ends, or has ended: make another. */
+  newLink: (run, _by, nowMs) =>
+    run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
+  /** Mentions one more person in the ending. */
+  notify: (run, by) => {
+    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
+      return undefined;
+    const watchers = [...run.watchers, { id: by.id, name: by.name }];
+    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
+  },
+  /** Looks at the platform at once, unless it was looked at just now, or its limit is reached. */
+  refresh: (run, _by, nowMs) => {
+    const { trouble } = run;
+    const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
+    const isFresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
+    return { ...run, nextLookAtMs: nowMs, lookWanted: true };
+  },
+} satisfies Record<string, Transition>;
+export type TransitionName = keyof typeof transitions;
