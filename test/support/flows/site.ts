@@ -5,6 +5,7 @@ import type { ExportPlan } from '../../../demo/docs-platform/export-jobs.ts';
 import type { Call, Fault } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { sees } from './reading.ts';
+import type { PersonName, Place } from './trouble.ts';
 import { createWorld, temporaryFolder, type World } from './world.ts';
 
 /**
@@ -37,13 +38,12 @@ export function sharedWorlds(count: number, timing: Partial<Timing>) {
   };
 }
 
-/** A site that nobody else exports, and the channel where ana asks for it. */
-function createSite(world: World, name: string) {
-  const { slack, platform } = world;
+/** Adds a site that nobody else exports, and the channel where somebody asks for it. */
+export function addSite({ slack, platform }: World, name: string, who: PersonName = 'ana'): Place {
   const domain = `${name}.acme.com`;
   const where = `#${name}`;
   platform.domains.push(domain);
-  const members = new Set([slack.workspace.bot.userId, slack.person('ana').id]);
+  const members = new Set([slack.workspace.bot.userId, slack.person(who).id]);
   slack.workspace.addChannel({
     label: where,
     name,
@@ -52,6 +52,12 @@ function createSite(world: World, name: string) {
     archived: false,
     shared: false,
   });
+  return { domain, where, who };
+}
+
+function createSite(world: World, name: string) {
+  const { slack, platform } = world;
+  const { domain, where } = addSite(world, name);
   const isMine = ({ detail }: Call) =>
     (detail.body as { domain?: string } | undefined)?.domain === domain ||
     platform.exports.get(String(detail.jobId))?.domain === domain;

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import type { Call, Phase } from '../../../demo/wire.ts';
-import { notified, plain, sees } from './reading.ts';
+import { plain, sees } from './reading.ts';
 import type { Bot, World } from './world.ts';
+
+const START = 'POST /v1/static-export/jobs';
 
 /** A moment of an export: an outside call, before it took effect or after, its answer still unsent. */
 export interface Moment {
@@ -21,43 +23,59 @@ export function labelOf(call: Call, finished: boolean): string {
     : call.name;
 }
 
+export type PersonName = Parameters<World['slack']['person']>[0];
+
+/** Who asks for which site, and where. */
+export interface Place {
+  domain: string;
+  where: string;
+  who: PersonName;
+}
+
+const inDocs: Place = { domain: 'docs.acme.com', where: '#docs', who: 'ana' };
+
 export interface ExportStory {
+  place: Place;
   ending: 'done' | 'question';
   /** Whether the trouble happened. */
   struck: boolean;
 }
 
+/** What befalls the story once, at a moment: `act` is awaited while the call stands still. */
+export interface Strike {
+  moment: Moment;
+  act: (bot: Bot, call: Call) => Promise<void>;
+}
+
 /**
- * Ana asks for an export in #docs and, as a person would, asks again when she is told that it did not work. The
- * export stands at 42% until people see that, then it completes. Ends with the ending or the question.
+ * Somebody asks for an export (ana in #docs unless told otherwise) and, as a person would, asks again when told that
+ * it did not work. The export stands at 42% until people see that, then it completes. Ends with the ending or the
+ * question.
  */
-export async function tellStory(
-  world: World,
-  strike?: { moment: Moment; act: (bot: Bot) => Promise<void> },
-): Promise<ExportStory> {
+export async function tellStory(world: World, strike?: Strike, place = inDocs): Promise<ExportStory> {
   const { slack, platform } = world;
+  const { domain, where, who } = place;
   let finished = false;
   let struck = false;
   const failures: unknown[] = [];
+  const isMine = callsAt(world, place);
 
   const onCall = async (call: Call, phase: Phase) => {
-    if (strike === undefined || struck) return;
+    if (strike === undefined || struck || !isMine(call)) return;
     if (labelOf(call, finished) !== strike.moment.label || phase !== strike.moment.phase) return;
     const bot = world.bots.find((candidate) => candidate.made(call));
     if (bot === undefined) return;
     struck = true;
-    await strike.act(bot).catch((error: unknown) => failures.push(error));
+    await strike.act(bot, call).catch((error: unknown) => failures.push(error));
   };
-  slack.wire.onCall(onCall);
-  platform.wire.onCall(onCall);
+  const stopListening = [slack.wire.onCall(onCall), platform.wire.onCall(onCall)];
 
-  const ana = slack.person('ana');
   for (;;) {
     await slack.until(() => world.bots.some((bot) => bot.running()), 60_000, 'a bot that runs');
-    const answer = await ana.types('#docs', '/docs-export docs.acme.com');
+    const answer = await slack.person(who).types(where, `/docs-export ${domain}`);
     const told = answer.ephemeral === undefined ? '' : plain(slack.read(answer.ephemeral));
     if (answer.ok && told === '') break;
-    if (answer.ok && told.startsWith('An export of docs.acme.com is')) break;
+    if (answer.ok && told.startsWith(`An export of ${domain} is`)) break;
     if (answer.ok)
       expect(told).toMatch(
         /^(I can't keep track of work right now|My store stopped answering|Slack didn't tell me in time)/,
@@ -67,11 +85,11 @@ export async function tellStory(
   const ending = await slack.until(
     () => {
       // A moment after the last call is still to come while that call is being answered.
-      const answered = slack.wire.calls.every(({ outcome }) => outcome !== undefined);
-      const texts = sees(world, '#docs');
+      const answered = slack.wire.calls.every((call) => call.outcome !== undefined || !isMine(call));
+      const texts = sees(world, where, who);
       if (!finished && texts.some((text) => text.includes('42%'))) {
         finished = true;
-        platform.finish('docs.acme.com');
+        platform.finish(domain);
       }
       if (texts.some((text) => text.startsWith('⚠️')) && texts[0]?.includes('— Start unclear'))
         return 'question';
@@ -81,20 +99,42 @@ export async function tellStory(
     60_000,
     'an ending',
   );
+  for (const stop of stopListening) stop();
   expect(failures).toEqual([]);
-  return { ending, struck };
+  return { place, ending, struck };
 }
 
-/** What must hold whatever happened: one start at most, each message once, one mention. */
-export function expectNothingTwice(world: World, { ending }: ExportStory) {
+/** Which calls belong to the export of a place. Who somebody is, is asked once for all places. */
+function callsAt({ slack, platform }: World, { domain, where, who }: Place) {
+  const { id: channel } = slack.channel(where);
+  const { id: user } = slack.person(who);
+  return ({ detail }: Call) =>
+    detail.channel === channel ||
+    detail.user === user ||
+    (detail.body as { domain?: string } | undefined)?.domain === domain ||
+    platform.exports.get(String(detail.jobId))?.domain === domain;
+}
+
+/** What must hold whatever happened: one start at most, each message once, one mention, and nothing elsewhere. */
+export function expectNothingTwice(world: World, ...stories: ExportStory[]) {
   const { slack, platform } = world;
-  const roles = slack.messages.map((message) => plain(slack.read(message)).split(/[ ·]/)[0]);
-  expect(roles.toSorted()).toEqual(ending === 'done' ? ['Done', '✅', '📦'] : ['⚠️', '📦']);
-  expect(platform.starts.length).toBeLessThanOrEqual(1);
-  if (ending === 'done') expect(platform.starts).toHaveLength(1);
-  expect(notified(world, 'ana')).toBe(1);
-  const sent = platform.wire.calls.filter(({ name }) => name === 'POST /v1/static-export/jobs');
-  expect(sent.length).toBeLessThanOrEqual(1);
+  let expected = 0;
+  for (const { ending, place } of stories) {
+    const { domain, where, who } = place;
+    const messages = slack.messages.filter(({ channel }) => channel === slack.channel(where).id);
+    const roles = messages.map((message) => plain(slack.read(message)).split(/[ ·]/)[0]);
+    expect(roles.toSorted()).toEqual(ending === 'done' ? ['Done', '✅', '📦'] : ['⚠️', '📦']);
+    const starts = platform.starts.filter((start) => start.domain === domain);
+    expect(starts.length).toBeLessThanOrEqual(1);
+    if (ending === 'done') expect(starts).toHaveLength(1);
+    const { id } = slack.person(who);
+    expect(messages.flatMap(({ notifies }) => notifies).filter((user) => user === id)).toHaveLength(1);
+    const isStart = ({ name, detail }: Call) =>
+      name === START && (detail.body as { domain: string }).domain === domain;
+    expect(platform.wire.calls.filter(isStart).length).toBeLessThanOrEqual(1);
+    expected += roles.length;
+  }
+  expect(slack.messages).toHaveLength(expected);
 }
 
 /** Every outside call of an undisturbed export, each before and after. */

@@ -69,7 +69,7 @@ export interface BotOptions {
   env?: Record<string, string>;
   /** The text of the file that DOCKET_CONFIG names. */
   config?: string;
-  /** Uses the bot's own Redis, in this folder; it is a process then. */
+  /** Uses the bot's own Redis, in this folder. */
   dataDir?: string;
   /** The file to run, when it is the program of another release; it is a process then. */
   program?: string;
@@ -125,7 +125,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...bot.env,
     };
-    const isProcess = bot.process ?? (options.processes || dataDir !== undefined || program !== undefined);
+    const isProcess = bot.process ?? (options.processes || program !== undefined);
     const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
     const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times));
     const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
