@@ -74,6 +74,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     if (!(error instanceof AuthorizationError)) throw error;
   });
   const threads = createThreadStore(redis);
+  const deliveryState = (key: string) => within(LINK_MS, messages.state(key));
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
   const gate = createGate({
     tools: {
@@ -87,7 +88,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
         monotonicMs,
         log,
       }),
-      deliveryState: (key) => within(LINK_MS, messages.state(key)),
+      deliveryState,
       projects: settings.projects,
       docsDomain: settings.docsDomain,
       links: settings.links,
@@ -104,11 +105,17 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
         ping: () => redis.ping(),
         redisProblems: parts.redisWatch.problems,
         counts: queues.counts,
-        limits: settings.limits,
-        projects: settings.projects,
-        threads,
-        rateLimits: createRateLimitStore(redis),
-        timing,
+        features: {
+          runs,
+          threads,
+          outbox: { deliveryState },
+          isPublic: parts.isPublic,
+          workspaceUrl: () => identity.current()?.url,
+          projects: settings.projects,
+          limits: settings.limits,
+          timing,
+          rateLimiter: createRateLimitStore(redis),
+        },
         about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
         monotonicMs,
       }),

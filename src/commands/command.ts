@@ -63,8 +63,11 @@ export interface CommandTools {
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  /** How things are. Never rejects: what is not known by then is missing. */
-  systemSnapshot: (teamId: string, limitMs: number) => Promise<SystemState>;
+  /** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
+  systemSnapshot: (
+    caller: Pick<Caller, 'teamId' | 'user' | 'channel'>,
+    timeoutMs: number,
+  ) => Promise<SystemState>;
   /** Slack's id of the app's user. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */

@@ -1,4 +1,5 @@
-import { cut, oneLine } from '../slack/text.ts';
+import type { Part } from '../slack/blocks.ts';
+import { cut, formatCount, oneLine } from '../slack/text.ts';
 
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => cut(oneLine(name), 60);
@@ -23,3 +24,10 @@ export const missingScopeText =
 /** Who has to act on a rejected key. */
 export const keyRemedyText = (adminsTold: boolean | undefined) =>
   adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
+
+/** A line of `/docs-status`. */
+export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
+
+/** How many wait for a limit. */
+export const waitingText = (waiting: number): string =>
+  waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;

@@ -3,16 +3,12 @@ import { within } from '../../runtime/within.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools, SlashCommand } from '../command.ts';
-import { runningExports } from '../export/status.ts';
 import { slashTokens } from '../slash-text.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 import { auditMessage } from './audit-view.ts';
 
 /** The longest that Redis may hold up an answer; two permission look-ups may come before it, within Slack's 3 s. */
 const REDIS_TIMEOUT_MS = 900;
-
-/** More running exports than this are counted only. */
-const MAX_EXPORTS = 5;
 
 const AUDIT_LINES = { usual: 15, most: 50 };
 
@@ -27,7 +23,7 @@ export const statusCommand: SlashCommand = {
     const [subcommand, lines, ...more] = slashTokens(text).map((token) =>
       token.kind === 'plain' ? token.text : `--${token.name}`,
     );
-    if (subcommand === undefined) return readStatus(caller, tools);
+    if (subcommand === undefined) return statusMessage(await tools.systemSnapshot(caller, REDIS_TIMEOUT_MS));
     if (subcommand.toLowerCase() !== 'audit' || more.length > 0) return unclearMessage(text);
     const lineCount = lines === undefined ? AUDIT_LINES.usual : Number(lines);
     if (!Number.isInteger(lineCount) || lineCount < 1 || lineCount > AUDIT_LINES.most)
@@ -35,14 +31,6 @@ export const statusCommand: SlashCommand = {
     return readAudit(lineCount, caller, tools);
   },
 };
-
-async function readStatus(caller: Caller, tools: CommandTools): Promise<Message> {
-  const [state, exports] = await Promise.all([
-    tools.systemSnapshot(caller.teamId, REDIS_TIMEOUT_MS),
-    within(REDIS_TIMEOUT_MS, runningExports(caller, tools, MAX_EXPORTS)).catch(() => undefined),
-  ]);
-  return statusMessage(state, exports);
-}
 
 async function readAudit(lines: number, caller: Caller, tools: CommandTools): Promise<Message> {
   await tools.requirePermission('admin', 'audit');

@@ -1,14 +1,10 @@
+import type { FeatureContext } from '../../jobs/feature.ts';
+import { features, limitLines } from '../../jobs/features.ts';
 import type { QueueCounts } from '../../jobs/queue.ts';
-import { loadFollowUpUsage } from '../../jobs/status/follow-up-use.ts';
-import type { LimitState, SystemState } from '../../jobs/status/view.ts';
-import type { Project } from '../../projects.ts';
-import type { Timing } from '../../runtime/timing.ts';
+import type { SystemState } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
-import { editRateLimit } from '../../slack/rate-limits.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
-import type { RateLimitStore } from '../../store/rate-limit.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
-import type { ThreadStore } from '../../store/threads.ts';
 import type { CommandTools } from '../command.ts';
 
 export interface SystemParts {
@@ -19,19 +15,14 @@ export interface SystemParts {
   ping: () => Promise<unknown>;
   redisProblems: () => readonly RedisProblem[];
   counts: () => Promise<QueueCounts[]>;
-  limits: Pick<LimitState, 'exportStatusPerSecond'> & { followUpsPerHour: number };
-  projects: readonly Project[];
-  threads: Pick<ThreadStore, 'followed'>;
-  rateLimits: Pick<RateLimitStore, 'usage'>;
-  timing: Pick<Timing, 'editsPerMinute'>;
+  features: FeatureContext;
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
 }
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSnapshot'] {
-  const { snapshots, store, connected, ping, redisProblems, counts, limits, projects, threads } = parts;
-  const { rateLimits, timing, about, monotonicMs } = parts;
+  const { snapshots, store, connected, ping, redisProblems, counts, about, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
     const sentMs = monotonicMs();
@@ -39,16 +30,23 @@ export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSn
     return monotonicMs() - sentMs;
   }
 
-  return async (teamId, timeoutMs) => {
-    const edits = editRateLimit(teamId, timing);
+  return async (caller, timeoutMs) => {
     const orUndefined = <T>(answer: Promise<T>) => within(timeoutMs, answer).catch(() => undefined);
-    const [redisMs, queues, shared, use, followed, followUps] = await Promise.all([
+    const { rateLimiter } = parts.features;
+    const context: FeatureContext = {
+      ...parts.features,
+      rateLimiter: { usage: (limit) => orUndefined(rateLimiter.usage(limit)) },
+    };
+    const featureLines = features.map(
+      async ({ status }) =>
+        status && ((await orUndefined(status.lines(caller.teamId, caller, context))) ?? status.unknown),
+    );
+    const [redisMs, queues, shared, lines, limits] = await Promise.all([
       orUndefined(measurePing()),
       orUndefined(counts()),
       orUndefined(store.load()),
-      orUndefined(rateLimits.usage(edits)),
-      orUndefined(threads.followed(teamId)),
-      loadFollowUpUsage(projects, limits.followUpsPerHour, (limit) => orUndefined(rateLimits.usage(limit))),
+      Promise.all(featureLines),
+      limitLines(caller.teamId, context),
     ]);
     const own = snapshots();
     return {
@@ -59,13 +57,8 @@ export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSn
       // That it is away is said already.
       redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
       queues,
-      threads: followed?.length,
-      limits: {
-        exportStatusPerSecond: limits.exportStatusPerSecond,
-        editsPerMinute: edits.count,
-        edits: use,
-        followUps,
-      },
+      featureLines: lines.flatMap((some) => some ?? []),
+      limits,
       ...about,
     };
   };

@@ -8,8 +8,8 @@ export interface PermalinkParts {
   /** How far a message has got. */
   deliveryState: (messageKey: string) => Promise<DeliveryState>;
   isPublic: IsPublic;
-  /** The workspace's address, with a slash at its end. */
-  workspaceUrl: string;
+  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  workspaceUrl: string | undefined;
 }
 
 /** Returns the address of a run's card, for those who can open it; nothing while none is known. */
@@ -18,7 +18,7 @@ export async function cardPermalink(
   viewer: Viewer,
   { deliveryState, isPublic, workspaceUrl }: PermalinkParts,
 ): Promise<string | undefined> {
-  if (!(await canSee(run, viewer, isPublic))) return undefined;
+  if (workspaceUrl === undefined || !(await canSee(run, viewer, isPublic))) return undefined;
   const card = await deliveryState(cardKey(run)).catch(() => undefined);
   return card?.kind === 'shown' ? messageUrl(workspaceUrl, card) : undefined;
 }

@@ -1,5 +1,4 @@
 import type { HomeView, KnownBlock } from '@slack/types';
-import type { Permission } from '../../policy.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { missingScopeText } from '../wording-view.ts';
@@ -10,70 +9,54 @@ export interface HomeParts {
   running: Part[][];
   more: number;
   ended: Part[][];
-  /** Nothing while Slack does not tell who this is. */
-  permissions: readonly Permission[] | undefined;
+  /** What this person may do; nothing while Slack does not tell who this is. */
+  may: readonly string[] | undefined;
   /** It does not, until an operator acts. */
   missingScope: boolean;
-  /** Whom somebody asks who may do nothing. */
+  /** What somebody who may do nothing cannot, and whom they ask. */
+  cannot: readonly string[];
   contacts: string;
   limits: readonly string[];
+  commands: readonly string[];
 }
 
 /** The Home tab of one person. It shows what runs for this person and nothing else; no link to a bundle. */
-export function homeView({
-  running,
-  more,
-  ended,
-  permissions,
-  missingScope,
-  contacts,
-  limits,
-}: HomeParts): HomeView {
+export function homeView(parts: HomeParts): HomeView {
+  const { running, more, ended, limits, commands } = parts;
   const rest: Part[][] = more > 0 ? [[`and ${formatCount(more)} more`]] : [];
   const own = [...running, ...rest, ...ended];
+  const help = commands.map((command): Part => ({ code: `${command} help` }));
   return {
     type: 'home',
     blocks: [
       ...section('What you run and follow', own.length > 0 ? own : [['Nothing yet.']]),
-      ...section(
-        'What you may do',
-        missingScope ? [[missingScopeText]] : permissionLines(permissions, contacts),
-      ),
+      ...section('What you may do', permissionLines(parts)),
       ...section(
         'Limits',
         limits.map((limit) => [limit]),
       ),
       ...section('Help', [
-        [
-          'Type ',
-          { code: '/docs-export help' },
-          ', ',
-          { code: '/docs-agent help' },
-          ' or ',
-          { code: '/docs-status help' },
-          ' in any channel.',
-        ],
+        ['Type ', ...orList(help), ' in any channel.'],
         ['This page is brought up to date when you open it.'],
       ]),
     ],
   };
 }
 
-/** What a permission lets somebody do today, in the order in which people look for it. */
-const permissionTexts: Partial<Record<Permission, string>> = {
-  export: 'Start exports',
-  agent: 'Instruct the docs agent',
-  admin: 'Administer Docket: read its audit log',
-};
-
-function permissionLines(permissions: readonly Permission[] | undefined, contacts: string): Part[][] {
-  if (permissions === undefined)
+function permissionLines({ may, missingScope, cannot, contacts }: HomeParts): Part[][] {
+  if (missingScope) return [[missingScopeText]];
+  if (may === undefined)
     return [["Slack didn't tell me in time who you are. Open this page again in a moment."]];
-  const lines = Object.entries(permissionTexts).flatMap(([permission, text]) =>
-    permissions.includes(permission as Permission) ? [[text]] : [],
-  );
-  if (lines.length > 0) return lines;
-  return [[`You can't start exports or instruct the docs agent. Ask ${contacts}.`]];
+  if (may.length > 0) return may.map((text) => [text]);
+  return [[`You can't ${orList(cannot).join('')}. Ask ${contacts}.`]];
+}
+
+/** Such as `a, b or c`, with what stands between them as parts of their own. */
+function orList<P extends Part>(items: readonly P[]): (P | string)[] {
+  return items.flatMap((item, index) => {
+    if (index === 0) return [item];
+    return [index === items.length - 1 ? ' or ' : ', ', item];
+  });
 }
 
 function section(title: string, lines: Part[][]): KnownBlock[] {

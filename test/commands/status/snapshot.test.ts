@@ -1,13 +1,31 @@
 import { describe, expect, test } from 'vitest';
 import { createSystemSnapshot, type SystemParts } from '../../../src/commands/status/snapshot.ts';
-import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { aProject } from '../../support/commands/command-world.ts';
+import type { FeatureContext } from '../../../src/jobs/feature.ts';
+import { message, type Part } from '../../../src/slack/blocks.ts';
+import { aCaller, aProject } from '../../support/commands/command-world.ts';
 
-const use = { used: 5, free: 3, waiting: 1, nextMs: 0 };
 const usages = new Map([
-  ['edit:T0ACME', use],
+  ['edit:T0ACME', { used: 5, free: 3, waiting: 1, nextMs: 0 }],
   ['follow-ups:acme', { used: 12, free: 88, waiting: 1, nextMs: 0 }],
 ]);
+
+const features: FeatureContext = {
+  runs: { activeOf: async () => [] },
+  threads: { followed: async () => ['a', 'b'] },
+  outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
+  isPublic: async () => true,
+  workspaceUrl: () => 'https://acme.example/',
+  projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
+  limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
+  timing: { editsPerMinute: 44 },
+  rateLimiter: {
+    async usage({ name }) {
+      const found = usages.get(name);
+      if (found === undefined) throw new Error(`${name} is not asked for`);
+      return found;
+    },
+  },
+};
 
 function parts(changes: Partial<SystemParts> = {}): SystemParts {
   return {
@@ -17,36 +35,32 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     ping: async () => 'PONG',
     redisProblems: () => [],
     counts: async () => [],
-    limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
-    projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
-    threads: { followed: async () => ['a', 'b'] },
-    rateLimits: {
-      async usage({ name }) {
-        const found = usages.get(name);
-        if (found === undefined) throw new Error(`${name} is not asked for`);
-        return found;
-      },
-    },
-    timing: defaultTiming,
+    features,
     about: { version: '1.2.3', role: 'web', upSinceMs: 1000 },
     monotonicMs: () => performance.now(),
     ...changes,
   };
 }
 const look = (changes: Partial<SystemParts>, limitMs = 5000) =>
-  createSystemSnapshot(parts(changes))('T0ACME', limitMs);
+  createSystemSnapshot(parts(changes))(aCaller(), limitMs);
 
-test('the use of the limits is that of the workspace that asks', async () => {
+const texts = (lines: readonly Part[][]) => lines.map((line) => message([line]).text);
+
+test('the use of the limits is that of the workspace that asks, and of each project that has an agent', async () => {
   const { limits } = await look({});
-  expect(limits).toMatchObject({ exportStatusPerSecond: 5, edits: use });
-  expect(limits.editsPerMinute).toBeGreaterThan(10);
+  expect(limits).toEqual([
+    'looks at exports: up to 5 a second for each API key',
+    'edits in Slack: up to 44 a minute, 3 free just now, 1 waits',
+    'instructions to the docs agent: 12 of 100 used in the past hour, 1 waits',
+  ]);
 });
 
-test('the use of the agent is that of each project that has one', async () => {
-  const state = await look({});
-  expect(state.threads).toBe(2);
-  expect(state.limits.followUps).toMatchObject([
-    { project: 'acme', perHour: 100, use: { used: 12, waiting: 1 } },
+test('the features have their lines, in one order', async () => {
+  const { featureLines } = await look({});
+  expect(texts(featureLines)).toEqual([
+    'Exports you can see here — none is running',
+    'Agent threads — 2 followed',
+    'Schedules — Nothing is scheduled.',
   ]);
 });
 
@@ -87,8 +101,12 @@ test.each([
       store: { load: gives, save: async () => {} },
       ping: gives,
       counts: gives,
-      rateLimits: { usage: gives },
-      threads: { followed: gives },
+      features: {
+        ...features,
+        runs: { activeOf: gives },
+        threads: { followed: gives },
+        rateLimiter: { usage: gives },
+      },
     },
     50,
   );
@@ -97,10 +115,18 @@ test.each([
     docs: { answered: true, atMs: 5 },
     redisMs: undefined,
     queues: undefined,
-    threads: undefined,
-    limits: { edits: undefined, followUps: [{ project: 'acme', perHour: 100, use: undefined }] },
+    limits: [
+      'looks at exports: up to 5 a second for each API key',
+      'edits in Slack: up to 44 a minute',
+      'instructions to the docs agent: up to 100 an hour',
+    ],
     role: 'web',
   });
+  expect(texts(state.featureLines)).toEqual([
+    "Exports you can see here — can't be read right now",
+    "Agent threads — can't be counted right now",
+    'Schedules — Nothing is scheduled.',
+  ]);
 });
 
 test('what is wrong with Redis is told, but not once more that it is away', async () => {

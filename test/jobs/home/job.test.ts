@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { homeJob } from '../../../src/jobs/home/job.ts';
-import type { Policy } from '../../../src/policy.ts';
+import type { Permission, Policy } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
@@ -147,6 +147,21 @@ test('no way into a channel that has become private since', async () => {
   await homeJob.run(data, context);
   await homeJob.run(data, { ...context, isPublic: async () => false });
   expect(views.map((view) => view.includes('archives/'))).toEqual([true, false]);
+});
+
+test.each<[Permission[], string[]]>([
+  [
+    ['admin', 'status', 'digest', 'agent', 'export'],
+    ['Start exports', 'Instruct the docs agent', 'Administer Docket: read its audit log'],
+  ],
+  [['export'], ['Start exports']],
+  [['agent'], ['Instruct the docs agent']],
+])('what somebody may do is said in one order: %j', async (granted, lines) => {
+  const { views, context } = setting(undefined, { permissionsOf: async () => granted });
+  await homeJob.run(data, context);
+  const texts = [...(views[0] ?? '').matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text);
+  const said = texts.slice(texts.indexOf('What you may do') + 1, texts.indexOf('Limits'));
+  expect(said.filter((text) => text !== String.raw`\n`)).toEqual(lines);
 });
 
 describe('whom to ask, for somebody who may do nothing', () => {

@@ -1,0 +1,57 @@
+import { formatCount } from '../../slack/text.ts';
+import type { RateLimitUsage } from '../../store/rate-limit.ts';
+import { defineHomeRuns, type Feature } from '../feature.ts';
+import { statusLine, waitingText } from '../wording-view.ts';
+import { type ThreadRun, threadRun } from './thread/record.ts';
+import { followUpLimit } from './thread/send-step.ts';
+import { threadLine } from './thread/view.ts';
+import { threadPermalink } from './thread/visible.ts';
+
+/** Followed threads of the workspace, the latest first, among which those of one person are looked for. */
+const MAX_FOLLOWED = 300;
+
+export const agentFeature: Feature = {
+  command: '/docs-agent',
+  permission: { name: 'agent', may: 'Instruct the docs agent', cannot: 'instruct the docs agent' },
+
+  homeRuns: defineHomeRuns<ThreadRun>({
+    job: 'agent-thread',
+    record: threadRun,
+    // What somebody asked for is forgotten in time; a thread that they follow is not.
+    lasting: async (teamId, { threads }) => (await threads.followed(teamId)).slice(0, MAX_FOLLOWED),
+    entry(thread, userId, { workspaceUrl }) {
+      // A thread that ended has nothing to come back to.
+      if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
+      const url = workspaceUrl();
+      return { line: async () => threadLine(thread, url && threadPermalink(thread, url)) };
+    },
+  }),
+
+  async limits(_, { projects, limits, rateLimiter }) {
+    const perHour = limits.followUpsPerHour;
+    // Without an id a project has no agent.
+    const withAgent = projects.filter(({ projectId }) => projectId !== undefined);
+    return Promise.all(
+      withAgent.map(async ({ name }) => {
+        const usage = await rateLimiter.usage(followUpLimit(name, perHour));
+        return `instructions to the docs agent${withAgent.length > 1 ? ` in ${name}` : ''}: ${usageText(usage, perHour)}`;
+      }),
+    );
+  },
+
+  status: {
+    async lines(teamId, _, { threads }) {
+      const { length } = await threads.followed(teamId);
+      return [
+        statusLine('Agent threads', length === 0 ? 'none is followed' : `${formatCount(length)} followed`),
+      ];
+    },
+    unknown: [statusLine('Agent threads', "can't be counted right now")],
+  },
+};
+
+function usageText(usage: RateLimitUsage | undefined, perHour: number): string {
+  if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
+  const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
+  return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
+}

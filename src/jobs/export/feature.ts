@@ -1,0 +1,69 @@
+import type { Part } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
+import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
+import { filterVisible, type Viewer } from '../visibility.ts';
+import { cardPermalink, type PermalinkParts } from './permalink.ts';
+import { type ExportRun, exportRun } from './record.ts';
+import { exportLine } from './view.ts';
+
+/** More running exports than this are only counted in `/docs-status`. */
+const MAX_STATUS_LINES = 5;
+
+const title: Part = { bold: 'Exports you can see here' };
+
+export const exportFeature: Feature = {
+  command: '/docs-export',
+  permission: { name: 'export', may: 'Start exports', cannot: 'start exports' },
+
+  homeRuns: defineHomeRuns<ExportRun>({
+    job: 'export',
+    record: exportRun,
+    entry: (run, userId, context) => ({
+      ...(run.state === 'ended' && { endedAtMs: run.sinceMs }),
+      async line() {
+        // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
+        const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
+        return exportLine(run, await cardPermalink(run, viewer, permalinkParts(context)));
+      },
+    }),
+  }),
+
+  async limits(_, { limits }) {
+    return [`looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key`];
+  },
+
+  status: {
+    async lines(_, viewer, context) {
+      const active = await context.runs.activeOf(exportRun, 'export');
+      const { lines, rest } = await runningExports(active, viewer, permalinkParts(context), MAX_STATUS_LINES);
+      if (lines.length === 0) return [[title, ' — none is running']];
+      const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more`]] : [];
+      return [[title, ` — ${formatCount(lines.length + rest)} running`], ...lines, ...more];
+    },
+    unknown: [[title, " — can't be read right now"]],
+  },
+};
+
+const permalinkParts = ({ outbox, isPublic, workspaceUrl }: FeatureContext): PermalinkParts => ({
+  deliveryState: outbox.deliveryState,
+  isPublic,
+  workspaceUrl: workspaceUrl(),
+});
+
+/** Returns a line for each run that this person may see, the oldest first, `max` at most; `rest` counts the others. */
+export async function runningExports(
+  active: readonly ExportRun[],
+  viewer: Viewer,
+  parts: PermalinkParts,
+  max: number,
+): Promise<{ lines: Part[][]; rest: number }> {
+  const open = active
+    .filter((run) => run.state !== 'ended')
+    .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
+  const visible = await filterVisible(open, (run) => run, viewer, parts.isPublic);
+  const shown = visible.slice(0, max);
+  const lines = await Promise.all(
+    shown.map(async (run) => exportLine(run, await cardPermalink(run, viewer, parts))),
+  );
+  return { lines, rest: visible.length - lines.length };
+}

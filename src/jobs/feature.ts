@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Permission } from '../policy.ts';
+import type { Project } from '../projects.ts';
+import type { Timing } from '../runtime/timing.ts';
+import type { Part } from '../slack/blocks.ts';
+import type { DeliveryState } from '../store/messages.ts';
+import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
+import type { RunBase, RunStore } from '../store/runs.ts';
+import type { ThreadStore } from '../store/threads.ts';
+import type { IsPublic, Viewer } from './visibility.ts';
+
+/** What a feature shows on the Home tab and in `/docs-status`. */
+export interface Feature {
+  /** Its command; Home points at the help of it. */
+  command?: `/${string}`;
+  /** What its permission allows, such as "Start exports". `cannot` says the same to those who may do nothing. */
+  permission?: { name: Permission; may: string; cannot?: string };
+  /** Its runs on somebody's Home. */
+  homeRuns?: HomeRuns;
+  /** What it holds itself to, and how much of it is in use. */
+  limits?(teamId: string, context: FeatureContext): Promise<string[]>;
+  /** What it says in `/docs-status`, and what stands there when that cannot be read in time. */
+  status?: {
+    lines(teamId: string, viewer: Viewer, context: FeatureContext): Promise<Part[][]>;
+    unknown: Part[][];
+  };
+}
+
+/** How Home lists the runs of a feature. */
+export interface HomeRuns<Run extends RunBase = RunBase> {
+  job: string;
+  record: z.ZodType<Run>;
+  /** Returns ids of runs that may be somebody's after their list of runs has forgotten them. */
+  lasting?(teamId: string, context: FeatureContext): Promise<string[]>;
+  /** Returns nothing for a run that this person's Home does not list. */
+  entry(run: Run, userId: string, context: FeatureContext): HomeEntry | undefined;
+}
+
+export interface HomeEntry {
+  /** Epoch milliseconds; missing while it runs. */
+  endedAtMs?: number;
+  line(): Promise<Part[]>;
+}
+
+export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
+
+/** What features read. */
+export interface FeatureContext {
+  runs: Pick<RunStore, 'activeOf'>;
+  threads: Pick<ThreadStore, 'followed'>;
+  outbox: { deliveryState: (messageKey: string) => Promise<DeliveryState> };
+  isPublic: IsPublic;
+  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  workspaceUrl: () => string | undefined;
+  projects: readonly Project[];
+  limits: { exportStatusPerSecond: number; followUpsPerHour: number };
+  timing: Pick<Timing, 'editsPerMinute'>;
+  /** How much of a limit is in use; nothing when that cannot be read in time. */
+  rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };
+}

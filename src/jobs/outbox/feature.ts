@@ -1,0 +1,17 @@
+import { editRateLimit } from '../../slack/rate-limits.ts';
+import type { RateLimitUsage } from '../../store/rate-limit.ts';
+import type { Feature } from '../feature.ts';
+import { waitingText } from '../wording-view.ts';
+
+export const outboxFeature: Feature = {
+  async limits(teamId, { rateLimiter, timing }) {
+    const edits = editRateLimit(teamId, timing);
+    const usage = await rateLimiter.usage(edits);
+    return [
+      `edits in Slack: up to ${edits.count} a minute${usage === undefined ? '' : `, ${usageText(usage)}`}`,
+    ];
+  },
+};
+
+const usageText = ({ free, waiting }: RateLimitUsage) =>
+  `${free === 0 ? 'all in use' : `${free} free`} just now, ${waitingText(waiting)}`;

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { slashCommands } from '../../src/commands/index.ts';
+import type { FeatureContext } from '../../src/jobs/feature.ts';
+import { features, limitLines } from '../../src/jobs/features.ts';
+import type { Viewer } from '../../src/jobs/visibility.ts';
+import { message } from '../../src/slack/blocks.ts';
+import type { RunStore } from '../../src/store/runs.ts';
+import { aProject } from '../support/commands/command-world.ts';
+import { aRun, NOW_MS } from '../support/jobs/export/any-run.ts';
+
+const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C0DOCS' } };
+
+const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
+  runs: { activeOf: async () => [] },
+  threads: { followed: async () => [] },
+  outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
+  isPublic: async () => true,
+  workspaceUrl: () => 'https://acme.example/',
+  projects: [aProject({ name: 'acme', projectId: 'prj_1' })],
+  limits: { exportStatusPerSecond: 5, followUpsPerHour: 1000 },
+  timing: { editsPerMinute: 44 },
+  rateLimiter: { usage: async () => undefined },
+  ...changes,
+});
+
+const activeRuns = (runs: unknown[]) => ({ activeOf: async () => runs }) as Pick<RunStore, 'activeOf'>;
+
+async function statusLines(changes: Partial<FeatureContext>): Promise<string[]> {
+  const found = await Promise.all(
+    features.map(({ status }) => status?.lines('T0ACME', ana, aContext(changes)) ?? []),
+  );
+  return found.flat().map((line) => message([line]).text.replace(/<!date\^[^>]*>/g, 'TIME'));
+}
+
+test('every command has its line in the help, in the order of the commands', () => {
+  expect(features.flatMap(({ command }) => command ?? [])).toEqual(slashCommands.map(({ name }) => name));
+});
+
+test('exports have their lines in the status, the oldest first, and those without one are counted', async () => {
+  const runs = [3, 2, 1].map((n) => aRun({ domain: `d${n}.acme.com`, attemptAtMs: NOW_MS + n }));
+  const line = (n: number) => `d${n}.acme.com — Running · asked for by @ana TIME`;
+  expect((await statusLines({ runs: activeRuns(runs) })).slice(0, 4)).toEqual([
+    'Exports you can see here — 3 running',
+    line(1),
+    line(2),
+    line(3),
+  ]);
+  const many = Array.from({ length: 7 }, () => aRun());
+  const lines = await statusLines({ runs: activeRuns([...many, aRun({ state: 'ended' })]) });
+  expect(lines[0]).toBe('Exports you can see here — 7 running');
+  expect(lines[6]).toBe('and 2 more');
+});
+
+test('followed threads are counted', async () => {
+  expect(await statusLines({})).toContain('Agent threads — none is followed');
+  const threads = { followed: async () => Array.from({ length: 1200 }, String) };
+  expect(await statusLines({ threads })).toContain('Agent threads — 1,200 followed');
+});
+
+const limits = (changes: Partial<FeatureContext>) => limitLines('T0ACME', aContext(changes));
+
+test.each([
+  [{ free: 4, waiting: 0 }, '4 free just now, none waits'],
+  [{ free: 0, waiting: 1 }, 'all in use just now, 1 waits'],
+  [{ free: 0, waiting: 1200 }, 'all in use just now, 1,200 wait'],
+])('how much of the edits is in use: %j', async (usage, words) => {
+  expect(await limits({ rateLimiter: { usage: async () => ({ ...usage, used: 0, nextMs: 0 }) } })).toContain(
+    `edits in Slack: up to 44 a minute, ${words}`,
+  );
+});
+
+describe('the instructions of the past hour', () => {
+  test('are counted', async () => {
+    const rateLimiter = { usage: async () => ({ used: 12, free: 988, waiting: 0, nextMs: 0 }) };
+    expect((await limits({ rateLimiter })).slice(2)).toEqual([
+      'instructions to the docs agent: 12 of 1,000 used in the past hour',
+    ]);
+  });
+
+  test('of several projects say which, and who waits; one without an agent has none', async () => {
+    const projects = [
+      aProject({ name: 'acme', projectId: 'prj_1' }),
+      aProject({ name: 'beta', projectId: 'prj_2' }),
+      aProject({ name: 'gamma' }),
+    ];
+    const rateLimiter = {
+      usage: async ({ name }: { name: string }) => ({
+        ...(name === 'follow-ups:acme' ? { used: 12, waiting: 0 } : { used: 1000, waiting: 3 }),
+        free: 0,
+        nextMs: 0,
+      }),
+    };
+    expect((await limits({ projects, rateLimiter })).slice(2)).toEqual([
+      'instructions to the docs agent in acme: 12 of 1,000 used in the past hour',
+      'instructions to the docs agent in beta: 1,000 of 1,000 used in the past hour, 3 wait',
+    ]);
+  });
+});
+
+test('what is not known of a limit is left out', async () => {
+  expect(await limits({ limits: { exportStatusPerSecond: 0.5, followUpsPerHour: 100 } })).toEqual([
+    'looks at exports: up to 0.5 a second for each API key',
+    'edits in Slack: up to 44 a minute',
+    'instructions to the docs agent: up to 100 an hour',
+  ]);
+});
