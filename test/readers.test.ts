@@ -14,7 +14,7 @@ import { jobName, pullRequestButton, pullRequestName, quoted } from '../src/jobs
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { createLog, scrub, shortenLine } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
-import { formatDate } from '../src/slack/markdown/date.ts';
+import { formatDate } from '../src/slack/markdown/format.ts';
 import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
 import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';

@@ -121,18 +121,13 @@ export async function fillLinks(
     }
     const elements: typeof block.elements = [];
     for (const element of block.elements) {
-      const name =
-        element.type === 'button' && element.url?.startsWith(LINK_SCHEME)
-          ? element.url.slice(LINK_SCHEME.length)
-          : undefined;
-      if (name === undefined) {
+      if (element.type !== 'button' || !element.url?.startsWith(LINK_SCHEME)) {
         elements.push(element);
         continue;
       }
-      const url = await findLink(name);
-      if (url !== undefined && url.length <= SLACK_LIMITS.buttonUrl)
-        elements.push({ ...(element as Button), url });
-      else if (url !== undefined) blocks.push(linkBlock((element as Button).text.text, url));
+      const url = await findLink(element.url.slice(LINK_SCHEME.length));
+      if (url !== undefined && url.length <= SLACK_LIMITS.buttonUrl) elements.push({ ...element, url });
+      else if (url !== undefined) blocks.push(linkBlock(element.text.text, url));
     }
     if (elements.length > 0) blocks.push({ ...block, elements });
   }

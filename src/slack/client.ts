@@ -34,56 +34,6 @@ export interface PostedMessage {
   ts: string;
 }
 
-/** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
-export interface SlackApi {
-  /** For how long Slack is not asked, in milliseconds, since it refuses the token; every call would be of kind `token`. */
-  refusedForMs(): number;
-  identity(): Promise<Identity>;
-  person(userId: string): Promise<Person>;
-  /** User ids; nothing when the workspace has no such user group. */
-  groupMembers(groupId: string): Promise<string[] | undefined>;
-  /** The user groups in use; `handle` is without its `@`. */
-  groups(): Promise<{ id: string; handle: string }[]>;
-  /**
-   * `shared`: people of other organizations are in it, or invited. `isPublic`: every full member may read it. Kind
-   * `place` when the bot may not see it.
-   */
-  channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }>;
-  /** Without its `#`; of public channels alone, since not everybody may know of another. Else kind `place`. */
-  channelName(channelId: string): Promise<string>;
-  /**
-   * Opens a dialog, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
-   * `unclear` when Slack did not answer within `timeoutMs`.
-   */
-  openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void>;
-  /** Replaces a person's Home tab. Code `not_enabled` when the app has none. */
-  publishHome(userId: string, view: HomeView): Promise<void>;
-  openDirectMessage(userId: string): Promise<string>;
-  post(
-    to: { channel: string; threadTs?: string },
-    content: Message | string,
-    mark: DeliveryMetadata,
-  ): Promise<PostedMessage>;
-  edit(at: PostedMessage, content: Message | string): Promise<void>;
-  /**
-   * Shows a message to one person alone, until their client loads anew. It cannot be edited, and Slack does not say
-   * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
-   * in the conversation.
-   */
-  postEphemeralTo(to: { channel: string; user: string; threadTs?: string }, message: Message): Promise<void>;
-  /** Adds a reaction of the bot's own, by its name without colons; one that is there already counts. */
-  addReaction(at: PostedMessage, name: string): Promise<void>;
-  /** Takes the bot's own reaction away; one that is gone already counts. */
-  removeReaction(at: PostedMessage, name: string): Promise<void>;
-  /** What Slack's clock read at its last answer, and no later than it reads now; 0 where its answers do not tell. */
-  serverTimeMs(): Promise<number>;
-  /** The messages of ours in a conversation or a thread, by the key of their mark, since a time of Slack's clock. */
-  findMessages(
-    place: { channel: string; threadTs?: string },
-    sinceMs: number,
-  ): Promise<ReadonlyMap<string, FoundMessage>>;
-}
-
 /**
  * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` asks for these,
  * `commands` for the slash commands, and nothing else.
@@ -106,6 +56,9 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
+/** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
+export type SlackApi = ReturnType<typeof createSlackApi>;
+
 export interface SlackApiOptions {
   token: string;
   apiUrl: string;
@@ -117,7 +70,7 @@ export interface SlackApiOptions {
   onCall: (answered: boolean) => void;
 }
 
-export function createSlackApi(options: SlackApiOptions): SlackApi {
+export function createSlackApi(options: SlackApiOptions) {
   const { token, apiUrl, timing, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
   const clock = createSlackClock(monotonicMs);
@@ -170,24 +123,18 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
     typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
   return {
+    /** For how long Slack is not asked, in milliseconds, since it refuses the token; every call would be of kind `token`. */
     refusedForMs: gate.waitMs,
 
-    async identity() {
-      const response = await call('auth.test', () => web.auth.test());
-      const {
-        team_id: teamId,
-        enterprise_id: enterpriseId,
-        user_id: botUserId,
-        bot_id: botId,
-        url,
-      } = response;
-      if (!teamId || !botUserId || !botId || !url)
+    async identity(): Promise<Identity> {
+      const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', () => web.auth.test());
+      if (!team_id || !user_id || !bot_id || !url)
         throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
-      own = { teamId, ...(enterpriseId && { enterpriseId }) };
-      return { ...own, botUserId, botId, url };
+      own = { teamId: team_id, ...(enterprise_id && { enterpriseId: enterprise_id }) };
+      return { ...own, botUserId: user_id, botId: bot_id, url };
     },
 
-    async person(userId) {
+    async person(userId: string): Promise<Person> {
       // Without knowing our own workspace, everybody would count as a stranger.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
       const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
@@ -198,7 +145,8 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       return personOf(userId, user, own);
     },
 
-    async groupMembers(groupId) {
+    /** Returns user ids; `undefined` when the workspace has no such user group. */
+    async groupMembers(groupId: string): Promise<string[] | undefined> {
       try {
         const response = await call('usergroups.users.list', () =>
           web.usergroups.users.list({ usergroup: groupId }),
@@ -210,12 +158,17 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       }
     },
 
-    async groups() {
+    /** Returns the user groups in use; `handle` is without its `@`. */
+    async groups(): Promise<{ id: string; handle: string }[]> {
       const response = await call('usergroups.list', () => web.usergroups.list({}));
       return (response.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
     },
 
-    async channel(channelId) {
+    /**
+     * `shared`: people of other organizations are in it, or invited. `isPublic`: every full member may read it. Kind
+     * `place` when the bot may not see it.
+     */
+    async channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }> {
       // A direct message of the bot's has one person in it; Slack would want a scope of its own for it.
       if (channelId.startsWith('D')) return { shared: false, isPublic: false };
       const channel = await conversation(channelId);
@@ -223,28 +176,38 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
-    async channelName(channelId) {
+    /** Returns the name without its `#`; of public channels alone, since not everybody may know of another. Else kind `place`. */
+    async channelName(channelId: string): Promise<string> {
       const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
       if (!channel?.name || !isPublic(channel))
         throw new SlackApiError('place', 'conversations.info', 'no_public_name');
       return channel.name;
     },
 
-    async openModal(triggerId, view, timeoutMs) {
+    /**
+     * Opens a modal, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
+     * `unclear` when Slack did not answer within `timeoutMs`.
+     */
+    async openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void> {
       await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
     },
 
-    async publishHome(userId, view) {
+    /** Replaces a person's Home tab. Code `not_enabled` when the app has none. */
+    async publishHome(userId: string, view: HomeView): Promise<void> {
       await call('views.publish', () => web.views.publish({ user_id: userId, view }));
     },
 
-    async openDirectMessage(userId) {
+    async openDirectMessage(userId: string): Promise<string> {
       const { channel } = await call('conversations.open', () => web.conversations.open({ users: userId }));
       if (!channel?.id) throw new SlackApiError('unclear', 'conversations.open', 'no_channel');
       return channel.id;
     },
 
-    async post({ channel, threadTs }, content, mark) {
+    async post(
+      { channel, threadTs }: { channel: string; threadTs?: string },
+      content: Message | string,
+      mark: DeliveryMetadata,
+    ): Promise<PostedMessage> {
       const response = await call('chat.postMessage', () =>
         web.chat.postMessage({
           channel,
@@ -259,35 +222,50 @@ export function createSlackApi(options: SlackApiOptions): SlackApi {
       return { channel: response.channel, ts: response.ts };
     },
 
-    async edit({ channel, ts }, content) {
+    async edit({ channel, ts }: PostedMessage, content: Message | string): Promise<void> {
       // Text alone removes the blocks only when there is no `blocks` at all: an empty list says it plainly.
       const blocks = typeof content === 'string' ? [] : content.blocks;
       await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
     },
 
-    async postEphemeralTo({ channel, user, threadTs }, message) {
+    /**
+     * Shows a message to one person alone, until their client loads anew. It cannot be edited, and Slack does not say
+     * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
+     * in the conversation.
+     */
+    async postEphemeralTo(
+      { channel, user, threadTs }: { channel: string; user: string; threadTs?: string },
+      message: Message,
+    ): Promise<void> {
       const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
       await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
     },
 
-    async addReaction({ channel, ts: timestamp }, name) {
+    /** Adds a reaction of the bot's own, by its name without colons; one that is there already counts. */
+    async addReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
         ignoreCode('already_reacted'),
       );
     },
 
-    async removeReaction({ channel, ts: timestamp }, name) {
+    /** Takes the bot's own reaction away; one that is gone already counts. */
+    async removeReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
         ignoreCode('no_reaction'),
       );
     },
 
-    async serverTimeMs() {
+    /** Returns what Slack's clock read at its last answer, and no later than it reads now; 0 where its answers do not tell. */
+    async serverTimeMs(): Promise<number> {
       if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
       return clock.nowMs() ?? 0;
     },
 
-    async findMessages(place, sinceMs) {
+    /** Returns the messages of ours in a conversation or a thread, by the key of their mark, since a time of Slack's clock. */
+    async findMessages(
+      place: { channel: string; threadTs?: string },
+      sinceMs: number,
+    ): Promise<ReadonlyMap<string, FoundMessage>> {
       const read = (page: PageRequest) =>
         page.ts === undefined
           ? call('conversations.history', () => web.conversations.history(page))

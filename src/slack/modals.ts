@@ -4,11 +4,11 @@ import { checkLimit, SLACK_LIMITS } from './limits.ts';
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
-/** A dialog that only says something, under a title of another one. */
+/** A modal that only says something, under a title of another one. */
 export const noticeView = (title: string, { blocks }: Message) =>
   reportView(title.length > SLACK_LIMITS.modalTitle ? 'Docket' : title, blocks);
 
-/** A dialog to read. */
+/** A modal to read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
   return {
     type: 'modal',
@@ -24,7 +24,7 @@ export function preformatted(text: string): RichTextBlock {
   return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
 }
 
-/** A dialog with fields. `callback` names its listener, `meta` comes back with what was entered. */
+/** A modal with fields. `callback` names its listener, `meta` comes back with what was entered. */
 export function formView(form: {
   title: string;
   submit: string;
@@ -44,31 +44,38 @@ export function formView(form: {
   };
 }
 
-/** A field for one line of text. `block` names it in what was entered and in problems. */
-export function textField(field: {
+/** What all fields have. `block` names the field in what was entered and in problems. */
+interface FieldParts {
   block: string;
   label: string;
   hint?: string;
-  placeholder?: string;
-  initial?: string;
   optional?: boolean;
-  multiline?: boolean;
-}): InputBlock {
-  const { block, label, hint, placeholder, initial, optional = false, multiline = false } = field;
-  return {
-    type: 'input',
-    block_id: block,
-    optional,
-    label: plainText(label),
-    ...(hint !== undefined && { hint: plainText(hint) }),
-    element: {
-      type: 'plain_text_input',
-      action_id: 'text',
-      multiline,
-      ...(placeholder !== undefined && { placeholder: plainText(placeholder) }),
-      ...(initial !== undefined && { initial_value: initial }),
-    },
-  };
+}
+
+const inputBlock = (
+  { block, label, hint, optional = false }: FieldParts,
+  element: InputBlock['element'],
+): InputBlock => ({
+  type: 'input',
+  block_id: block,
+  optional,
+  label: plainText(label),
+  ...(hint !== undefined && { hint: plainText(hint) }),
+  element,
+});
+
+/** A field for text, of one line or of many. */
+export function textField(
+  field: FieldParts & { placeholder?: string; initial?: string; multiline?: boolean },
+): InputBlock {
+  const { placeholder, initial, multiline = false } = field;
+  return inputBlock(field, {
+    type: 'plain_text_input',
+    action_id: 'text',
+    multiline,
+    ...(placeholder !== undefined && { placeholder: plainText(placeholder) }),
+    ...(initial !== undefined && { initial_value: initial }),
+  });
 }
 
 /** Something to choose from; `value` is what comes back. Both take `SLACK_LIMITS.optionText` characters. */
@@ -78,25 +85,11 @@ export interface Choice {
 }
 
 /** A field with a choice: radio buttons up to four, a select beyond. */
-export function choiceField(field: {
-  block: string;
-  label: string;
-  hint?: string;
-  choices: readonly Choice[];
-  initial?: string;
-  optional?: boolean;
-}): InputBlock {
-  const { block, label, hint, choices, initial, optional = false } = field;
-  const options = choices.map((choice) => ({ text: plainText(choice.label), value: choice.value }));
-  const chosen = options.find(({ value }) => value === initial);
-  const common = { action_id: 'choice', options, ...(chosen && { initial_option: chosen }) };
-  return {
-    type: 'input',
-    block_id: block,
-    optional,
-    label: plainText(label),
-    ...(hint !== undefined && { hint: plainText(hint) }),
-    element:
-      choices.length <= 4 ? { type: 'radio_buttons', ...common } : { type: 'static_select', ...common },
-  };
+export function choiceField(
+  field: FieldParts & { choices: readonly Choice[]; initial?: string },
+): InputBlock {
+  const options = field.choices.map(({ label, value }) => ({ text: plainText(label), value }));
+  const chosen = options.find(({ value }) => value === field.initial);
+  const type = options.length <= 4 ? 'radio_buttons' : 'static_select';
+  return inputBlock(field, { type, action_id: 'choice', options, ...(chosen && { initial_option: chosen }) });
 }

@@ -189,13 +189,12 @@ function threadOf({
   return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
 
-function contentOf({ text, blocks, attachments }: MessageFields): MessageText {
-  return {
-    ...(text === undefined ? {} : { text }),
-    ...(blocks === undefined ? {} : { blocks }),
-    ...(attachments === undefined ? {} : { attachments }),
-  };
-}
+/** The fields that were sent, without everything else of the message. */
+const contentOf = ({ text, blocks, attachments }: MessageFields): MessageText => ({
+  ...(text !== undefined && { text }),
+  ...(blocks !== undefined && { blocks }),
+  ...(attachments !== undefined && { attachments }),
+});
 
 /** A long message is compared as Slack sent it, which is cheap, whoever wrote it. */
 const LONG_TEXT = 8000;

@@ -1,28 +1,24 @@
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { SlackApiError } from './errors.ts';
 
-/** While Slack refuses the token nothing works: one call finds out whether it does again, and nobody else asks. */
-export interface TokenGate {
-  /** For how long nobody may call, in milliseconds; 0 while the token works, and when it is time to find out. */
-  waitMs(): number;
-  /** Returns after the call, or rejects with kind `token` without having made it. */
-  run<T>(method: string, call: () => Promise<T>): Promise<T>;
-}
-
 export interface TokenGateParts {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
   /** A clock that nobody sets, in milliseconds. */
   monotonicMs: () => number;
 }
 
-export function createTokenGate({ timing, monotonicMs }: TokenGateParts): TokenGate {
+/** While Slack refuses the token nothing works: one call finds out whether it does again, and nobody else asks. */
+export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
   let refused: { times: number; untilMs: number } | undefined;
   const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));
   const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
 
   return {
+    /** For how long nobody may call, in milliseconds; 0 while the token works, and when it is time to find out. */
     waitMs,
-    async run(method, call) {
+
+    /** Returns after the call, or rejects with kind `token` without having made it. */
+    async run<T>(method: string, call: () => Promise<T>): Promise<T> {
       const remainingMs = waitMs();
       // Who the bot is has to be asked of the token alone.
       if (remainingMs > 0 && method !== 'auth.test')

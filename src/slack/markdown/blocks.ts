@@ -1,10 +1,9 @@
 import { disarm, renderInline } from './inline.ts';
 import { decodeEntities, mrkdwnToMarkdown } from './mrkdwn.ts';
+import type { Reading } from './names.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsIn } from './payload.ts';
-import type { Reading } from './reading.ts';
-import { richTextToMarkdown } from './rich-text.ts';
+import { richTextLines, richTextToMarkdown } from './rich-text.ts';
 import { cleanText } from './spans.ts';
-import { tableToMarkdown } from './table.ts';
 
 /** Blocks of a message as Markdown, with an empty line between them. Of an unknown type, whatever text it holds. */
 export function blocksToMarkdown(blocks: unknown, reading: Reading): string {
@@ -39,25 +38,53 @@ function blockToMarkdown(block: unknown, reading: Reading): string {
     case 'data_table':
       return tableToMarkdown(fields, reading);
     default:
-      return unknownBlock(fields, reading);
+      return typeof fields.text === 'object' && fields.text !== null
+        ? textObjectToMarkdown(fields.text, reading)
+        : unknownToMarkdown(fields);
   }
 }
 
 function textObjectToMarkdown(value: unknown, reading: Reading): string {
   const { type, text } = fieldsOf(value);
-  if (typeof text !== 'string') return unknownText(value);
-  return type === 'mrkdwn'
-    ? mrkdwnToMarkdown(text, reading)
-    : renderInline([{ text: decodeEntities(text) }]).trim();
+  if (typeof text !== 'string') return unknownToMarkdown(value);
+  return type === 'mrkdwn' ? mrkdwnToMarkdown(text, reading) : plainToMarkdown(decodeEntities(text));
 }
 
-function unknownBlock(fields: Fields, reading: Reading): string {
-  const { text } = fields;
-  return typeof text === 'object' && text !== null
-    ? textObjectToMarkdown(text, reading)
-    : unknownText(fields);
+const plainToMarkdown = (text: string) => renderInline([{ text }]).trim();
+
+const unknownToMarkdown = (value: unknown) => plainToMarkdown(textsIn(value).join('\n'));
+
+/** Slack takes 20 columns. A short row is filled up, so that without a limit one long row would lengthen them all. */
+const MAX_COLUMNS = 100;
+
+/** A `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
+function tableToMarkdown(block: Fields, reading: Reading): string {
+  const rows = listOf(block.rows).map((row) =>
+    listOf(row)
+      .slice(0, MAX_COLUMNS)
+      .map((cell) => cellText(cell, reading)),
+  );
+  const columns = Math.max(0, ...rows.map(({ length }) => length));
+  const [head, ...body] = rows;
+  if (!head || columns === 0) return cleanText(textsIn(block).join('\n'));
+  const aligns = listOf(block.column_settings).map((column) => fieldsOf(column).align);
+  const rule = Array.from({ length: columns }, (_, index) => ruleOf(aligns[index]));
+  const lines = [head, rule, ...body].map((cells) => {
+    const padded = Array.from({ length: columns }, (_, index) => cells[index] ?? '');
+    return `| ${padded.join(' | ')} |`;
+  });
+  const caption = plainToMarkdown(textOf(block.caption) ?? '');
+  return [...(caption === '' ? [] : [caption, '']), ...lines].join('\n');
 }
 
-function unknownText(value: unknown): string {
-  return renderInline([{ text: textsIn(value).join('\n') }]).trim();
+function ruleOf(align: unknown): string {
+  if (align === 'right') return '--:';
+  return align === 'center' ? ':-:' : '---';
+}
+
+function cellText(cell: unknown, reading: Reading): string {
+  const fields = fieldsOf(cell);
+  const isRichText = fields.type === 'rich_text';
+  const text = isRichText ? richTextLines(fields, reading) : plainToMarkdown(textsIn(cell).join(' '));
+  return text.trim().replaceAll('|', '\\|').replaceAll('\n', '<br>');
 }

@@ -1,4 +1,4 @@
-import { codeSpan } from './code.ts';
+import { codeSpan } from './format.ts';
 import { channelName, noNames } from './names.ts';
 import { cleanText, type Span } from './spans.ts';
 

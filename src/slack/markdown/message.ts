@@ -1,8 +1,7 @@
 import { blocksToMarkdown } from './blocks.ts';
 import { mrkdwnToMarkdown } from './mrkdwn.ts';
-import type { Names } from './names.ts';
+import type { Names, Reading } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
-import type { Reading } from './reading.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
 export interface MessageText {
@@ -31,15 +30,9 @@ export interface Mentions {
 export function messageToMarkdown(
   message: MessageText,
   names: Names,
-  { withoutMention }: { withoutMention?: string } = {},
+  { withoutMention }: Pick<Reading, 'withoutMention'> = {},
 ): string {
-  return renderMessage(message, {
-    names,
-    ...(withoutMention === undefined ? {} : { without: withoutMention }),
-  });
-}
-
-function renderMessage(message: MessageText, reading: Reading): string {
+  const reading = { names, withoutMention };
   const { text, blocks, attachments } = fieldsOf(message);
   const written = blocksToMarkdown(blocks, reading).trim() || mrkdwnToMarkdown(textOf(text) ?? '', reading);
   const pasted = listOf(attachments).map(fieldsOf).filter(isPasted);

@@ -1,9 +1,6 @@
-import { fence } from './code.ts';
-import { formatDate } from './date.ts';
+import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
-import { quoteLines, trimLines } from './lines.ts';
-import { channelName, groupName, userName } from './names.ts';
-import { everybodyName, type Reading } from './reading.ts';
+import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
 import { cleanText, type Span, withoutMention } from './spans.ts';
 
 /** Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
@@ -63,7 +60,7 @@ function renderProse(lines: readonly string[], reading: Reading): string {
     ...(index > 0 ? [{ text: '\n' }] : []),
     ...spansOf(line, reading),
   ]);
-  return trimLines(renderInline(withoutMention(spans, reading.without)));
+  return trimLines(renderInline(withoutMention(spans, reading.withoutMention)));
 }
 
 const MARKS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;

@@ -12,6 +12,12 @@ export interface Names {
   groups: Lookup;
 }
 
+/** How a message is read: who is called what, and whose mention is left out. */
+export interface Reading {
+  names: Names;
+  withoutMention?: string | undefined;
+}
+
 /** Where nobody was looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
 
@@ -29,6 +35,9 @@ export function channelName(names: Names, id: string): string {
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
+
+/** `@here`, `@channel` or `@everyone`. */
+export const everybodyName = (range: string) => `@${oneLine(range)}`;
 
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
   return candidates.map(formatName).find((name) => name !== '');

@@ -1,10 +1,7 @@
-import { fence } from './code.ts';
-import { formatDate } from './date.ts';
+import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
-import { quoteLines, trimLines } from './lines.ts';
-import { channelName, groupName, userName } from './names.ts';
+import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
-import { everybodyName, type Reading } from './reading.ts';
 import { cleanText, type Span, withoutMention } from './spans.ts';
 
 /** A `rich_text` block, which is what people's messages consist of. Nothing in it is escaped. */
@@ -15,7 +12,7 @@ export function richTextToMarkdown(block: Fields, reading: Reading): string {
 /** Everything in it within one paragraph or cell: lines, without marks of lists, quotes and fences. */
 export function richTextLines(block: Fields, reading: Reading): string {
   const spans = flattenSpans(listOf(block.elements), reading, 0);
-  return renderInline(withoutMention(spans, reading.without)).trim();
+  return renderInline(withoutMention(spans, reading.withoutMention)).trim();
 }
 
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
@@ -66,7 +63,7 @@ function blockOf(fields: Fields, reading: Reading, depth: number): string {
 
 function renderParagraph(elements: readonly unknown[], reading: Reading): string {
   const spans = elements.flatMap((element) => spansOf(element, reading));
-  return trimLines(renderInline(withoutMention(spans, reading.without)));
+  return trimLines(renderInline(withoutMention(spans, reading.withoutMention)));
 }
 
 function quoteIfBordered({ border }: Fields, markdown: string): string {

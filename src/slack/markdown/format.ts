@@ -1,0 +1,51 @@
+/** A block of code, as it is, between fences that are longer than any inside. */
+export function fence(code: string, language = ''): string {
+  const ticks = '`'.repeat(Math.max(3, longestTicks(code) + 1));
+  return `${ticks}${language}\n${code}\n${ticks}`;
+}
+
+/** One line of code within a text. */
+export function codeSpan(line: string): string {
+  const ticks = '`'.repeat(longestTicks(line) + 1);
+  // One space at each end is dropped when Markdown is read.
+  const pad = /^`|`$|^ .* $/.test(line) ? ' ' : '';
+  return `${ticks}${pad}${line}${pad}${ticks}`;
+}
+
+function longestTicks(code: string): number {
+  return (code.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
+}
+
+/** Puts `> ` before every line. */
+export function quoteLines(markdown: string): string {
+  return markdown
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
+}
+
+/** No empty lines around, no white space at the ends of lines. */
+export function trimLines(text: string): string {
+  return text
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')
+    .trimEnd();
+}
+
+/**
+ * A Slack date in UTC: "2026-09-20 14:00 UTC". The words around the `{date…}` and `{time…}` of Slack's format stay.
+ * `timestamp` is in seconds; one that is no time gives the fallback.
+ */
+export function formatDate(timestamp: unknown, format: string, fallback: string): string {
+  const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);
+  const at = new Date(seconds * 1000);
+  if (Number.isNaN(at.getTime())) return fallback;
+  const [day = '', time = ''] = at.toISOString().split('T');
+  const minutes = `${time.slice(0, 5)} UTC`;
+  if (format.trim() === '') return fallback || `${day} ${minutes}`;
+  return format.replace(/\{([a-z_]+)\}/g, (_, token) => {
+    if (token === 'time') return minutes;
+    if (token === 'time_secs') return `${time.slice(0, 8)} UTC`;
+    return token === 'ago' ? `${day} ${minutes}` : day;
+  });
+}
