@@ -10,7 +10,8 @@ export interface Message {
 
 /**
  * A piece of a line. Plain strings are shown as they are: they can neither mention anyone nor become markup.
- * `mention` notifies; `channel` does not, and shows its name to those who may know it. `link` is an http(s) address. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
+ * `mention` notifies; `channel` does not, and shows its name to those who may know it. `link` is an http(s) address.
+ * `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
  */
 export type Part =
   | string

@@ -123,7 +123,7 @@ export function createSlackApi(options: SlackApiOptions) {
     typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
   return {
-    /** For how long Slack is not asked, in milliseconds, since it refuses the token; every call would be of kind `token`. */
+    /** For how long, in milliseconds, every call rejects with kind `token`, since Slack refuses the token. */
     refusedForMs: gate.waitMs,
 
     async identity(): Promise<Identity> {
@@ -176,7 +176,7 @@ export function createSlackApi(options: SlackApiOptions) {
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
-    /** Returns the name without its `#`; of public channels alone, since not everybody may know of another. Else kind `place`. */
+    /** Returns the name without its `#`. Kind `place` when it is not public: not everybody may know of it. */
     async channelName(channelId: string): Promise<string> {
       const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
       if (!channel?.name || !isPublic(channel))
@@ -255,13 +255,13 @@ export function createSlackApi(options: SlackApiOptions) {
       );
     },
 
-    /** Returns what Slack's clock read at its last answer, and no later than it reads now; 0 where its answers do not tell. */
+    /** Returns epoch milliseconds, no later than Slack's clock reads now; 0 where its answers do not tell. */
     async serverTimeMs(): Promise<number> {
       if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
       return clock.nowMs() ?? 0;
     },
 
-    /** Returns the messages of ours in a conversation or a thread, by the key of their mark, since a time of Slack's clock. */
+    /** Returns our messages in a conversation or a thread since a time of Slack's clock, by the key of their mark. */
     async findMessages(
       place: { channel: string; threadTs?: string },
       sinceMs: number,

@@ -5,7 +5,7 @@
 export const SLACK_LIMITS = {
   /** `text` of a message, which is cut: methods/chat.postMessage, "Truncating content". */
   messageText: 40_000,
-  /** `text` of an edited message, in bytes of UTF-8, `& < >` as they are escaped: methods/chat.update, `msg_too_long`. */
+  /** `text` of an edited message, in bytes of UTF-8 and as it is escaped: methods/chat.update, `msg_too_long`. */
   editedTextBytes: 4000,
   /**
    * All blocks of a message together, `& < >` as they are escaped. On no page; `msg_blocks_too_long` came from 13,172

@@ -11,8 +11,8 @@ export class NamesUnknown extends Error {
 }
 
 /**
- * People, channels and groups of one message that are looked up, of each kind. Slack allows about 100 look-ups of people
- * a minute, on which everybody's permission depends too.
+ * People, channels and groups of one message that are looked up, of each kind. Slack allows about 100 look-ups of
+ * people a minute, on which everybody's permission depends too.
  */
 const MAX_LOOKUPS = 20;
 
@@ -29,7 +29,7 @@ const undefinedIfPermanent = (error: unknown) => {
 
 /**
  * Looks up what a message mentions, all at once and within `timeoutMs`. Whom Slack does not know, and whoever comes
- * behind the first `LOOKED_UP`, is missing from the answer; rejects with `NamesUnknown` when a name may be had later.
+ * behind the first `MAX_LOOKUPS`, is missing from the answer; rejects with `NamesUnknown` when a name may be had later.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = remember(parts, async (id) => {
