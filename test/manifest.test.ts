@@ -7,9 +7,10 @@ import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
 import { sendShortcut } from '../src/commands/agent/shortcut.ts';
 import { bind } from '../src/commands/bind.ts';
-import type { Caller, CommandTools } from '../src/commands/command.ts';
+import { usageHint } from '../src/commands/command.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { buttons, linkActions, modals, shortcuts, slashCommands } from '../src/commands/index.ts';
+import type { Caller, CommandTools } from '../src/commands/tools.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { noteMessage } from '../src/jobs/agent/thread/note-view.ts';
@@ -60,9 +61,14 @@ describe("Slack's schema of a manifest", () => {
 });
 
 describe('the manifest asks for what the code needs, and nothing else', () => {
-  test('slash commands, each with its usage and the help that all of them have', () => {
-    expect(manifest.commands.map(({ command, usageHint }) => ({ command, usageHint }))).toEqual(
-      slashCommands.map(({ name, usage }) => ({ command: name, usageHint: `${usage} | help` })),
+  test('slash commands, each with what it is for and how it is typed', () => {
+    const typed = manifest.commands.map(({ command, description, usageHint }) => [
+      command,
+      description,
+      usageHint,
+    ]);
+    expect(typed).toEqual(
+      slashCommands.map((command) => [command.name, command.summary, usageHint(command)]),
     );
   });
 

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { readAgentArgs } from '../src/commands/agent/args.ts';
-import { readExportArgs } from '../src/commands/export/args.ts';
-import { readPaths, readVersion } from '../src/commands/export/options.ts';
-import { slashTokens, unquoted } from '../src/commands/slash-text.ts';
+import { agentCommand } from '../src/commands/agent/command.ts';
+import { readCommand } from '../src/commands/args.ts';
+import type { SlashCommand } from '../src/commands/command.ts';
+import { readPaths, readVersion } from '../src/commands/export/args.ts';
+import { exportCommand } from '../src/commands/export/command.ts';
+import { statusCommand } from '../src/commands/status/command.ts';
+import { tokenize, unquoted } from '../src/commands/tokens.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
 import { createTextCleaner } from '../src/docs-api/platform-text.ts';
 import { parseProgress } from '../src/docs-api/progress.ts';
@@ -49,19 +52,25 @@ const elementsOf = (text: string) =>
 const log = createLog('trace', ['adm_5ecretKey0123', 'adm_5ecret'], { write: () => {} });
 const clean = createTextCleaner('adm_5ecretKey0123');
 
+const typedAfter =
+  ({ name, subcommands }: SlashCommand, before = ''): Reader =>
+  (text) =>
+    readCommand(name, subcommands, before + text);
+
 const readers: Record<string, Reader> = {
   readDomain,
-  slashWords: slashTokens,
+  tokenize,
   visible: stripInvisible,
   unquoted,
-  readExportWords: readExportArgs,
-  'readExportWords, paths': (text) => readExportArgs(`docs.acme.com --paths ${text}`),
-  'readExportWords, watch': (text) => readExportArgs(`watch ${text}`),
+  'an export': typedAfter(exportCommand),
+  'an export, paths': typedAfter(exportCommand, 'docs.acme.com --paths '),
+  'an export, watch': typedAfter(exportCommand, 'watch '),
   readPaths,
   readVersion,
-  readAgentWords: readAgentArgs,
-  'readAgentWords, follow': (text) => readAgentArgs(`follow job_1 ${text}`),
-  'readAgentWords, an id': (text) => readAgentArgs(`stop <${text}>`),
+  'the agent': typedAfter(agentCommand),
+  'the agent, follow': typedAfter(agentCommand, 'follow job_1 '),
+  'the agent, an id': typedAfter(agentCommand, 'stop <'),
+  status: typedAfter(statusCommand),
   readThreadWords: parseThreadText,
   'readThreadWords, follow': (text) => parseThreadText(`follow ${text}`),
   excerptOf,

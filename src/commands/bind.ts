@@ -18,16 +18,10 @@ import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
 import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfModal, callerOfShortcut } from './callers.ts';
-import type {
-  ButtonAction,
-  Caller,
-  MessageShortcut,
-  Modal,
-  ModalValues,
-  ShortcutMessage,
-  SlashCommand,
-} from './command.ts';
-import { type Gate, helpMessage, outdated } from './gate.ts';
+import type { SlashCommand } from './command.ts';
+import type { ButtonAction, MessageShortcut, Modal, ModalValues, ShortcutMessage } from './feature.ts';
+import { type Gate, outdated } from './gate.ts';
+import type { Caller } from './tools.ts';
 
 export interface BindParts {
   commands: readonly SlashCommand[];
@@ -73,10 +67,8 @@ export function bind(app: App, parts: BindParts) {
   for (const command of commands) {
     app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
       const caller = callerOfCommand(body, monotonicMs());
-      const result = await gate.pass(command.name, command.may, caller, async (known, tools) =>
-        body.text.trim().toLowerCase() === 'help'
-          ? helpMessage(command)
-          : command.run(body.text, known, tools),
+      const result = await gate.pass(command.name, command.may, caller, (known, tools) =>
+        command.run(body.text, known, tools),
       );
       const reply = result.kind === 'refused' ? result.message : result.value;
       await ack(reply && { response_type: 'ephemeral', ...reply });

@@ -1,5 +1,6 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
-import type { Caller, ModalOrigin } from './command.ts';
+import type { ModalOrigin } from './feature.ts';
+import type { Caller } from './tools.ts';
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
 export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {

@@ -6,7 +6,7 @@ import { within } from '../runtime/within.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { Caller, CommandTools, SlashCommand } from './command.ts';
+import type { Caller, CommandTools } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 /** What a request came to: its answer, or why it was not let in, or what went wrong. */
@@ -172,13 +172,4 @@ function refusalOf(
 
 function notPermittedMessage(may: Permission, whom: string): Message {
   return message([[`You can't ${permissionText[may]}. Ask ${whom}.`]]);
-}
-
-/** Help is derived from the command, so that it cannot fall behind. */
-export function helpMessage({ name, usage, summary, examples }: SlashCommand): Message {
-  return message([
-    [{ code: `${name} ${usage}` }],
-    [summary],
-    ...examples.map((example) => ['For example: ', { code: example }]),
-  ]);
 }

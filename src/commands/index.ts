@@ -6,11 +6,12 @@ import { agentCommand } from './agent/command.ts';
 import { sendModal } from './agent/modal.ts';
 import { sendShortcut } from './agent/shortcut.ts';
 import { startNewButton } from './agent/start-button.ts';
-import type { ButtonAction, MessageShortcut, Modal, SlashCommand } from './command.ts';
+import type { SlashCommand } from './command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from './export/buttons.ts';
 import { exportCommand, useDomainButton } from './export/command.ts';
 import { exportModal } from './export/modal.ts';
 import { settingsButton } from './export/settings-button.ts';
+import type { ButtonAction, MessageShortcut, Modal } from './feature.ts';
 import { newLinkButton } from './link/buttons.ts';
 import { statusCommand } from './status/command.ts';
 

@@ -4,7 +4,7 @@ import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
 import type { ResponseUrlStore } from '../store/response-urls.ts';
-import type { Caller } from './command.ts';
+import type { Caller } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 export interface ModalOpenerParts {

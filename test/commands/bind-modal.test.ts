@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
-import type { SubmitResult } from '../../src/commands/command.ts';
+import type { SubmitResult } from '../../src/commands/feature.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { aDialog, ana, answersWith, bound, done, origin } from '../support/commands/bound.ts';
 

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
-import type { Caller, CommandTools, ShortcutMessage, SlashCommand } from '../../src/commands/command.ts';
+import type { SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export/command.ts';
+import type { ShortcutMessage } from '../../src/commands/feature.ts';
 import { buttons, linkActions, modals, shortcuts, slashCommands } from '../../src/commands/index.ts';
+import type { Caller, CommandTools } from '../../src/commands/tools.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import {
   aButton,
@@ -137,7 +139,7 @@ describe('a command', () => {
 
   test.each([' help ', 'Help', 'HELP'])('answers help by itself, from what it is: %j', async (typed) => {
     const [help] = (await bound().types('/docs-test', typed)) as [Message];
-    expect(help.text).toBe('/docs-test [domain]\nTests.\nFor example: /docs-test docs.acme.com');
+    expect(help.text).toBe('Tests.\nTest: /docs-test [domain]\nFor example: /docs-test docs.acme.com');
   });
 
   test.each(slashCommands.map((command) => [command.name, command] as const))(

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
-import type { CommandTools } from '../../src/commands/command.ts';
-import { createGate, type GateParts, helpMessage } from '../../src/commands/gate.ts';
-import { slashCommands } from '../../src/commands/index.ts';
+import { createGate, type GateParts } from '../../src/commands/gate.ts';
 import { createIntake } from '../../src/commands/intake.ts';
+import type { CommandTools } from '../../src/commands/tools.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createPolicy, type PermissionResult, type Person } from '../../src/policy.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -296,15 +294,3 @@ describe('what goes wrong behind the gate', () => {
     );
   });
 });
-
-test.each(slashCommands.map((command) => [command.name, command] as const))(
-  'the help of %s is derived from what it is, and Slack takes it',
-  (_, command) => {
-    const { text, blocks } = helpMessage(command);
-    expect(text).toContain(
-      `${command.name} ${command.usage}`.trim().replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-    );
-    expect(text).toContain(command.summary);
-    expect(mistakesIn(blocks, 'message')).toEqual([]);
-  },
-);

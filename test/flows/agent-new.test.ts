@@ -164,7 +164,7 @@ overBoth('a new job', (transport) => {
   });
 
   test('help, and words that it does not know', async () => {
-    expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add a quickstart');
+    expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add error handling');
     expect(told(await asks('/docs-agent'))).toContain('/docs-agent follow job_41d7');
     expect(told(await asks('/docs-agent new'))).toContain('What is to be done?');
     expect(told(await asks('/docs-agent write a page'))).toContain("I don't know write.");

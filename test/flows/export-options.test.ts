@@ -46,12 +46,12 @@ overBoth('what is typed after the domain', (transport) => {
   test('help tells all there is', async () => {
     expect(told(await asks('/docs-export help'))).toBe(
       [
-        '/docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
-        'Exports a docs site as a static bundle and posts the download link when it is ready.',
-        'For example: /docs-export docs.acme.com',
+        'Export a documentation site as a static bundle',
+        'Export a site: /docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
+        'Watch an export that was started elsewhere: /docs-export watch <job id> [--project p]',
+        'List what is running: /docs-export status',
         'For example: /docs-export docs.acme.com --version "spring release" --paths /guides,/api --private',
         'For example: /docs-export watch se_3f9a77bd04c24a06',
-        'For example: /docs-export status',
       ].join('\n'),
     );
   });

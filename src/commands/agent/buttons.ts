@@ -8,8 +8,8 @@ import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
-import type { Caller, CommandTools } from '../command.ts';
-import { defineButton } from '../command.ts';
+import { defineButton } from '../feature.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 
 type Action = ThreadClick['action'];
 

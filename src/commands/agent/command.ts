@@ -5,52 +5,80 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
-import type { Caller, CommandTools, SlashCommand } from '../command.ts';
+import { ok, unclear } from '../args.ts';
+import { defineCommand, subcommand } from '../command.ts';
 import { refusalText } from '../export/target.ts';
-import { helpMessage } from '../gate.ts';
-import { readAgentArgs } from './args.ts';
+import { jobIdArg, optional, projectFlag } from '../params.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { listThreads } from './list.ts';
 import { resolveAgentProject, threadFromCommand } from './new-thread.ts';
 import { stopFollowing } from './stop.ts';
 
-export const agentCommand: SlashCommand = {
-  name: '/docs-agent',
-  usage: 'follow <job id> [instruction] | new <instruction> | list | stop [job id]',
-  summary: 'Follows a job of the docs agent in a thread: replies there instruct the agent.',
-  examples: [
-    '/docs-agent follow job_41d7 Also add error handling',
-    '/docs-agent new Add a quickstart --project acme',
-    '/docs-agent list',
-    '/docs-agent stop job_41d7',
-  ],
-  may: 'agent',
+const followExample = '/docs-agent follow job_41d7';
+const newExample = '/docs-agent new Add error handling to the quickstart';
 
-  async run(text, caller, tools) {
-    const args = readAgentArgs(text);
-    switch (args.kind) {
-      case 'help':
-        return helpMessage(agentCommand);
-      case 'unclear':
-        return message([args.message]);
-      case 'follow':
-        return follow(args, `/docs-agent follow ${args.jobId}`, caller, tools);
-      case 'new':
-        return follow({ ...args, jobId: undefined }, '/docs-agent new …', caller, tools);
-      case 'list':
-      case 'stop': {
-        const project = findProject(args.project, tools);
-        if (project.kind === 'unknown') return project.message;
-        return args.kind === 'list'
-          ? listThreads(project.name, caller, tools)
-          : stopFollowing({ jobId: args.jobId, project: project.name }, caller, tools);
-      }
-    }
-  },
-};
+export const agentCommand = defineCommand({
+  name: '/docs-agent',
+  summary: 'Follow a docs agent job in a thread and instruct the agent',
+  may: 'agent',
+  subcommands: [
+    subcommand({
+      verb: 'follow',
+      args: {
+        jobId: jobIdArg(
+          '<job id>',
+          followExample,
+          unclear('Which job? Type its id, such as ', { code: followExample }, '.'),
+        ),
+        instruction: optional('text', '[instruction]'),
+      },
+      flags: { project: projectFlag },
+      summary: 'Follow a job in a thread, where replies instruct the agent',
+      example: `${followExample} Also add error handling`,
+      run: (input, caller, tools) => follow(input, `/docs-agent follow ${input.jobId}`, caller, tools),
+    }),
+    subcommand({
+      verb: 'new',
+      args: {
+        instruction: {
+          takes: 'text',
+          usage: '<instruction>',
+          read: (typed) =>
+            typed === undefined
+              ? unclear('What is to be done? For example: ', { code: newExample })
+              : ok(typed),
+        },
+      },
+      flags: { project: projectFlag },
+      summary: 'Start a new job, where the platform can, and follow it',
+      example: newExample,
+      run: (input, caller, tools) =>
+        follow({ ...input, jobId: undefined }, '/docs-agent new …', caller, tools),
+    }),
+    subcommand({
+      verb: 'list',
+      args: {},
+      flags: { project: projectFlag },
+      summary: 'List the jobs that are followed',
+      example: '/docs-agent list',
+      run: ({ project }, caller, tools) =>
+        withProject(project, tools, (known) => listThreads(known, caller, tools)),
+    }),
+    subcommand({
+      verb: 'stop',
+      args: { jobId: jobIdArg('[job id]', followExample, ok(undefined)) },
+      flags: { project: projectFlag },
+      summary: 'Stop following a job',
+      example: '/docs-agent stop job_41d7',
+      run: ({ jobId, project }, caller, tools) =>
+        withProject(project, tools, (known) => stopFollowing({ jobId, project: known }, caller, tools)),
+    }),
+  ],
+});
 
 /** Keeps a thread whose card is posted here. Without `jobId` its instruction makes the job. */
 async function follow(
-  args: { jobId: string | undefined; instruction: string; project: string | undefined },
+  args: { jobId: string | undefined; instruction: string | undefined; project: string | undefined },
   command: string,
   caller: Caller,
   tools: CommandTools,
@@ -60,7 +88,7 @@ async function follow(
   if (project.kind === 'unclear')
     return projectMessage(project.problem, command, jobId === undefined ? 'new' : 'existing');
   // The manifest has Slack leave mentions as they were typed.
-  const text = messageToMarkdown({ text: args.instruction }, noNames).trim();
+  const text = messageToMarkdown({ text: args.instruction ?? '' }, noNames).trim();
   const { instructionCharacters: max } = tools.limits;
   if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
   const thread: ThreadRun = threadFromCommand(
@@ -72,14 +100,15 @@ async function follow(
   return undefined;
 }
 
-/** The name in the settings of a project that somebody typed. */
-function findProject(
+/** Goes on with the name in the settings of a project that somebody typed; says so when there is none. */
+async function withProject(
   named: string | undefined,
   { projects }: Pick<CommandTools, 'projects'>,
-): { kind: 'known'; name: string | undefined } | { kind: 'unknown'; message: Message } {
-  if (named === undefined) return { kind: 'known', name: undefined };
+  run: (project: string | undefined) => Promise<Message>,
+): Promise<Message> {
+  if (named === undefined) return run(undefined);
   const found = projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
-  if (found !== undefined) return { kind: 'known', name: found.name };
+  if (found !== undefined) return run(found.name);
   const known = projects.map(({ name }) => name);
-  return { kind: 'unknown', message: message([[refusalText({ kind: 'unknownProject', named, known })]]) };
+  return message([[refusalText({ kind: 'unknownProject', named, known })]]);
 }

@@ -3,7 +3,7 @@ import { threadLine } from '../../jobs/agent/thread/view.ts';
 import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { findThreads } from './threads.ts';
 
 /** More lines than this help nobody; the rest is counted. */

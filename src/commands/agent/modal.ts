@@ -13,8 +13,8 @@ import { cleanText } from '../../slack/markdown/spans.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
-import type { Caller, CommandTools, SubmitResult } from '../command.ts';
-import { defineModal } from '../command.ts';
+import { defineModal, type SubmitResult } from '../feature.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 

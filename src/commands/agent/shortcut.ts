@@ -4,7 +4,8 @@ import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import type { CommandTools, MessageShortcut, ShortcutMessage } from '../command.ts';
+import type { MessageShortcut, ShortcutMessage } from '../feature.ts';
+import type { CommandTools } from '../tools.ts';
 import { sendModalView } from './modal.ts';
 import { findThreads } from './threads.ts';
 

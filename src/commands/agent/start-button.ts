@@ -6,7 +6,7 @@ import { newThread } from '../../jobs/agent/thread/record.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { idOf } from '../../store/ids.ts';
-import { defineButton } from '../command.ts';
+import { defineButton } from '../feature.ts';
 import { resolveAgentProject } from './new-thread.ts';
 
 /** [Start a new job] under a mention: its thread follows the job that is made with its words. */

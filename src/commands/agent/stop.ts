@@ -6,7 +6,7 @@ import { threadPermalink } from '../../jobs/agent/thread/visible.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { findThreads } from './threads.ts';
 
 /** Lines with a button of their own: a message has 50 blocks at most. */

@@ -6,7 +6,7 @@ import {
 } from '../../jobs/agent/thread/record.ts';
 import { visibleThread } from '../../jobs/agent/thread/visible.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 
 /**
  * Returns the `wanted` threads that follow a job and that this person may see, `most` of them, and how many more there

@@ -1,105 +1,102 @@
-import { isSafeId } from '../../docs-api/paths.ts';
-import type { Part } from '../../slack/blocks.ts';
+import { readDomain } from '../../domain.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { type Flag, readSlashText } from '../slash-text.ts';
-import { readPaths, readVersion } from './options.ts';
+import { stripInvisible } from '../../slack/visible.ts';
+import { type Flag, ok, type Reading } from '../args.ts';
+import { projectFlag } from '../params.ts';
+import { unquoted } from '../tokens.ts';
+
+/** Limits of our own; the platform states none. */
+const limits = { versionLength: 100, paths: 100, pathLength: 500 };
+
+/** A problem is plain text with its fix, short enough for `SLACK_LIMITS.modalFieldError`. */
+type ReadOption<Value> = Reading<Value, string>;
+
+/** Reads the label of an export: one line of 1 to 100 code points, trimmed. */
+export function readVersion(text: string): ReadOption<string> {
+  const version = stripInvisible(text)
+    .replace(/[\u00A0\u2007\u202F]/gu, ' ')
+    .trim();
+  if (version.replace(/\p{Cf}|\s/gu, '') === '')
+    return { kind: 'unclear', problem: 'The label is empty. Type one, such as 1.2 or spring release.' };
+  if (unprintable.test(version))
+    return { kind: 'unclear', problem: 'A label is one line. Take out line breaks, tabs and the like.' };
+  const length = Array.from(version).length;
+  return length > limits.versionLength
+    ? {
+        kind: 'unclear',
+        problem: `A label has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
+      }
+    : ok(version);
+}
+
+/** Control characters, separators of lines, and halves of a character. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /**
- * What a person asks for with `/docs-export`. `domain` and `project` are as typed; whoever goes on reads them.
- * `message` says what is wrong and the fix, in one line.
+ * Reads page paths with commas or line breaks between them: at most 100, each once, in their order, each with a
+ * slash before it. A page's address, or Slack's link to it, becomes its path; query and fragment are dropped.
  */
-export type ExportArgs =
-  | {
-      kind: 'start';
-      domain: string | undefined;
-      project: string | undefined;
-      version: string | undefined;
-      /** Nothing: every page. */
-      paths: string[] | undefined;
-      /** Whether the link goes to this person alone. */
-      privately: boolean;
-    }
-  | { kind: 'watch'; jobId: string; project: string | undefined }
-  | { kind: 'status' }
-  | { kind: 'unclear'; message: Part[] };
+export function readPaths(text: string): ReadOption<string[]> {
+  const pieces = stripInvisible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
+  const paths = new Set<string>();
+  for (const piece of pieces.map(trimmed).filter(Boolean)) {
+    const path = pagePath(piece);
+    if (path === undefined) return { kind: 'unclear', problem: notAPath(piece) };
+    const problem = pathProblem(path, piece);
+    if (problem !== undefined) return { kind: 'unclear', problem };
+    paths.add(path);
+  }
+  if (paths.size === 0) return { kind: 'unclear', problem: 'No path is there. Type them like /guides,/api.' };
+  if (paths.size > limits.paths) {
+    const problem = `At most ${limits.paths} paths, and these are ${paths.size}. Leave some out, or export everything.`;
+    return { kind: 'unclear', problem };
+  }
+  return ok([...paths]);
+}
 
-const flags = {
-  project: { takes: 'value', example: 'acme' },
-  version: { takes: 'value', example: '"spring release"' },
-  paths: { takes: 'list', example: '/guides,/api' },
-  private: { takes: 'nothing' },
+const trimmed = (piece: string) => unquoted(piece.trim()).trim();
+
+/** The path in what was typed, with its slash; nothing where only a host, a query or another scheme is. */
+function pagePath(piece: string): string | undefined {
+  const address = /^<(https?:[^<>|\s]+)(?:\|[^<>]*)?>$/iu.exec(piece)?.[1] ?? piece;
+  const ofPage = /^https?:\/\/[^/?#\s]+([^?#]*)/iu.exec(address);
+  const path = ofPage ? ofPage[1] || '/' : address.replace(/[?#].*$/su, '');
+  if (path === '' || path.startsWith('//')) return undefined;
+  if (path.startsWith('/')) return path;
+  return looksLikeHost(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? undefined : `/${path}`;
+}
+
+/** `docs.acme.com/guides`: with a slash before it, it would be a path that nobody meant. */
+const looksLikeHost = (path: string) => readDomain(path.split('/')[0] ?? '').kind === 'domain';
+
+function pathProblem(path: string, piece: string): string | undefined {
+  if (/\s/u.test(path))
+    return `“${displayText(piece)}” has a space in it. Put commas between paths: /guides,/api.`;
+  if (unprintable.test(path) || /[<>\\]/u.test(path) || hasDotSegment(path)) return notAPath(piece);
+  const { length } = Array.from(path);
+  if (length <= limits.pathLength) return undefined;
+  return `A path has at most ${limits.pathLength} characters; “${displayText(piece)}” has ${length}.`;
+}
+
+function hasDotSegment(path: string): boolean {
+  return path.split(/\/|%2f|%5c/iu).some((segment) => /^(?:\.|%2e){1,2}$/iu.test(segment));
+}
+
+const notAPath = (piece: string) =>
+  `“${displayText(piece)}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`;
+
+const displayText = (piece: string) => cut(oneLine(piece.toWellFormed()), 50);
+
+/** Reads an option when it was typed. */
+const whenTyped =
+  <Value>(read: (typed: string) => Reading<Value>) =>
+  (typed: string | undefined): Reading<Value | undefined> =>
+    typed === undefined ? ok(undefined) : read(typed);
+
+/** The options of an export, which may stand anywhere behind the command. */
+export const exportFlags = {
+  project: projectFlag,
+  version: { takes: 'value', usage: 'label', example: '"spring release"', read: whenTyped(readVersion) },
+  paths: { takes: 'list', usage: 'a,b', example: '/guides,/api', read: whenTyped(readPaths) },
+  private: { takes: 'nothing', usage: '', example: '', read: (typed) => ok(typed !== undefined) },
 } satisfies Record<string, Flag>;
-
-/** Reads what was typed after `/docs-export`. Never throws. */
-export function readExportArgs(text: string): ExportArgs {
-  const read = readSlashText(text, flags);
-  if (read.kind === 'unclear') return read;
-  const { args, values } = read;
-  const [subcommand, ...rest] = args;
-  if (subcommand?.toLowerCase() === 'watch') return readWatch(rest, values);
-  if (subcommand?.toLowerCase() === 'status') return readStatus(rest, values);
-  return readStart(args, values);
-}
-
-type FlagValues = ReadonlyMap<string, string>;
-
-const unclear = (...message: Part[]): ExportArgs => ({ kind: 'unclear', message });
-
-function readStart(args: string[], values: FlagValues): ExportArgs {
-  if (args.length > 1) return tooManyArgs(values);
-  const version = readIf(values.get('version'), readVersion);
-  if (version?.kind === 'unclear') return unclear({ code: '--version' }, ': ', version.problem);
-  const paths = readIf(values.get('paths'), readPaths);
-  if (paths?.kind === 'unclear') return unclear({ code: '--paths' }, ': ', paths.problem);
-  return {
-    kind: 'start',
-    domain: args[0],
-    project: values.get('project')?.trim(),
-    version: version?.version,
-    paths: paths?.paths,
-    privately: values.has('private'),
-  };
-}
-
-const readIf = <Result>(text: string | undefined, read: (text: string) => Result) =>
-  text === undefined ? undefined : read(text);
-
-function tooManyArgs(values: FlagValues): ExportArgs {
-  if (values.has('version'))
-    return unclear('Type one domain, and quotes around a label of several words: ', {
-      code: `--version ${flags.version.example}`,
-    });
-  const example = { code: '/docs-export docs.acme.com --private' };
-  return unclear('Type one domain, and two dashes before each option, such as ', example, '.');
-}
-
-const watchExample = { code: '/docs-export watch se_3f9a77bd04c24a06' };
-
-function readWatch(ids: string[], values: FlagValues): ExportArgs {
-  const stray = [...values.keys()].find((name) => name !== 'project');
-  if (stray !== undefined) return flagNotAllowed(stray, 'watch', watchExample);
-  // The usage shows the id in pointed brackets, and some people type them.
-  const jobId = ids[0]?.trim().replace(/^<([^<>|]*)>$/u, '$1') ?? '';
-  if (jobId === '') return unclear('Which export? Type its job id, such as ', watchExample, '.');
-  if (ids.length > 1) return unclear('Type one job id, such as ', watchExample, '.');
-  if (!isSafeId(jobId) || /\s/u.test(jobId)) return notAnId(jobId, '', watchExample);
-  if (/…|\.{3}/u.test(jobId)) return notAnId(jobId, ' but the short form of one', watchExample);
-  return { kind: 'watch', jobId, project: values.get('project')?.trim() };
-}
-
-function notAnId(typed: string, instead: string, example: Part): ExportArgs {
-  const shown = { code: cut(oneLine(typed.toWellFormed()), 60) };
-  return unclear(shown, ` isn't a job id${instead}. Copy the whole id, such as `, example, '.');
-}
-
-function readStatus(more: string[], values: FlagValues): ExportArgs {
-  const example = { code: '/docs-export status' };
-  const [stray] = values.keys();
-  if (stray !== undefined) return flagNotAllowed(stray, 'status', example);
-  if (more.length > 0) return unclear('Type ', example, ' and nothing else.');
-  return { kind: 'status' };
-}
-
-function flagNotAllowed(flag: string, subcommand: string, example: Part): ExportArgs {
-  return unclear({ code: `--${flag}` }, ` doesn't go with ${subcommand}. Leave it out: `, example);
-}

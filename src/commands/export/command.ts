@@ -3,41 +3,70 @@ import { exportActions } from '../../jobs/export/buttons.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import type { Caller, CommandTools, SlashCommand } from '../command.ts';
-import { defineButton } from '../command.ts';
-import { readExportArgs } from './args.ts';
+import { unclear } from '../args.ts';
+import { defineCommand, subcommand } from '../command.ts';
+import { defineButton } from '../feature.ts';
+import { jobIdArg, optional, projectFlag } from '../params.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { exportFlags } from './args.ts';
 import { exportModalView, fitsModal } from './modal.ts';
 import { startExport } from './start.ts';
 import { exportStatus } from './status.ts';
 import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 import { watchExport } from './watch.ts';
 
-export const exportCommand: SlashCommand = {
-  name: '/docs-export',
-  usage: '[domain] [--project p] [--version label] [--paths a,b] [--private]',
-  summary: 'Exports a docs site as a static bundle and posts the download link when it is ready.',
-  examples: [
-    '/docs-export docs.acme.com',
-    '/docs-export docs.acme.com --version "spring release" --paths /guides,/api --private',
-    '/docs-export watch se_3f9a77bd04c24a06',
-    '/docs-export status',
-  ],
-  may: 'export',
+const startExample = '/docs-export docs.acme.com --version "spring release" --paths /guides,/api --private';
+const watchExample = '/docs-export watch se_3f9a77bd04c24a06';
 
-  async run(text, caller, tools) {
-    const args = readExportArgs(text);
-    switch (args.kind) {
-      case 'unclear':
-        return message([args.message]);
-      case 'status':
-        return exportStatus(caller, tools);
-      case 'watch':
-        return watchExport(args, caller, tools);
-      case 'start':
-        return start(args, caller, tools);
-    }
-  },
-};
+export const exportCommand = defineCommand({
+  name: '/docs-export',
+  summary: 'Export a documentation site as a static bundle',
+  may: 'export',
+  subcommands: [
+    subcommand({
+      args: { domain: optional('word', '[domain]') },
+      flags: exportFlags,
+      summary: 'Export a site',
+      example: startExample,
+      tooManyArgs: (_typed, flags) =>
+        flags.has('version')
+          ? [
+              'Type one domain, and quotes around a label of several words: ',
+              { code: `--version ${exportFlags.version.example}` },
+            ]
+          : [
+              'Type one domain, and two dashes before each option, such as ',
+              { code: '/docs-export docs.acme.com --private' },
+              '.',
+            ],
+      run: ({ private: privately, ...request }, caller, tools) =>
+        start({ ...request, privately }, caller, tools),
+    }),
+    subcommand({
+      verb: 'watch',
+      args: {
+        jobId: jobIdArg(
+          '<job id>',
+          watchExample,
+          unclear('Which export? Type its job id, such as ', { code: watchExample }, '.'),
+        ),
+      },
+      flags: { project: projectFlag },
+      summary: 'Watch an export that was started elsewhere',
+      example: watchExample,
+      tooManyArgs: () => ['Type one job id, such as ', { code: watchExample }, '.'],
+      run: watchExport,
+    }),
+    subcommand({
+      verb: 'status',
+      args: {},
+      flags: {},
+      summary: 'List what is running',
+      example: '/docs-export status',
+      run: (_input, caller, tools) => exportStatus(caller, tools),
+    }),
+  ],
+});
 
 /** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
 const useDomainValue = z.object({

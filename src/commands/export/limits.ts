@@ -6,7 +6,7 @@ import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 
 type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;

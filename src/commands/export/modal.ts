@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import type { Caller, CommandTools, SubmitResult } from '../command.ts';
-import { defineModal } from '../command.ts';
-import { readPaths, readVersion } from './options.ts';
+import { defineModal, type SubmitResult } from '../feature.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { readPaths, readVersion } from './args.ts';
 import { startExport } from './start.ts';
 import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 
@@ -134,8 +134,8 @@ export const exportModal = defineModal({
       {
         domain: target.domain,
         project: target.project.name,
-        version: version?.kind === 'ok' ? version.version : undefined,
-        paths: paths?.kind === 'ok' ? paths.paths : undefined,
+        version: version?.kind === 'ok' ? version.value : undefined,
+        paths: paths?.kind === 'ok' ? paths.value : undefined,
         privately: values.link === 'requester',
       },
       caller,

@@ -3,7 +3,7 @@ import { type ExportTarget, exportRun, newExportRun } from '../../jobs/export/re
 import { runningMessage } from '../../jobs/export/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { startWithinQuotas } from './limits.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */

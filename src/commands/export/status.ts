@@ -1,7 +1,7 @@
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportRun } from '../../jobs/export/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 
 /** More lines than this help nobody; the rest is counted. */
 const MAX_LINES = 15;

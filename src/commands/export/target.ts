@@ -1,7 +1,7 @@
 import { readDomain } from '../../domain.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import type { CommandTools } from '../command.ts';
+import type { CommandTools } from '../tools.ts';
 
 /** An export as somebody asks for it; `domain` and `project` are as typed. */
 export interface ExportRequest {

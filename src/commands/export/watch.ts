@@ -1,7 +1,7 @@
 import { exportRun, jobAlias, newExportRun } from '../../jobs/export/record.ts';
 import { resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import type { Caller, CommandTools } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { startWithinQuotas } from './limits.ts';
 import { alreadyRunningReply } from './start.ts';
 import { refusalText } from './target.ts';

@@ -1,6 +1,6 @@
 import { linkActions, linkButton, linkRun, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
-import { defineButton } from '../command.ts';
+import { defineButton } from '../feature.ts';
 
 const notYours = message([['This link is not yours. Ask for one of your own in the thread of the export.']]);
 

@@ -1,9 +1,9 @@
 import { statusMessage } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
-import { type Message, message } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
-import type { Caller, CommandTools, SlashCommand } from '../command.ts';
-import { slashTokens } from '../slash-text.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { ok, type Reading, shown, unclear } from '../args.ts';
+import { defineCommand, subcommand } from '../command.ts';
+import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 import { auditMessage } from './audit-view.ts';
 
@@ -12,25 +12,50 @@ const REDIS_TIMEOUT_MS = 900;
 
 const AUDIT_LINES = { usual: 15, most: 50 };
 
-export const statusCommand: SlashCommand = {
-  name: '/docs-status',
-  usage: '[audit [lines]]',
-  summary: 'Says how Docket, Slack and the docs platform are doing, and what is running.',
-  examples: ['/docs-status', '/docs-status audit 30'],
-  may: 'status',
+const auditExample = '/docs-status audit 30';
 
-  async run(text, caller, tools) {
-    const [subcommand, lines, ...more] = slashTokens(text).map((token) =>
-      token.kind === 'plain' ? token.text : `--${token.name}`,
-    );
-    if (subcommand === undefined) return statusMessage(await tools.systemSnapshot(caller, REDIS_TIMEOUT_MS));
-    if (subcommand.toLowerCase() !== 'audit' || more.length > 0) return unclearMessage(text);
-    const lineCount = lines === undefined ? AUDIT_LINES.usual : Number(lines);
-    if (!Number.isInteger(lineCount) || lineCount < 1 || lineCount > AUDIT_LINES.most)
-      return unclearCountMessage();
-    return readAudit(lineCount, caller, tools);
-  },
-};
+const unknownText = (typed: string): Part[] => [
+  "I don't know ",
+  shown(typed),
+  '. Type ',
+  { code: '/docs-status' },
+  ' or ',
+  { code: '/docs-status audit' },
+  '.',
+];
+
+export const statusCommand = defineCommand({
+  name: '/docs-status',
+  summary: 'How Docket and the docs platform are doing, and what runs',
+  may: 'status',
+  subcommands: [
+    subcommand({
+      args: {},
+      flags: {},
+      summary: 'See how the platform, Slack, Redis and the queues are',
+      example: '/docs-status',
+      tooManyArgs: unknownText,
+      run: async (_input, caller, tools) =>
+        statusMessage(await tools.systemSnapshot(caller, REDIS_TIMEOUT_MS)),
+    }),
+    subcommand({
+      verb: 'audit',
+      args: { lines: { takes: 'word', usage: '[lines]', read: readLineCount } },
+      flags: {},
+      summary: 'See who did what, as an admin',
+      example: auditExample,
+      tooManyArgs: unknownText,
+      run: ({ lines }, caller, tools) => readAudit(lines, caller, tools),
+    }),
+  ],
+});
+
+function readLineCount(typed: string | undefined): Reading<number> {
+  const count = typed === undefined ? AUDIT_LINES.usual : Number(typed);
+  if (Number.isInteger(count) && count >= 1 && count <= AUDIT_LINES.most) return ok(count);
+  const range = `How many lines? Type a number from 1 to ${AUDIT_LINES.most}, such as `;
+  return unclear(range, { code: auditExample }, '.');
+}
 
 async function readAudit(lines: number, caller: Caller, tools: CommandTools): Promise<Message> {
   await tools.requirePermission('admin', 'audit');
@@ -40,24 +65,4 @@ async function readAudit(lines: number, caller: Caller, tools: CommandTools): Pr
     );
   });
   return auditMessage(entries);
-}
-
-function unclearMessage(text: string): Message {
-  const typed = { code: cut(oneLine(text.toWellFormed()), 60) };
-  return message([
-    [
-      "I don't know ",
-      typed,
-      '. Type ',
-      { code: '/docs-status' },
-      ' or ',
-      { code: '/docs-status audit' },
-      '.',
-    ],
-  ]);
-}
-
-function unclearCountMessage(): Message {
-  const range = `How many lines? Type a number from 1 to ${AUDIT_LINES.most}, such as `;
-  return message([[range, { code: '/docs-status audit 30' }, '.']]);
 }

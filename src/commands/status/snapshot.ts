@@ -5,7 +5,7 @@ import type { SystemState } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
-import type { CommandTools } from '../command.ts';
+import type { CommandTools } from '../tools.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAgentArgs } from '../../../src/commands/agent/args.ts';
+import { agentCommand } from '../../../src/commands/agent/command.ts';
+import { readCommand } from '../../../src/commands/args.ts';
 import { message } from '../../../src/slack/blocks.ts';
 
 const said = (text: string) => {
-  const words = readAgentArgs(text);
-  return words.kind === 'unclear' ? message([words.message]).text : words;
+  const read = readCommand(agentCommand.name, agentCommand.subcommands, text);
+  if (read.kind === 'unclear') return message([read.problem]).text;
+  return read.kind === 'form' ? { verb: read.form.verb, ...read.input } : read;
 };
 
 test('nothing typed asks for help', () => {
@@ -14,9 +16,9 @@ test('nothing typed asks for help', () => {
 
 describe('follow', () => {
   test.each([
-    ['follow job_1', { jobId: 'job_1', instruction: '' }],
-    ['Follow   job_1\n', { jobId: 'job_1', instruction: '' }],
-    ['follow <job_1>', { jobId: 'job_1', instruction: '' }],
+    ['follow job_1', { jobId: 'job_1', instruction: undefined }],
+    ['Follow   job_1\n', { jobId: 'job_1', instruction: undefined }],
+    ['follow <job_1>', { jobId: 'job_1', instruction: undefined }],
     ['follow &lt;job_1&gt; Go on', { jobId: 'job_1', instruction: 'Go on' }],
     [
       'follow job_1 Add "error handling" -- now',
@@ -25,7 +27,7 @@ describe('follow', () => {
     ['follow job_1 one\n\n  two', { jobId: 'job_1', instruction: 'one\n\n  two' }],
     ['follow job_1 $& and $1', { jobId: 'job_1', instruction: '$& and $1' }],
   ])('%j', (typed, what) => {
-    expect(said(typed)).toEqual({ kind: 'follow', project: undefined, ...what });
+    expect(said(typed)).toEqual({ verb: 'follow', project: undefined, ...what });
   });
 
   test.each([
@@ -34,7 +36,7 @@ describe('follow', () => {
     'follow --project=acme job_1 go',
     '--project "acme" follow job_1 go',
   ])('%j names a project', (typed) => {
-    expect(said(typed)).toEqual({ kind: 'follow', jobId: 'job_1', instruction: 'go', project: 'acme' });
+    expect(said(typed)).toEqual({ verb: 'follow', jobId: 'job_1', instruction: 'go', project: 'acme' });
   });
 
   test('a project in the middle of an instruction is a part of it', () => {
@@ -52,7 +54,7 @@ describe('follow', () => {
       "job_1…4a isn't a job id but the short form of one. Copy the whole id, such as /docs-agent follow job_41d7.",
     ],
     ['follow job_1 --project', '--project needs a value, such as --project acme.'],
-    ['--project a follow job_1 --project b', 'Type --project once.'],
+    ['--project a follow job_1 --project b', 'Type --project once; it is there twice.'],
   ])('%j says what is wrong', (typed, told) => {
     expect(said(typed)).toBe(told);
   });
@@ -60,14 +62,14 @@ describe('follow', () => {
 
 describe('new, list and stop', () => {
   test.each([
-    ['new Add a quickstart', { kind: 'new', instruction: 'Add a quickstart', project: undefined }],
-    ['NEW stop', { kind: 'new', instruction: 'stop', project: undefined }],
-    ['new it --project acme', { kind: 'new', instruction: 'it', project: 'acme' }],
-    ['list', { kind: 'list', project: undefined }],
-    ['list --project acme', { kind: 'list', project: 'acme' }],
-    ['stop', { kind: 'stop', jobId: undefined, project: undefined }],
-    ['stop job_1', { kind: 'stop', jobId: 'job_1', project: undefined }],
-    ['stop --project acme', { kind: 'stop', jobId: undefined, project: 'acme' }],
+    ['new Add a quickstart', { verb: 'new', instruction: 'Add a quickstart', project: undefined }],
+    ['NEW stop', { verb: 'new', instruction: 'stop', project: undefined }],
+    ['new it --project acme', { verb: 'new', instruction: 'it', project: 'acme' }],
+    ['list', { verb: 'list', project: undefined }],
+    ['list --project acme', { verb: 'list', project: 'acme' }],
+    ['stop', { verb: 'stop', jobId: undefined, project: undefined }],
+    ['stop job_1', { verb: 'stop', jobId: 'job_1', project: undefined }],
+    ['stop --project acme', { verb: 'stop', jobId: undefined, project: 'acme' }],
   ])('%j', (typed, words) => {
     expect(said(typed)).toEqual(words);
   });

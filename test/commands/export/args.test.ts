@@ -1,27 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ExportArgs, readExportArgs } from '../../../src/commands/export/args.ts';
+import { readCommand } from '../../../src/commands/args.ts';
+import { exportCommand } from '../../../src/commands/export/command.ts';
 import { isSafeId } from '../../../src/docs-api/paths.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { hostileText } from '../../support/jobs/export/any-run.ts';
 
-const start = (changes: Partial<Extract<ExportArgs, { kind: 'start' }>> = {}): ExportArgs => ({
-  kind: 'start',
+interface Start {
+  domain: string | undefined;
+  project: string | undefined;
+  version: string | undefined;
+  paths: string[] | undefined;
+  private: boolean;
+}
+const start = (changes: Partial<Start> = {}): Start => ({
   domain: 'docs.acme.com',
   project: undefined,
   version: undefined,
   paths: undefined,
-  privately: false,
+  private: false,
   ...changes,
 });
 
+const read = (text: string) => readCommand(exportCommand.name, exportCommand.subcommands, text);
+const inputOf = (text: string) => {
+  const command = read(text);
+  if (command.kind !== 'form') return command;
+  const { verb } = command.form;
+  return verb === undefined ? command.input : { verb, ...command.input };
+};
 const told = (text: string) => {
-  const read = readExportArgs(text);
-  return read.kind === 'unclear' ? message([read.message]).text : read;
+  const command = read(text);
+  return command.kind === 'unclear' ? message([command.problem]).text : command;
 };
 
 describe('an export', () => {
-  test.each<[string, ExportArgs]>([
+  test.each<[string, Start]>([
     ['', start({ domain: undefined })],
     ['docs.acme.com', start()],
     ['  docs.acme.com\n', start()],
@@ -30,11 +44,11 @@ describe('an export', () => {
     ['https://docs.acme.com/v2', start({ domain: 'https://docs.acme.com/v2' })],
     [
       '<http://docs.acme.com|docs.acme.com> —private',
-      start({ domain: '<http://docs.acme.com|docs.acme.com>', privately: true }),
+      start({ domain: '<http://docs.acme.com|docs.acme.com>', private: true }),
     ],
-    ['docs.acme.com --private', start({ privately: true })],
-    ['–private docs.acme.com', start({ privately: true })],
-    ['--private', start({ domain: undefined, privately: true })],
+    ['docs.acme.com --private', start({ private: true })],
+    ['–private docs.acme.com', start({ private: true })],
+    ['--private', start({ domain: undefined, private: true })],
     ['docs.acme.com --project acme', start({ project: 'acme' })],
     ['docs.acme.com --project=" acme "', start({ project: 'acme' })],
     ['docs.acme.com --version 1.2', start({ version: '1.2' })],
@@ -45,9 +59,9 @@ describe('an export', () => {
     ['docs.acme.com --paths “/guides”, “/api”', start({ paths: ['/guides', '/api'] })],
     [
       '–-project\u00A0acme docs.acme.com —version=“1.2 beta”\n—paths=/a，/b −−private',
-      start({ project: 'acme', version: '1.2 beta', paths: ['/a', '/b'], privately: true }),
+      start({ project: 'acme', version: '1.2 beta', paths: ['/a', '/b'], private: true }),
     ],
-  ])('%j', (text, words) => expect(readExportArgs(text)).toEqual(words));
+  ])('%j', (text, words) => expect(inputOf(text)).toEqual(words));
 
   test.each([
     [
@@ -89,7 +103,7 @@ describe('watch', () => {
     ['watch &lt;se_3f9a&gt;', 'se_3f9a', undefined],
     ['watch se_3f9a --project acme', 'se_3f9a', 'acme'],
     ['—project acme watch se_3f9a', 'se_3f9a', 'acme'],
-  ])('%j', (text, jobId, project) => expect(readExportArgs(text)).toEqual({ kind: 'watch', jobId, project }));
+  ])('%j', (text, jobId, project) => expect(inputOf(text)).toEqual({ verb: 'watch', jobId, project }));
 
   test.each([
     ['watch', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
@@ -114,7 +128,7 @@ describe('watch', () => {
 
 describe('status', () => {
   test.each(['status', ' STATUS ', '“status”'])('%j', (text) =>
-    expect(readExportArgs(text)).toEqual({ kind: 'status' }),
+    expect(inputOf(text)).toEqual({ verb: 'status' }),
   );
 
   test.each([
@@ -161,10 +175,11 @@ test('whatever is typed is read without an error, and what is unclear is one sho
   );
   fc.assert(
     fc.property(typed, (text) => {
-      const read = readExportArgs(text);
-      if (read.kind === 'watch') expect(isSafeId(read.jobId)).toBe(true);
-      if (read.kind !== 'unclear') return;
-      const line = message([read.message]).text;
+      const command = read(text);
+      if (command.kind === 'form' && command.form.verb === 'watch')
+        expect(isSafeId(String(command.input.jobId))).toBe(true);
+      if (command.kind !== 'unclear') return;
+      const line = message([command.problem]).text;
       expect(line).not.toMatch(/[\n\r]/);
       expect(line.length).toBeLessThan(300);
     }),

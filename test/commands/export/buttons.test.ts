@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ButtonAction, Caller, CommandTools } from '../../../src/commands/command.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
+import type { ButtonAction } from '../../../src/commands/feature.ts';
+import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { ButtonAction, Caller } from '../../../src/commands/command.ts';
 import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
 import { watchExport } from '../../../src/commands/export/watch.ts';
+import type { ButtonAction } from '../../../src/commands/feature.ts';
+import type { Caller } from '../../../src/commands/tools.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';

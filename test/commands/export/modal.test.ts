@@ -1,9 +1,10 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import type { CommandTools, ModalValues } from '../../../src/commands/command.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
 import { exportModal, exportModalView } from '../../../src/commands/export/modal.ts';
+import type { ModalValues } from '../../../src/commands/feature.ts';
+import type { CommandTools } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
 import {
   aCaller,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPaths, readVersion } from '../../../src/commands/export/options.ts';
+import { readPaths, readVersion } from '../../../src/commands/export/args.ts';
 import { hostileText } from '../../support/jobs/export/any-run.ts';
 
 const problemOf = (read: { kind: 'ok' } | { kind: 'unclear'; problem: string }) =>
@@ -15,7 +15,7 @@ describe('a version label', () => {
     ['--x', '--x'],
     ['x', 'x'],
     ['📦'.repeat(100), '📦'.repeat(100)],
-  ])('%j', (text, version) => expect(readVersion(text)).toEqual({ kind: 'ok', version }));
+  ])('%j', (text, version) => expect(readVersion(text)).toEqual({ kind: 'ok', value: version }));
 
   test.each([
     ['', 'The label is empty. Type one, such as 1.2 or spring release.'],
@@ -56,12 +56,12 @@ describe('paths', () => {
     ['/a:b', ['/a:b']],
     ['/', ['/']],
     [`/${'📦'.repeat(499)}`, [`/${'📦'.repeat(499)}`]],
-  ])('%j', (text, paths) => expect(readPaths(text)).toEqual({ kind: 'ok', paths }));
+  ])('%j', (text, paths) => expect(readPaths(text)).toEqual({ kind: 'ok', value: paths }));
 
   const many = (count: number) => Array.from({ length: count }, (_, index) => `/${index}`);
 
   test('may be a hundred, each once', () => {
-    expect(readPaths([...many(100), '/0'].join())).toEqual({ kind: 'ok', paths: many(100) });
+    expect(readPaths([...many(100), '/0'].join())).toEqual({ kind: 'ok', value: many(100) });
     expect(problemOf(readPaths(many(101).join()))).toBe(
       'At most 100 paths, and these are 101. Leave some out, or export everything.',
     );
@@ -139,10 +139,10 @@ test('whatever is typed is read without an error, what is read is read again the
       const paths = readPaths(text);
       const version = readVersion(text);
       if (paths.kind === 'ok') {
-        for (const path of paths.paths) expect(path).toMatch(/^\/(?!\/)[^?#\s\\<>\p{Cc}]*$/u);
-        for (const path of paths.paths) expect(path.split('/')).not.toContain('..');
+        for (const path of paths.value) expect(path).toMatch(/^\/(?!\/)[^?#\s\\<>\p{Cc}]*$/u);
+        for (const path of paths.value) expect(path.split('/')).not.toContain('..');
       } else expect(paths.problem.length).toBeLessThanOrEqual(150);
-      if (version.kind === 'ok') expect(readVersion(version.version)).toEqual(version);
+      if (version.kind === 'ok') expect(readVersion(version.value)).toEqual(version);
       else expect(version.problem.length).toBeLessThanOrEqual(150);
     }),
     { numRuns: 5000 },

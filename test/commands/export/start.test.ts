@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Caller } from '../../../src/commands/command.ts';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
+import type { Caller } from '../../../src/commands/tools.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
 import type { ExportTarget } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';

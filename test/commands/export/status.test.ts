@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../../src/commands/command.ts';
 import { exportStatus } from '../../../src/commands/export/status.ts';
+import type { Caller } from '../../../src/commands/tools.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
 import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../../src/commands/command.ts';
 import { watchExport } from '../../../src/commands/export/watch.ts';
+import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import {
   aCaller,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../../src/commands/command.ts';
+import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportTarget, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben } from '../../support/commands/command-world.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller, CommandTools } from '../../../src/commands/command.ts';
 import { buttons } from '../../../src/commands/index.ts';
+import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { type ExportRun, exportClaim, exportRun } from '../../../src/jobs/export/record.ts';
 import { type TransitionName, transitions } from '../../../src/jobs/export/transitions.ts';

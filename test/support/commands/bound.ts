@@ -1,14 +1,15 @@
 import type { App } from '@slack/bolt';
 import { z } from 'zod';
 import { type BindParts, bind } from '../../../src/commands/bind.ts';
+import { defineCommand, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
 import {
   defineButton,
   defineModal,
   type MessageShortcut,
   type Modal,
-  type SlashCommand,
-} from '../../../src/commands/command.ts';
+} from '../../../src/commands/feature.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
+import { optional } from '../../../src/commands/params.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { type Message, message } from '../../../src/slack/blocks.ts';
@@ -117,15 +118,25 @@ const aView = {
 export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
 export const done = message([['Done']]);
 
-export const aCommand = (changes: Partial<SlashCommand> = {}): SlashCommand => ({
-  name: '/docs-test',
-  usage: '[domain]',
-  summary: 'Tests.',
-  examples: ['/docs-test docs.acme.com'],
-  may: 'export',
-  run: async () => done,
-  ...changes,
-});
+/** A command that takes whatever is typed after it. */
+export const aCommand = ({
+  summary = 'Tests.',
+  run = async () => done,
+}: Partial<Pick<SlashCommand, 'summary' | 'run'>> = {}) =>
+  defineCommand({
+    name: '/docs-test',
+    summary,
+    may: 'export',
+    subcommands: [
+      subcommand({
+        args: { text: optional('text', '[domain]') },
+        flags: {},
+        summary: 'Test',
+        example: '/docs-test docs.acme.com',
+        run: ({ text = '' }, caller, tools) => run(text, caller, tools),
+      }),
+    ],
+  });
 export const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
   defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
 

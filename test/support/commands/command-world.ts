@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/types';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { Caller, CommandTools } from '../../../src/commands/command.ts';
 import { createIntake } from '../../../src/commands/intake.ts';
+import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Flag, readSlashText, type SlashToken, slashTokens } from '../../src/commands/slash-text.ts';
+import { type Flag, ok, readCommand } from '../../src/commands/args.ts';
+import { optional } from '../../src/commands/params.ts';
+import { type Token, tokenize } from '../../src/commands/tokens.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { stripInvisible } from '../../src/slack/visible.ts';
 import { hostileText } from '../support/jobs/export/any-run.ts';
 
-const plain = (...texts: string[]): SlashToken[] => texts.map((text) => ({ kind: 'plain', text }));
-const flag = (name: string, value?: string): SlashToken => ({ kind: 'flag', name, value });
+type Bare<T> = T extends unknown ? Omit<T, 'start' | 'end'> : never;
+const tokensOf = (text: string): Bare<Token>[] =>
+  tokenize(stripInvisible(text)).map(({ start: _start, end: _end, ...token }) => token);
+const plain = (...texts: string[]): Bare<Token>[] => texts.map((text) => ({ kind: 'plain', text }));
+const flag = (name: string, value?: string): Bare<Token> => ({ kind: 'flag', name, value });
 
 describe('words', () => {
   test.each<[string, string[]]>([
@@ -21,7 +26,7 @@ describe('words', () => {
     ['<http://docs.acme.com|docs.acme.com> x', ['<http://docs.acme.com|docs.acme.com>', 'x']],
     ['<https://a.test/?q="x&amp;y=“z”|a.test>', ['<https://a.test/?q="x&y=“z”|a.test>']],
     ['a-b - -- — -5 —1', ['a-b', '-', '--', '—', '-5', '—1']],
-  ])('%j', (text, words) => expect(slashTokens(text)).toEqual(plain(...words)));
+  ])('%j', (text, words) => expect(tokensOf(text)).toEqual(plain(...words)));
 });
 
 describe('quotes', () => {
@@ -48,7 +53,7 @@ describe('quotes', () => {
     ['"" “” x', ['', '', 'x']],
     ['" " x', [' ', 'x']],
     ['"--private" “— beta”', ['--private', '— beta']],
-  ])('around %j are left out', (text, words) => expect(slashTokens(text)).toEqual(plain(...words)));
+  ])('around %j are left out', (text, words) => expect(tokensOf(text)).toEqual(plain(...words)));
 
   test.each<[string, string[]]>([
     ['“spring release', ['“spring', 'release']],
@@ -62,12 +67,12 @@ describe('quotes', () => {
     ['"', ['"']],
     ['a"b c"d', ['a"b', 'c"d']],
   ])('without a partner or inside words, %j, are characters like others', (text, words) =>
-    expect(slashTokens(text)).toEqual(plain(...words)),
+    expect(tokensOf(text)).toEqual(plain(...words)),
   );
 });
 
 describe('flags', () => {
-  test.each<[string, SlashToken[]]>([
+  test.each<[string, Bare<Token>[]]>([
     ['--private', [flag('private')]],
     ['—private', [flag('private')]],
     ['–private', [flag('private')]],
@@ -93,15 +98,35 @@ describe('flags', () => {
     ['--version=""', [flag('version', '')]],
     ['--version= 1.2', [flag('version'), ...plain('1.2')]],
     ['--version=--x', [flag('version', '--x')]],
-  ])('%j', (text, words) => expect(slashTokens(text)).toEqual(words));
+  ])('%j', (text, words) => expect(tokensOf(text)).toEqual(words));
 });
 
+const flagOf = (takes: Flag['takes'], example: string): Flag => ({ takes, usage: 'x', example, read: ok });
 const flags: Record<string, Flag> = {
-  version: { takes: 'value', example: '1.2' },
-  paths: { takes: 'list', example: '/guides,/api' },
-  project: { takes: 'value', example: 'acme' },
-  private: { takes: 'nothing' },
+  version: flagOf('value', '1.2'),
+  paths: flagOf('list', '/guides,/api'),
+  project: flagOf('value', 'acme'),
+  private: flagOf('nothing', ''),
 };
+const [word, text] = [optional('word', '[x]'), optional('text', '[x]')];
+const forms = [
+  { args: { one: word, two: word }, flags, example: '/docs-test a b' },
+  {
+    verb: 'send',
+    args: { one: word, text },
+    flags: { project: flagOf('value', 'acme') },
+    example: '/docs-test send a',
+  },
+];
+
+/** What was read of a text: the values that there are, or what is unclear about it. */
+function readsAs(typed: string) {
+  const read = readCommand('/docs-test', forms, typed);
+  if (read.kind === 'unclear') return message([read.problem]).text;
+  if (read.kind === 'help') return 'help';
+  const values = Object.fromEntries(Object.entries(read.input).filter(([, value]) => value !== undefined));
+  return read.form.verb === undefined ? values : { verb: read.form.verb, ...values };
+}
 
 describe('flags and their values', () => {
   test.each<[string, string[], Record<string, string>]>([
@@ -117,12 +142,8 @@ describe('flags and their values', () => {
     ['--paths "/a", "/b" a', ['a'], { paths: '"/a", /b' }],
     ['--paths /a, --private', [], { paths: '/a,', private: '' }],
     ['--version 1, a', ['a'], { version: '1,' }],
-  ])('%j', (text, args, values) => {
-    expect(readSlashText(text, flags)).toEqual({
-      kind: 'read',
-      args,
-      values: new Map(Object.entries(values)),
-    });
+  ])('%j', (text, [one, two], values) => {
+    expect(readsAs(text)).toEqual({ ...(one && { one }), ...(two && { two }), ...values });
   });
 
   test.each([
@@ -147,14 +168,43 @@ describe('flags and their values', () => {
     ['--private=yes', '--private takes no value. Type it alone, or leave it out.'],
     ['--private=""', '--private takes no value. Type it alone, or leave it out.'],
   ])('%j is refused with the fix', (text, line) => {
-    const read = readSlashText(text, flags);
-    expect(read.kind === 'unclear' && message([read.message]).text).toBe(line);
+    expect(readsAs(text)).toBe(line);
   });
 
   test('a long name is shown in part', () => {
-    const read = readSlashText(`--${'x'.repeat(5000)}`, flags);
-    expect(read.kind === 'unclear' && message([read.message]).text.length).toBeLessThan(150);
+    expect(readsAs(`--${'x'.repeat(5000)}`).length).toBeLessThan(150);
   });
+});
+
+describe('a text', () => {
+  test.each<[string, object]>([
+    ['send a b "c"  --zip\n&lt;d&gt;', { one: 'a', text: 'b "c"  --zip\n&lt;d&gt;' }],
+    ['--project acme send a b', { one: 'a', text: 'b', project: 'acme' }],
+    ['send “a” —Project “acme” --version 1', { one: 'a', text: '--version 1', project: 'acme' }],
+    ['send a b —project=acme ', { one: 'a', text: 'b', project: 'acme' }],
+    ['send a b --project "acme x"', { one: 'a', text: 'b', project: 'acme x' }],
+    ['send a b --private', { one: 'a', text: 'b --private' }],
+    ['send a b --project acme c', { one: 'a', text: 'b --project acme c' }],
+    ['send a b --project=acme c', { one: 'a', text: 'b --project=acme c' }],
+    ['send a --project acme', { one: 'a', project: 'acme' }],
+    ['send', {}],
+  ])('is everything that follows, as typed: %j', (typed, values) => {
+    expect(readsAs(typed)).toEqual({ verb: 'send', ...values });
+  });
+
+  test.each([
+    ['send a b --project', '--project needs a value, such as --project acme.'],
+    ['send --project x a b --project y', 'Type --project once; it is there twice.'],
+    ['send a b --project x --project y', 'Type --project once; it is there twice.'],
+    ['send --zip a b', "I don't know --zip. There are --version, --paths, --project, --private."],
+    ['send --private a b', "--private doesn't go with send. Leave it out: /docs-test send a"],
+  ])('%j is refused with the fix', (typed, line) => expect(readsAs(typed)).toBe(line));
+});
+
+test.each(['help', ' HELP\n'])('%j asks for help', (typed) => expect(readsAs(typed)).toBe('help'));
+
+test('more words than a form takes are refused with its example', () => {
+  expect(readsAs('a b c')).toBe('Type /docs-test a b and nothing else.');
 });
 
 describe('whatever is typed', () => {
@@ -167,7 +217,7 @@ describe('whatever is typed', () => {
     fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')),
     hostileText,
   );
-  const visibleOf = (words: SlashToken[]) =>
+  const visibleOf = (words: Bare<Token>[]) =>
     words.map((word) => (word.kind === 'plain' ? word.text : `${word.name}${word.value ?? ''}`)).join('');
   const hidden = /[\s"“”„‟«»″＂〝〞〟❝❞'‘’‚‛‹›`´′＇❛❜「」『』\p{Pd}\u2212=＝\p{Cf}\u180E]/gu;
   const decoded = (text: string) =>
@@ -176,8 +226,8 @@ describe('whatever is typed', () => {
   test('it is read without an error, and no letter of it is lost', () => {
     fc.assert(
       fc.property(typed, (text) => {
-        readSlashText(text, flags);
-        const kept = visibleOf(slashTokens(text)).replace(hidden, '').toLowerCase();
+        readCommand('/docs-test', forms, text);
+        const kept = visibleOf(tokensOf(text)).replace(hidden, '').toLowerCase();
         const meant = decoded(stripInvisible(text));
         expect(kept).toBe(meant.replace(hidden, '').toLowerCase());
       }),
@@ -194,7 +244,7 @@ describe('whatever is typed', () => {
   test('words without quotes and dashes come back as they are', () => {
     fc.assert(
       fc.property(fc.array(letters), space, (words, between) => {
-        expect(slashTokens(words.join(between))).toEqual(plain(...words));
+        expect(tokensOf(words.join(between))).toEqual(plain(...words));
       }),
     );
   });
@@ -212,7 +262,7 @@ describe('whatever is typed', () => {
         const words = phrases.map(([inside]) =>
           asValues ? flag('version', inside) : { kind: 'plain' as const, text: inside },
         );
-        expect(slashTokens(text)).toEqual(words);
+        expect(tokensOf(text)).toEqual(words);
       }),
     );
   });

@@ -1,0 +1,268 @@
+import type { Part } from '../slack/blocks.ts';
+import { cut, oneLine } from '../slack/text.ts';
+import { stripInvisible } from '../slack/visible.ts';
+import { type Token, tokenize } from './tokens.ts';
+
+/** What was read: its value, or what is wrong with what was typed and the fix, in one line. */
+export type Reading<Value, Problem = string | Part[]> =
+  | { kind: 'ok'; value: Value }
+  | { kind: 'unclear'; problem: Problem };
+
+/**
+ * An argument, in its place after the verb. `usage` is how it is shown: `<job id>`, or `[domain]` when it can be left
+ * out. A `word` comes without its quotes; a `text` is everything that follows, as typed and with Slack's escapes, and
+ * comes last. `read` gets nothing when there is none.
+ */
+export interface Arg<Value = unknown> {
+  usage: string;
+  takes: 'word' | 'text';
+  read(typed: string | undefined): Reading<Value>;
+}
+
+/**
+ * A flag, anywhere before a `text` or at its end. A `list` may have spaces around its commas. `usage` is what its value
+ * is called, `example` one of them; both are empty when it takes nothing. `read` gets nothing when it was not typed.
+ */
+export interface Flag<Value = unknown> {
+  takes: 'nothing' | 'value' | 'list';
+  usage: string;
+  example: string;
+  read(typed: string | undefined): Reading<Value>;
+}
+
+/** What one form of a command takes. Flags of the same name are the same in all forms of a command. */
+export interface Form {
+  /** The word that it starts with; one form may have none. */
+  verb?: string;
+  args: Readonly<Record<string, Arg>>;
+  flags: Readonly<Record<string, Flag>>;
+  /** A whole command that is right, its name included. */
+  example: string;
+  /** What to say about more words than it takes; otherwise that the example is all of it. */
+  tooManyArgs?(typed: string, flags: ReadonlyMap<string, string>): Part[];
+}
+
+/** What `args` and `flags` come to, by their names. */
+export type Values<Params> = {
+  [Name in keyof Params]: Params[Name] extends { read(typed: string | undefined): Reading<infer Value> }
+    ? Value
+    : never;
+};
+
+export const ok = <Value>(value: Value) => ({ kind: 'ok' as const, value });
+export const unclear = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
+
+type ReadCommand<F extends Form> =
+  | { kind: 'form'; form: F; input: Record<string, unknown> }
+  | { kind: 'help' }
+  | { kind: 'unclear'; problem: Part[] };
+
+/**
+ * Reads what was typed after a command's name: which of its forms it is, and the values of its arguments and flags.
+ * What is unclear is said in one line, with the fix. Never throws, unless a `read` does.
+ */
+export function readCommand<F extends Form>(
+  name: string,
+  forms: readonly F[],
+  typed: string,
+): ReadCommand<F> {
+  const text = stripInvisible(typed);
+  if (text.trim().toLowerCase() === 'help') return { kind: 'help' };
+  const known: Form['flags'] = Object.assign({}, ...forms.map(({ flags }) => flags));
+  const split = splitText(text, forms, known);
+  if (split.kind === 'unclear') return split;
+  const { words, flags, raw, form } = split;
+  if (form === undefined)
+    return words[0] === undefined ? { kind: 'help' } : unknownVerb(name, forms, words[0]);
+
+  const stray = [...flags.keys()].find((flag) => !Object.hasOwn(form.flags, flag));
+  if (stray !== undefined)
+    return unclear({ code: `--${stray}` }, ` doesn't go with ${form.verb}. Leave it out: `, {
+      code: form.example,
+    });
+  const args = form.verb === undefined ? words : words.slice(1);
+  if (args.length > countWordArgs(form))
+    return unclear(
+      ...(form.tooManyArgs?.(typed, flags) ?? ['Type ', { code: form.example }, ' and nothing else.']),
+    );
+  return readValues(form, args, raw, flags);
+}
+
+interface SplitText<F> {
+  kind: 'split';
+  words: string[];
+  /** Every flag that was typed, those that take nothing with an empty text. */
+  flags: ReadonlyMap<string, string>;
+  /** What a `text` argument gets. */
+  raw: string;
+  form: F | undefined;
+}
+
+function splitText<F extends Form>(
+  text: string,
+  forms: readonly F[],
+  known: Form['flags'],
+): SplitText<F> | ReturnType<typeof unclear> {
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  let form = forms.find(({ verb }) => verb === undefined);
+  // In a text, and before it, only the flags of its own form count.
+  const formOfText = () => {
+    const verbs = form?.verb === undefined ? 0 : 1;
+    return form && takesText(form) && words.length >= verbs + countWordArgs(form) ? form : undefined;
+  };
+  // The next token is the last one.
+  const rest = tokenize(text).reverse();
+  for (let token = rest.at(-1); token !== undefined; token = rest.at(-1)) {
+    const textForm = formOfText();
+    if (token.kind === 'flag' && Object.hasOwn(textForm?.flags ?? known, token.name)) {
+      rest.pop();
+      const problem = takeFlag(token, rest, known, flags);
+      if (problem !== undefined) return problem;
+      continue;
+    }
+    if (textForm) break;
+    if (token.kind === 'flag') return unknownFlag(token.name, Object.keys(known));
+    rest.pop();
+    words.push(token.text);
+    if (words.length === 1) form = forms.find(({ verb }) => verb === token.text.toLowerCase()) ?? form;
+  }
+  const tail = rest.reverse();
+  const problem = takeTrailingFlags(tail, form?.flags ?? {}, flags);
+  if (problem !== undefined) return problem;
+  return { kind: 'split', words, flags, raw: text.slice(tail[0]?.start ?? 0, tail.at(-1)?.end ?? 0), form };
+}
+
+const takesText = ({ args }: Form) => Object.values(args).some(({ takes }) => takes === 'text');
+const countWordArgs = ({ args }: Form) => Object.values(args).filter(({ takes }) => takes === 'word').length;
+
+function readValues<F extends Form>(
+  form: F,
+  words: readonly string[],
+  raw: string,
+  flags: ReadonlyMap<string, string>,
+): ReadCommand<F> {
+  const input: Record<string, unknown> = {};
+  const rest = [...words];
+  for (const [name, { takes, read }] of Object.entries(form.args)) {
+    const reading = read(takes === 'word' ? rest.shift() : raw || undefined);
+    if (reading.kind === 'unclear') return unclear(...[reading.problem].flat());
+    input[name] = reading.value;
+  }
+  for (const [name, { read }] of Object.entries(form.flags)) {
+    const reading = read(flags.get(name));
+    if (reading.kind === 'unclear') return unclear({ code: `--${name}` }, ': ', ...[reading.problem].flat());
+    input[name] = reading.value;
+  }
+  return { kind: 'form', form, input };
+}
+
+/** Keeps a flag with its value, which it takes from behind its `=` or from `rest`, of which the last one is the next. */
+function takeFlag(
+  { name, value: inline }: Extract<Token, { kind: 'flag' }>,
+  rest: Token[],
+  known: Form['flags'],
+  flags: Map<string, string>,
+) {
+  const flag = known[name];
+  const shown = { code: `--${name}` };
+  if (flags.has(name)) return unclear('Type ', shown, ' once; it is there twice.');
+  if (flag?.takes === 'nothing') {
+    flags.set(name, '');
+    return inline === undefined
+      ? undefined
+      : unclear(shown, ' takes no value. Type it alone, or leave it out.');
+  }
+  const value = flagValue(inline, rest, flag?.takes === 'list');
+  flags.set(name, value);
+  if (value.trim() !== '') return undefined;
+  return unclear(shown, ' needs a value, such as ', { code: `--${name} ${flag?.example}` }, '.');
+}
+
+/** Takes the flags at the end of a text, so that what is left of `tail` is the text. */
+function takeTrailingFlags(tail: Token[], known: Form['flags'], flags: Map<string, string>) {
+  const isKnown = (token: Token | undefined) => token?.kind === 'flag' && Object.hasOwn(known, token.name);
+  for (;;) {
+    const [before, last] = [tail.at(-2), tail.at(-1)];
+    const behind = last?.kind === 'plain' ? [last] : [];
+    const flag = behind.length === 0 ? last : before;
+    if (flag?.kind !== 'flag' || !isKnown(flag)) return undefined;
+    // What stands behind a complete flag belongs to the text.
+    if (behind.length > 0 && (flag.value !== undefined || known[flag.name]?.takes === 'nothing'))
+      return undefined;
+    tail.splice(-1 - behind.length);
+    const problem = takeFlag(flag, behind, known, flags);
+    if (problem !== undefined) return problem;
+  }
+}
+
+function flagValue(inline: string | undefined, rest: Token[], isList: boolean): string {
+  const next = () => {
+    const token = rest.at(-1);
+    return token?.kind === 'plain' ? token.text : undefined;
+  };
+  const first = inline ?? next();
+  if (first === undefined) return '';
+  if (inline === undefined) rest.pop();
+  const values = [first];
+  let continues = endsInComma(first);
+  while (isList && first.trim() !== '') {
+    const more = next();
+    if (more === undefined || !(continues || /^\s*[,،，、]/u.test(more))) break;
+    values.push(more);
+    if (more.trim() !== '') continues = endsInComma(more);
+    rest.pop();
+  }
+  return values.join(' ');
+}
+
+const endsInComma = (text: string) => /[,،，、]$/u.test(text.trimEnd());
+
+/** What was typed, fit to be shown in one line. */
+export const shown = (typed: string, max = 60) => ({ code: cut(oneLine(typed.toWellFormed()), max) });
+
+function unknownVerb(name: string, forms: readonly Form[], typed: string) {
+  const verbs = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    forms.flatMap(({ verb }) => verb ?? []),
+  );
+  return unclear(
+    "I don't know ",
+    shown(typed),
+    `. Type ${verbs}; `,
+    { code: `${name} help` },
+    ' explains them.',
+  );
+}
+
+function unknownFlag(name: string, known: string[]) {
+  const typed = shown(`--${name}`, 42);
+  const meant = nearest(name, known);
+  if (meant !== undefined)
+    return unclear("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
+  if (known.length === 0) return unclear("I don't know ", typed, '. Leave it out.');
+  const all = known.flatMap((one, index): Part[] => [index === 0 ? '' : ', ', { code: `--${one}` }]);
+  return unclear("I don't know ", typed, '. There are ', ...all, '.');
+}
+
+/** The one name that starts like it, or else one that is a slip or two away. */
+function nearest(name: string, known: string[]): string | undefined {
+  const longer = known.filter((one) => one.startsWith(name));
+  if (longer.length === 1) return longer[0];
+  const near = known.filter((one) => editDistance(name, one) <= Math.max(1, Math.floor(one.length / 3)));
+  return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
+}
+
+/** Letters to add, leave out or change (Levenshtein); infinite where the lengths alone say that it is many. */
+function editDistance(from: string, to: string): number {
+  if (Math.abs(from.length - to.length) > 3) return Number.POSITIVE_INFINITY;
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

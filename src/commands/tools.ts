@@ -1,0 +1,73 @@
+import type { ModalView } from '@slack/types';
+import type { SystemState } from '../jobs/status/view.ts';
+import type { IsPublic } from '../jobs/visibility.ts';
+import type { Permission } from '../policy.ts';
+import type { Project } from '../projects.ts';
+import type { Mentions } from '../slack/markdown/message.ts';
+import type { Names } from '../slack/markdown/names.ts';
+import type { AuditLines } from '../store/audit.ts';
+import type { DeliveryState } from '../store/messages.ts';
+import type { Intake } from './intake.ts';
+
+/** Who asked, where, and by which request. */
+export interface Caller {
+  teamId: string;
+  user: { id: string; name: string; fullMember: boolean };
+  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for those it does not name. */
+  channel: { id: string; name: string };
+  /** The same for a repeat of the same request. */
+  requestId: string;
+  /** Opens one dialog, within 3 s. */
+  triggerId: string;
+  /** A secret. Some requests have none: those of dialogs whose command is long ago. */
+  responseUrl: string | undefined;
+  /** On the monotonic clock, in milliseconds. */
+  receivedAtMs: number;
+}
+
+export interface CommandTools {
+  intake: Intake;
+  /** How far a message of a run has got. */
+  deliveryState: (messageKey: string) => Promise<DeliveryState>;
+  projects: readonly Project[];
+  /** The domain that a request without one means, where no project says better. */
+  docsDomain: string | undefined;
+  /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
+  links: 'thread' | 'requester';
+  /** Exports that may run at once, how long an instruction may be, and how many of a thread may wait. */
+  limits: {
+    exportsPerPerson: number;
+    exportsPerChannel: number;
+    instructionCharacters: number;
+    instructionsWaiting: number;
+  };
+  /** Which replies in a thread are instructions, unless people there say otherwise. */
+  replyMode: 'auto' | 'all' | 'mention';
+  /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
+  names: (mentions: Mentions) => Promise<Names>;
+  /** Whether every full member may read a conversation now; not, when Slack does not tell. */
+  isPublic: IsPublic;
+  /** A presigned link by its name; nothing once it has ended. A secret. */
+  loadLink: (name: string) => Promise<string | undefined>;
+  /** Opens a dialog for whoever asked. Rejects with `TellUser`. */
+  openModal: (caller: Caller, view: ModalView) => Promise<void>;
+  /** Leaves a line in the audit log about this request; never rejects. `subject` is a domain or a job id. */
+  audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
+  /**
+   * Checks a further permission. Rejects with `TellUser`, after an audit line, when this person does not have it;
+   * `subject` says what was wanted.
+   */
+  requirePermission: (permission: Permission, subject: string) => Promise<void>;
+  /** The latest lines of the audit log, `count` of each kind. */
+  auditLines: (teamId: string, count: number) => Promise<AuditLines>;
+  /** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
+  systemSnapshot: (
+    caller: Pick<Caller, 'teamId' | 'user' | 'channel'>,
+    timeoutMs: number,
+  ) => Promise<SystemState>;
+  /** Slack's id of the app's user. */
+  botUserId: string;
+  /** The workspace's address, with a slash at its end. */
+  workspaceUrl: string;
+  now: () => number;
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readCommand } from '../src/commands/args.ts';
+import { usageOf } from '../src/commands/command.ts';
+import { slashCommands } from '../src/commands/index.ts';
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const rows = [...readme.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', effect = '']) => ({
+  what,
+  effect,
+}));
+
+describe.each(slashCommands.map((command) => [command.name, command] as const))('%s', (name, command) => {
+  const usages = command.subcommands.map((one) => [`${name} ${usageOf(one)}`.trim(), one] as const);
+
+  test.each(usages)('has a row in the README: %s', (usage, { summary }) => {
+    const effects = rows.filter(({ what }) => what === `\`${usage}\``).map(({ effect }) => effect);
+    expect(effects).toEqual([expect.stringMatching(new RegExp(`^${RegExp.escape(summary)}`))]);
+  });
+
+  test('is understood wherever the README has somebody type it', () => {
+    const typed = [...readme.matchAll(/`(\/docs-\w+[^`]*)`/g)]
+      .map(([, code = '']) => code)
+      .filter((code) => code.split(' ')[0] === name && !usages.some(([usage]) => usage === code));
+    for (const code of typed)
+      expect([code, readCommand(name, command.subcommands, code.slice(name.length))]).toEqual([
+        code,
+        expect.objectContaining({ kind: 'form' }),
+      ]);
+  });
+});
+
+test('every option of an export has a row, and no other', () => {
+  const options = rows.flatMap(({ what }) => /^… `(--.+)`$/.exec(what)?.[1] ?? []);
+  const flags = slashCommands
+    .flatMap(({ subcommands }) => subcommands)
+    .flatMap(({ flags }) => Object.entries(flags));
+  expect(options.toSorted()).toEqual(
+    [...new Set(flags.map(([name, { usage }]) => `--${name} ${usage}`.trim()))].toSorted(),
+  );
+});
