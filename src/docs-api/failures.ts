@@ -11,28 +11,27 @@ const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
   'unreadable',
 ];
 
-const KIND_OF_STATUS: Record<number, DocsApiErrorKind> = {
+/**
+ * Statuses that prove that nothing happened. Besides the refusals that the platform documents: those that judge
+ * the method, the address or the form of the request before its content (RFC 9110: 405, 410, 411, 413, 414, 415).
+ */
+const REFUSALS: Record<number, DocsApiErrorKind> = {
   400: 'bad_request',
   401: 'key_rejected',
   403: 'forbidden',
   404: 'not_found',
   405: 'unsupported',
-  408: 'timeout',
-  409: 'conflict',
   410: 'not_found',
+  411: 'rejected',
   413: 'bad_request',
   414: 'bad_request',
   415: 'bad_request',
   422: 'bad_request',
   429: 'rate_limited',
-  501: 'unsupported',
 };
 
-/**
- * Statuses that prove that nothing happened. Besides the refusals that the platform documents: those that judge
- * the method, the address or the form of the request before its content (RFC 9110: 405, 410, 411, 413, 414, 415).
- */
-const NOT_EXECUTED_STATUSES: readonly number[] = [400, 401, 403, 404, 405, 410, 411, 413, 414, 415, 422, 429];
+/** Statuses that prove nothing, and have a kind of their own. */
+const UNCLEAR: Record<number, DocsApiErrorKind> = { 408: 'timeout', 409: 'conflict', 501: 'unsupported' };
 
 interface ErrorFacts {
   happened: Happened;
@@ -63,30 +62,20 @@ export function createError(
   });
 }
 
-/** An answer that is not 2xx. */
+/** Builds the error of an answer that is not 2xx. */
 export function createStatusError(
   operation: DocsApiOperation,
   status: number,
   facts: { retryAfterMs: number | undefined; platformMessage: string | undefined },
 ): DocsApiError {
-  const happened = NOT_EXECUTED_STATUSES.includes(status) ? 'no' : 'unknown';
-  return createError(operation, kindOfStatus(status), {
-    ...facts,
-    happened,
-    status,
-    what: `status ${status}`,
-  });
+  const refusal = REFUSALS[status];
+  const kind =
+    refusal ?? UNCLEAR[status] ?? (status >= 500 ? 'server' : status >= 400 ? 'rejected' : 'redirect');
+  const happened = refusal === undefined ? 'unknown' : 'no';
+  return createError(operation, kind, { ...facts, happened, status, what: `status ${status}` });
 }
 
-function kindOfStatus(status: number): DocsApiErrorKind {
-  const kind = KIND_OF_STATUS[status];
-  if (kind) return kind;
-  if (status >= 500) return 'server';
-  if (status >= 400) return 'rejected';
-  return 'redirect';
-}
-
-/** No answer came, or it broke off. `status` is there when its headers had come. */
+/** Builds the error of a call without an answer, or with one that broke off. `status` is there when its headers had come. */
 export function createConnectionError(
   operation: DocsApiOperation,
   cause: unknown,

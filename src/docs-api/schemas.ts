@@ -50,24 +50,6 @@ export interface AgentJob {
   archivedAt?: number;
 }
 
-/** Counts as the platform gives them; they need not be whole. */
-export interface ViewCounts {
-  human: number;
-  ai: number;
-  total: number;
-}
-
-export interface PageView extends ViewCounts {
-  path: string;
-}
-
-/** One page of results; `totals` are those of the whole date range. The order of `views` is not specified. */
-export interface PageViews {
-  totals: ViewCounts;
-  views: PageView[];
-  hasMore: boolean;
-}
-
 /** Longer than any presigned link; reading a host name takes the square of its length. */
 const MAX_ADDRESS_LENGTH = 8000;
 
@@ -77,7 +59,6 @@ const nonBlank = z.string().refine((value) => value.trim() !== '');
 const webAddress = z.string().refine(isWebAddress);
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);
 
-const optionalId = id.optional().catch(undefined);
 const optionalNonBlank = nonBlank.optional().catch(undefined);
 const optionalCount = count.optional().catch(undefined);
 const optionalUnknown = z.unknown().optional();
@@ -95,26 +76,22 @@ const exportFields = z.object({
 });
 
 /** Answer to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
-export function startExportResponse(clean: CleanText): z.ZodType<ExportJob> {
-  return exportFields
+export const startExportResponse = (clean: CleanText) =>
+  exportFields
     .extend({ jobId: id, status: optionalNonBlank })
-    .transform((job) => toExportJob({ ...job, status: job.status ?? '' }, 'queued', clean));
-}
+    .transform((job) => toExportJob(job, clean, 'queued'));
 
 /** Answer to a poll of a job: `status` is required, the id is the one that was asked for. */
-export function exportResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<ExportJob> {
-  return exportFields
-    .extend({ status: nonBlank })
-    .transform((job) => toExportJob({ ...job, jobId }, 'unknown', clean));
-}
+export const exportResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
+  exportFields.extend({ status: nonBlank }).transform((job) => toExportJob({ ...job, jobId }, clean));
 
 function toExportJob(
-  job: z.infer<typeof exportFields> & { jobId: string; status: string },
-  defaultStatus: ExportJob['status'],
+  job: z.infer<typeof exportFields> & { jobId: string; status?: string | undefined },
   clean: CleanText,
+  defaultStatus: ExportJob['status'] = 'unknown',
 ): ExportJob {
   const { jobId, pageCount, createdAt, updatedAt } = job;
-  const rawStatus = clean(job.status);
+  const rawStatus = clean(job.status ?? '');
   const status = rawStatus === '' ? defaultStatus : parseStatus(rawStatus, EXPORT_STATUSES);
   const progress = parseProgress(job.progress, status === 'completed', clean);
   const error = parseErrorText(job.error, clean);
@@ -138,32 +115,25 @@ const agentFields = z.object({
 });
 
 /** Answer to a poll of an agent job: `status` is required, the id is the one that was asked for. */
-export function agentJobResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<AgentJob> {
-  return agentFields
-    .extend({ status: nonBlank })
-    .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
-}
+export const agentJobResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
+  agentFields.extend({ status: nonBlank }).transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 
 /** Answer to an instruction: nothing is required, since the instruction was taken. */
-export function followUpResponse(clean: CleanText, { jobId }: { jobId: string }): z.ZodType<AgentJob> {
-  return agentFields
-    .extend({ id: optionalId, status: optionalNonBlank })
-    .transform((job) => toAgentJob({ ...job, id: jobId, status: job.status ?? '' }, clean));
-}
+export const followUpResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
+  agentFields
+    .extend({ status: optionalNonBlank })
+    .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 
 /** Answer to a creation: `id` is required. */
-export function createAgentJobResponse(clean: CleanText): z.ZodType<AgentJob> {
-  return agentFields
-    .extend({ id, status: optionalNonBlank })
-    .transform((job) => toAgentJob({ ...job, status: job.status ?? '' }, clean));
-}
+export const createAgentJobResponse = (clean: CleanText) =>
+  agentFields.extend({ id, status: optionalNonBlank }).transform((job) => toAgentJob(job, clean));
 
 function toAgentJob(
-  job: z.infer<typeof agentFields> & { id: string; status: string },
+  job: z.infer<typeof agentFields> & { id: string; status?: string | undefined },
   clean: CleanText,
 ): AgentJob {
   const { id, source, model, prLink, createdAt, archivedAt } = job;
-  const rawStatus = clean(job.status);
+  const rawStatus = clean(job.status ?? '');
   const isLink = prLink !== undefined && isWebAddress(prLink);
   return {
     id,
@@ -191,8 +161,12 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   total: counts.total ?? counts.human + counts.ai,
 });
 
-/** Answer to a page-view query. Everything is required; only a missing `total` is added up. */
-export const pageViewsResponse: z.ZodType<PageViews> = z.object({
+/**
+ * Answer to a page-view query, one page of results. Everything is required; only a missing `total` is added up. The
+ * order of `views` is not specified.
+ */
+export const pageViewsResponse = z.object({
+  /** Of the whole date range. */
   totals: countsSchema.transform(withTotal),
   views: z.array(countsSchema.extend({ path: z.string() }).transform(withTotal)),
   hasMore: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]),

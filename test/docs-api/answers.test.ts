@@ -18,6 +18,7 @@ describe('what a status proves', () => {
     [408, 'timeout', 'unknown'],
     [409, 'conflict', 'unknown'],
     [410, 'not_found', 'no'],
+    [411, 'rejected', 'no'],
     [413, 'bad_request', 'no'],
     [415, 'bad_request', 'no'],
     [422, 'bad_request', 'no'],
