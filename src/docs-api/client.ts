@@ -6,7 +6,9 @@ import { type DocsApiOperation, OPERATIONS } from './operations.ts';
 import { checkAtLeast, checkKey, parseBaseUrl } from './settings.ts';
 
 export interface DocsApiOptions {
-  /** Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end counts for nothing. */
+  /**
+   * Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end counts for nothing.
+   */
   baseUrl: string;
   apiKey: string;
   /** Limit for a whole call, retries of reads included. Default 20 000. */

@@ -57,7 +57,10 @@ export class DocsApiError extends Error {
   readonly status: number | undefined;
   /** How long the platform asked us to wait (`Retry-After`), in milliseconds from when the answer came. */
   readonly retryAfterMs: number | undefined;
-  /** The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a person. */
+  /**
+   * The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a
+   * person.
+   */
   declare readonly platformMessage: string | undefined;
 
   constructor(message: string, details: DocsApiErrorDetails) {

@@ -75,7 +75,10 @@ export function createStatusError(
   return createError(operation, kind, { ...facts, happened, status, what: `status ${status}` });
 }
 
-/** Builds the error of a call without an answer, or with one that broke off. `status` is there when its headers had come. */
+/**
+ * Builds the error of a call without an answer, or with one that broke off. `status` is there when its headers had
+ * come.
+ */
 export function createConnectionError(
   operation: DocsApiOperation,
   cause: unknown,

@@ -5,10 +5,10 @@ export type CleanText = (text: string) => string;
 const MAX_LENGTH = 300;
 
 /**
- * Returns a cleaner that knows our key: control and invisible characters go, white space becomes one space, the key and
- * any bearer token become `…`, links lose their user and their query (where a presigned link keeps its signature),
- * and the rest is cut. The key is looked for before every cut, so that no part of it stays, and after every other
- * change, so that none puts it together again.
+ * Returns a cleaner that knows our key: control and invisible characters go, white space becomes one space, the key
+ * and any bearer token become `…`, links lose their user and their query (where a presigned link keeps its
+ * signature), and the rest is cut. The key is looked for before every cut, so that no part of it stays, and after
+ * every other change, so that none puts it together again.
  */
 export function createTextCleaner(apiKey: string): CleanText {
   return (text) => {

@@ -32,7 +32,7 @@ export function createDocsReporter({ log, now }: { log: Log; now: () => number }
   };
 }
 
-/** Returns nothing for what the settings have no part in, such as a job that the platform does not know. */
+/** Returns `undefined` for what the settings have no part in, such as a job that the platform does not know. */
 export function adviceFor(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
   const { error, status, code } = request;
   switch (error) {

@@ -4,7 +4,7 @@ import type { CleanText } from './platform-text.ts';
 import { type Progress, parseProgress } from './progress.ts';
 import { parseTimestamp } from './timestamp.ts';
 
-/** An export job as the platform tells it. Only `jobId` and the status are sure; the rest is there when it was sent. */
+/** An export job as the platform describes it. Only `jobId` and the status are sure; the rest is there when sent. */
 export interface ExportJob {
   jobId: string;
   status: 'queued' | 'running' | 'completed' | 'failed' | 'unknown';
@@ -172,7 +172,7 @@ export const pageViewsResponse = z.object({
   hasMore: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]),
 });
 
-/** The platform's words in an error answer (`error`, else `message`), or in the `error` of a failed job. */
+/** Returns the platform's words in an error answer (`error`, else `message`), or in the `error` of a failed job. */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
   const inner = fieldOf(value, 'error');
   const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];

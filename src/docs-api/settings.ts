@@ -33,7 +33,7 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   return { origin: url.origin, prefix: withoutVersion(url.pathname) };
 }
 
-/** Platforms tell their base address with the version at its end, which the path of each operation has itself. */
+/** Platforms publish their base address with the version at its end, which the path of each operation has itself. */
 function withoutVersion(path: string): string {
   const parts = path.split('/').filter((part) => part !== '');
   if (/^v[12]$/iu.test(parts.at(-1) ?? '')) parts.pop();

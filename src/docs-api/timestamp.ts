@@ -8,8 +8,9 @@ const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
 const HTTP_DATE = /^[a-z]{3}, ?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC|[+-]\d{4})$/iu;
 
 /**
- * Returns the epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date, epoch
- * seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside 2000–2200.
+ * Returns the epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date,
+ * epoch seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside
+ * 2000–2200.
  */
 export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return parseNumber(value);

@@ -66,7 +66,7 @@ export interface SlackApiOptions {
   log: Log;
   /** A clock that nobody sets, in milliseconds. */
   monotonicMs: () => number;
-  /** Hears after every call whether Slack answered and took the token. */
+  /** Called after every call with whether Slack answered and took the token. */
   onCall: (answered: boolean) => void;
 }
 
@@ -229,7 +229,7 @@ export function createSlackApi(options: SlackApiOptions) {
     },
 
     /**
-     * Shows a message to one person alone, until their client loads anew. It cannot be edited, and Slack does not say
+     * Shows a message to one person alone, until their client is reloaded. It cannot be edited, and Slack does not say
      * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
      * in the conversation.
      */

@@ -10,7 +10,7 @@ const FAILURES_BEFORE_ERROR = 3;
 const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
-/** Who the bot is, asked of Slack until it tells; Docket starts and refuses politely while Slack is away. */
+/** Who the bot is. Slack is asked until it answers; Docket starts and refuses politely while Slack is away. */
 export interface IdentitySource {
   current(): Identity | undefined;
   /** Resolves after the first answer, good or bad. */

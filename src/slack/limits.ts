@@ -28,7 +28,9 @@ export const SLACK_LIMITS = {
   /** views/modal-views */
   modalTitle: 24,
   modalPrivateMetadata: 3000,
-  /** A problem at a field of a modal. The pages of modals name no limit; those of the older dialogs, 150 for a hint. */
+  /**
+   * A problem at a field of a modal. The pages of modals name no limit; those of the older dialogs, 150 for a hint.
+   */
   modalFieldError: 150,
 } as const;
 

@@ -40,7 +40,7 @@ interface PageResponse {
   response_metadata?: { next_cursor?: string };
 }
 
-/** The messages of ours in a place, by the key of their mark, since a time of Slack's clock (epoch). */
+/** Returns the messages of ours in a place, by the key of their mark, since a time of Slack's clock (epoch). */
 export async function findMessages(
   { channel, threadTs }: { channel: string; threadTs?: string },
   sinceMs: number,

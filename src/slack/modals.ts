@@ -18,7 +18,7 @@ export function reportView(title: string, blocks: KnownBlock[]): ModalView {
   };
 }
 
-/** Text as it is, to be copied. */
+/** Returns text as it is, to be copied. */
 export function preformatted(text: string): RichTextBlock {
   const elements = [{ type: 'text' as const, text }];
   return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };

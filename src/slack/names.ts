@@ -5,7 +5,7 @@ import { isPermanent } from './errors.ts';
 import type { Mentions } from './markdown/message.ts';
 import type { Names } from './markdown/names.ts';
 
-/** Names that Slack did not tell just now, though it may later. */
+/** Slack did not answer with all names just now, though it may later. */
 export class NamesUnknown extends Error {
   override readonly name = 'NamesUnknown';
 }
@@ -29,7 +29,8 @@ const undefinedIfPermanent = (error: unknown) => {
 
 /**
  * Looks up what a message mentions, all at once and within `timeoutMs`. Whom Slack does not know, and whoever comes
- * behind the first `MAX_LOOKUPS`, is missing from the answer; rejects with `NamesUnknown` when a name may be had later.
+ * behind the first `MAX_LOOKUPS`, is missing from the answer; rejects with `NamesUnknown` when a name may be had
+ * later.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = remember(parts, async (id) => {

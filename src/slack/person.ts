@@ -1,7 +1,7 @@
 import type { UsersInfoResponse } from '@slack/web-api';
 import type { Person } from '../policy.ts';
 
-/** What Slack says of somebody in `users.info`, as it decides what they may. `own` is where the app is. */
+/** Returns what decides what somebody may do, from `users.info`. `own` is where the app is. */
 export function personOf(
   userId: string,
   user: NonNullable<UsersInfoResponse['user']>,

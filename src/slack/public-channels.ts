@@ -10,8 +10,8 @@ export interface PublicChannelsParts extends RememberParts {
 }
 
 /**
- * Whether every full member may read a conversation, as Slack says now or said a moment ago. Never rejects: what Slack
- * does not say within `timeoutMs` counts as private.
+ * Returns what asks whether every full member may read a conversation, as Slack says now or said a moment ago. It
+ * never rejects: what Slack does not say within `timeoutMs` counts as private.
  */
 export function createPublicChannels(parts: PublicChannelsParts): (channelId: string) => Promise<boolean> {
   const isPublic = remember(parts, async (id) => {

@@ -221,8 +221,8 @@ export function installedTeamId(envelope: unknown): string | undefined {
 }
 
 /**
- * Whoever is not proven to be from the workspace of the app, or from its Enterprise Grid, counts as from elsewhere, but
- * for channels that are shared with nobody.
+ * Whoever is not proven to be from the workspace of the app, or from its Enterprise Grid, counts as from elsewhere,
+ * but for channels that are shared with nobody.
  */
 function isExternal(
   { team, user_team, source_team }: MessageFields,

@@ -1,17 +1,17 @@
 import { type Message, message } from './blocks.ts';
 
-/** What is said to one person alone. With `replace_original` it takes the place of the message that was clicked. */
+/** A message to one person alone. With `replace_original` it takes the place of the message that was clicked. */
 export interface EphemeralMessage extends Message {
   replace_original?: true;
 }
 
-/** An answer in place of what was clicked, which only this person sees: what everybody sees is not overwritten. */
+/** Returns a message for the place of what was clicked, where only this person sees that: nothing else is replaced. */
 export const replaceOriginal = (text: string): EphemeralMessage => ({
   ...message([[text]]),
   replace_original: true,
 });
 
-/** Sends a private answer to a `response_url`. Answers whether Slack took it; never throws. */
+/** Sends an ephemeral message to a `response_url`. Resolves with whether Slack took it; never rejects. */
 export type PostEphemeral = (
   responseUrl: string,
   answer: EphemeralMessage,

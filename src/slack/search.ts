@@ -15,12 +15,12 @@ export interface LostPost {
   fromMs: number;
 }
 
-/** What a search came to: a turn of Slack's is free in `waitMs`, or it is known whether the message is there. */
+/** What a search came to: a slot for the call is free in `waitMs`, or it is known whether the message is there. */
 export type SearchResult =
   | { kind: 'wait'; waitMs: number }
   | { kind: 'known'; found: FoundMessage | undefined };
 
-/** One call to Slack that tells of every message in a place. */
+/** One call to Slack that returns every message in a place. */
 interface HistoryRead {
   startedAtMs: number;
   sinceMs: number;
@@ -30,7 +30,7 @@ interface HistoryRead {
 /** The first that is looked for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** How long what a call told is kept for other messages of the same place. */
+/** How long the answer of a call is kept for other messages of the same place. */
 const CACHE_MS = 60_000;
 
 export interface SearchParts {

@@ -1,8 +1,8 @@
 import { stripInvisible } from './visible.ts';
 
 /**
- * Text that came from people or the docs platform, made fit for one line of a message: no control characters and
- * nothing that nobody sees (it could hide or reorder what follows), white space folded.
+ * Returns text of people or the docs platform as one line of a message: without control characters and what nobody
+ * sees (it could hide or reorder what follows), white space folded.
  */
 export function oneLine(text: string): string {
   return stripInvisible(text.replace(/(?!\s)\p{Cc}/gu, ''))
@@ -10,22 +10,22 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** How many characters people see in a text: its code points. */
+/** Returns how many characters people see in a text: its code points. */
 export const lengthOf = (text: string) => Array.from(text).length;
 
-/** At most `max` code points, the last one an ellipsis when something was left out. Cut before escaping. */
+/** Returns at most `max` code points, the last one an ellipsis when something was cut. Cut before escaping. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const points = Array.from(text.slice(0, 2 * max + 1));
   return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
 }
 
-/** Text for a `mrkdwn` string. Slack wants these three escaped and no others; it also disarms `<!here>` and `<@U…>`. */
+/** Escapes text for a `mrkdwn` string: Slack wants these three and no others. Disarms `<!here>` and `<@U…>`. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The first `maxBytes` bytes of UTF-8, never splitting a character or an entity such as `&amp;`. */
+/** Returns the first `maxBytes` bytes of UTF-8, never splitting a character or an entity such as `&amp;`. */
 export function cutBytes(escaped: string, maxBytes: number): string {
   if (Buffer.byteLength(escaped) <= maxBytes) return escaped;
   let bytes = Buffer.byteLength('…');
@@ -38,7 +38,7 @@ export function cutBytes(escaped: string, maxBytes: number): string {
   return `${kept}…`;
 }
 
-/** Minutes and hours as people say them: "6 min", "2 h 5 min"; under a minute in seconds. */
+/** Returns minutes and hours as people say them: "6 min", "2 h 5 min"; under a minute in seconds. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -48,7 +48,7 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
 }
 
-/** Bytes in decimal units: "18.4 MB". */
+/** Returns bytes in decimal units: "18.4 MB". */
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -61,13 +61,13 @@ export function formatSize(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Whole numbers with separators: "12,480". */
+/** Returns a whole number with separators: "12,480". */
 export function formatCount(value: number): string {
   // What is added takes the sign off a zero.
   return (Math.round(value) + 0).toLocaleString('en-US');
 }
 
-/** The address that opens a message; `workspaceUrl` ends with a slash. */
+/** Returns the address that opens a message; `workspaceUrl` ends with a slash. */
 export function messageUrl(workspaceUrl: string, { channel, ts }: { channel: string; ts: string }): string {
   return `${workspaceUrl}archives/${channel}/p${ts.replace('.', '')}`;
 }

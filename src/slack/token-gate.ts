@@ -33,7 +33,7 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
       } catch (error) {
         const outcome = outcomeOf(error);
         const times = (before?.times ?? 0) + 1;
-        // Of calls that were made at once, the first tells.
+        // Of calls that were made at once, the first counts.
         if (outcome === 'refused' && refused === before)
           refused = { times, untilMs: monotonicMs() + pauseMs(times) };
         else if (outcome === 'works') refused = undefined;

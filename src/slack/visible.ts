@@ -26,10 +26,11 @@ const invisiblePattern = String.raw`\p{Default_Ignorable_Code_Point}|\p{Nonchara
 const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu');
 
 /**
- * Text without the characters that nobody sees: tag characters, variation selectors, zero-width characters, those
- * that change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a program that
- * no person reads. What emoji and scripts need stays: within emoji and their flags, one variation selector behind an
- * emoji, and one joiner behind a letter of a script that joins. Doing it twice changes nothing more.
+ * Returns text without the characters that nobody sees: tag characters, variation selectors, zero-width characters,
+ * those that change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a
+ * program that no person reads. What emoji and scripts need stays: within emoji and their flags, one variation
+ * selector behind an emoji, and one joiner behind a letter of a script that joins. Doing it twice changes nothing
+ * more.
  */
 export function stripInvisible(text: string): string {
   return text.replace(invisibleOrKept, (_, kept: string | undefined) => kept ?? '');

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, listOf, textOf, textsIn } from './payload.ts';
 import { richTextLines, richTextToMarkdown } from './rich-text.ts';
 import { cleanText } from './spans.ts';
 
-/** Blocks of a message as Markdown, with an empty line between them. Of an unknown type, whatever text it holds. */
+/** Returns the blocks of a message as Markdown, an empty line between them. Of an unknown type, all text it holds. */
 export function blocksToMarkdown(blocks: unknown, reading: Reading): string {
   return listOf(blocks)
     .map((block) => blockToMarkdown(block, reading))

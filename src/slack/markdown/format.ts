@@ -1,10 +1,10 @@
-/** A block of code, as it is, between fences that are longer than any inside. */
+/** Returns a block of code, as it is, between fences that are longer than any inside. */
 export function fence(code: string, language = ''): string {
   const ticks = '`'.repeat(Math.max(3, longestTicks(code) + 1));
   return `${ticks}${language}\n${code}\n${ticks}`;
 }
 
-/** One line of code within a text. */
+/** Returns one line of code as it stands within a text. */
 export function codeSpan(line: string): string {
   const ticks = '`'.repeat(longestTicks(line) + 1);
   // One space at each end is dropped when Markdown is read.
@@ -24,7 +24,7 @@ export function quoteLines(markdown: string): string {
     .join('\n');
 }
 
-/** No empty lines around, no white space at the ends of lines. */
+/** Returns the text without empty lines around it and white space at the ends of its lines. */
 export function trimLines(text: string): string {
   return text
     .replace(/^(?:[^\S\n]*\n)+/, '')
@@ -33,8 +33,8 @@ export function trimLines(text: string): string {
 }
 
 /**
- * A Slack date in UTC: "2026-09-20 14:00 UTC". The words around the `{date…}` and `{time…}` of Slack's format stay.
- * `timestamp` is in seconds; one that is no time gives the fallback.
+ * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". The words around the `{date…}` and `{time…}` of Slack's format
+ * stay. `timestamp` is in seconds; for one that is no time, the fallback is returned.
  */
 export function formatDate(timestamp: unknown, format: string, fallback: string): string {
   const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);

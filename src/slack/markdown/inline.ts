@@ -13,7 +13,7 @@ interface Piece {
 }
 
 /**
- * Styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
+ * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
  *
  * Other text stays as it was typed: whoever writes Markdown in Slack means it, and a reader needs no backslashes.
  * Escaped is only what would break our own marks: `*`, `_`, `~` in text of that style, brackets in the text of a

@@ -20,12 +20,12 @@ export interface Mentions {
 }
 
 /**
- * What the author wrote, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC, code
- * as it is. `blocks` where there are any, since they are what was typed; else `text`. Pasted tables come along.
+ * Returns what the author wrote, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC,
+ * code as it is. `blocks` where there are any, since they are what was typed; else `text`. Pasted tables come along.
  * Previews of links, other messages that were shared, and files do not. Empty when there is no text.
  *
- * Plain text is not escaped (see `inline`), and nothing is cut: Slack ends messages at 40,000 characters. There is
- * nothing in it that nobody sees (see `visible`), and outside code there are no tokens of Slack's.
+ * Plain text is not escaped (see `renderInline`), and nothing is cut: Slack ends messages at 40,000 characters. There
+ * is nothing in it that nobody sees (see `stripInvisible`), and outside code there are no tokens of Slack's.
  */
 export function messageToMarkdown(
   message: MessageText,
@@ -42,7 +42,7 @@ export function messageToMarkdown(
     .join('\n\n');
 }
 
-/** Returns the ids to look up before `messageMarkdown`, each once, without making Markdown of the message. */
+/** Returns the ids to look up before `messageToMarkdown`, each once, without making Markdown of the message. */
 export function findMentions(message: MessageText): Mentions {
   const { text, blocks, attachments } = fieldsOf(message);
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };

@@ -3,7 +3,7 @@ import { renderInline } from './inline.ts';
 import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
 import { cleanText, type Span, withoutMention } from './spans.ts';
 
-/** Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
+/** Returns Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
 export function mrkdwnToMarkdown(source: string, reading: Reading): string {
   return source
     .replace(/\r\n?/g, '\n')
@@ -15,7 +15,7 @@ export function mrkdwnToMarkdown(source: string, reading: Reading): string {
     .join('\n\n');
 }
 
-/** The three characters that Slack escapes, decoded in one pass so that `&amp;lt;` stays `&lt;`. */
+/** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }

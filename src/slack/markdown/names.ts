@@ -21,22 +21,24 @@ export interface Reading {
 /** Where nobody was looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
 
-/** `@ana`, `@"Ana Silva"`. Whom nobody knows is called as the message does, else `@someone`. */
+/** Returns `@ana` or `@"Ana Silva"`. Whom nobody knows is called as the message does, else `@someone`. */
 export function userName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.users.get(id), label) ?? 'someone'}`;
 }
 
-/** `#docs`. What the message calls a channel does not count: not everybody may know the name of a private one. */
+/**
+ * Returns `#docs`. What the message calls a channel does not count: not everybody may know the name of a private one.
+ */
 export function channelName(names: Names, id: string): string {
   return `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`;
 }
 
-/** `@docs-admins`. A group that nobody knows is called as the message does. */
+/** Returns `@docs-admins`. A group that nobody knows is called as the message does. */
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
 
-/** `@here`, `@channel` or `@everyone`. */
+/** Returns `@here`, `@channel` or `@everyone`. */
 export const everybodyName = (range: string) => `@${oneLine(range)}`;
 
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
@@ -45,7 +47,7 @@ function nameOf(...candidates: (string | undefined)[]): string | undefined {
 
 /**
  * A name that cannot be read as anything else: its letters, numbers and a few signs that names have, cut, and in
- * quotes unless it is one word. People choose their names themselves, and each stands in what the agent is told.
+ * quotes unless it is one word. People choose their names themselves, and each stands in what the agent reads.
  */
 function formatName(chosen = ''): string {
   const cleaned = oneLine(cut(chosen, 4 * MAX_NAME_LENGTH))

@@ -1,7 +1,7 @@
 /** What Slack sends is read as it comes: every field may be missing or of another type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object; none of anything else. */
+/** Returns the fields of an object; none of anything else. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
@@ -10,7 +10,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A string that is not empty. */
+/** Returns a string that is not empty; `undefined` for anything else. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -40,8 +40,8 @@ const CONTROL = /button|select|overflow|checkboxes|picker|input|feedback/;
 const CONTROL_TEXT_FIELDS = new Set(['text', 'options', 'description']);
 
 /**
- * Every text in something of an unknown type, in its order and each once: ids, styles, values that only an app sees
- * and the like are left out.
+ * Returns every text in something of an unknown type, in its order and each once: ids, styles, values that only an
+ * app sees and the like are left out.
  */
 export function textsIn(value: unknown): string[] {
   const found = new Set<string>();

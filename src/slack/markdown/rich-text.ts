@@ -4,12 +4,12 @@ import { channelName, everybodyName, groupName, type Reading, userName } from '.
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
 import { cleanText, type Span, withoutMention } from './spans.ts';
 
-/** A `rich_text` block, which is what people's messages consist of. Nothing in it is escaped. */
+/** Returns a `rich_text` block as Markdown: what people's messages consist of. Nothing in the block is escaped. */
 export function richTextToMarkdown(block: Fields, reading: Reading): string {
   return blocksOf(listOf(block.elements), reading, 0);
 }
 
-/** Everything in it within one paragraph or cell: lines, without marks of lists, quotes and fences. */
+/** Returns the block as lines of one paragraph or cell, without the marks of lists, quotes and fences. */
 export function richTextLines(block: Fields, reading: Reading): string {
   const spans = flattenSpans(listOf(block.elements), reading, 0);
   return renderInline(withoutMention(spans, reading.withoutMention)).trim();
@@ -152,7 +152,7 @@ function spansOf(element: unknown, reading: Reading): Span[] {
   return text(fields.type === 'text' && label !== '' ? label : textsIn(element).join(' '));
 }
 
-/** The character itself where Slack tells it, as for all but a workspace's own emoji. */
+/** Returns the character where Slack names it, as for all but a workspace's own emoji; else `:name:`. */
 function renderEmoji({ name, unicode }: Fields): string {
   const codes = (textOf(unicode) ?? '').split('-');
   if (codes.every((code) => /^[0-9a-f]{2,6}$/i.test(code) && Number.parseInt(code, 16) <= 0x10ffff)) {

@@ -13,14 +13,16 @@ export interface Span {
   mentions?: string;
 }
 
-/** Line ends are `\n`; no control characters, and nothing else that shows nothing. */
+/** Returns the text with `\n` as line ends, without control characters and whatever else nobody sees. */
 export function cleanText(text: string): string {
   return stripInvisible(
     text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, ''),
   ).toWellFormed();
 }
 
-/** Leaves out every mention of this user, with the punctuation or the space that belonged to it. */
+/**
+ * Returns the spans without every mention of this user, and without the punctuation or the space that belonged to it.
+ */
 export function withoutMention(spans: readonly Span[], userId?: string): readonly Span[] {
   if (userId === undefined) return spans;
   const kept: Span[] = [];
