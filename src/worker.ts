@@ -25,7 +25,7 @@ import type { SlackApi } from './slack/client.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
-import { createReactions } from './slack/reactions.ts';
+import { createReactionDelivery } from './slack/reaction-delivery.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createAlertStore } from './store/alerts.ts';
 import { createAuditStore } from './store/audit.ts';
@@ -96,21 +96,9 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const enqueueReactions = (runId: string, options?: { now: boolean }) =>
     queues.enqueue('slack-outbox', 'reactions', runId, { runId }, options);
 
-  const outbox = createOutbox({ messages, wake: (key) => enqueueMessage(key), now });
-  const reactionStore = createReactionStore(redis);
-  const reactions = createReactions({ store: reactionStore, wake: (runId) => enqueueReactions(runId), now });
-  const deliver = createDelivery({
-    slack,
-    messages,
-    links,
-    people: createPeopleStore(redis),
-    ownPosts: createOwnPostStore(redis),
-    rateLimiter,
-    now,
-    random,
-    timing,
-    log,
-  });
+  const reactions = createReactionStore(redis);
+  const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, now });
+  const deliveryParts = { slack, rateLimiter, random, timing, log };
   const callOnce = createCallOnce({
     steps,
     stopping,
@@ -162,10 +150,15 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     limits: settings.limits,
     slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
     outbox,
-    deliver,
-    reactions,
-    reactionStore,
-    isShown: messages.isDelivered,
+    deliverMessage: createDelivery({
+      ...deliveryParts,
+      messages,
+      links,
+      people: createPeopleStore(redis),
+      ownPosts: createOwnPostStore(redis),
+      now,
+    }),
+    deliverReactions: createReactionDelivery({ ...deliveryParts, reactions, isShown: messages.isDelivered }),
     ...untilStopping(stopping, { postEphemeral, alertAdmins, names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,

@@ -4,17 +4,15 @@ import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { SlackApi } from '../slack/client.ts';
-import type { Deliver } from '../slack/delivery.ts';
 import type { Mentions } from '../slack/markdown/message.ts';
 import type { Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
-import type { Reactions } from '../slack/reactions.ts';
+import type { Deliver } from '../slack/reconcile.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallOnceStore } from '../store/calls.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { ReactionStore } from '../store/reactions.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { Watches } from './agent/watch/watches.ts';
@@ -43,16 +41,10 @@ export interface JobContext {
     instructionsWaiting: number;
   };
 
-  slack: Pick<
-    SlackApi,
-    'addReaction' | 'channel' | 'postEphemeralTo' | 'publishHome' | 'refusedForMs' | 'removeReaction'
-  >;
+  slack: Pick<SlackApi, 'channel' | 'postEphemeralTo' | 'publishHome'>;
   outbox: Outbox;
-  deliver: Deliver;
-  reactions: Reactions;
-  reactionStore: ReactionStore;
-  /** Whether Slack shows the message of this key as it is wanted. */
-  isShown: (messageKey: string) => Promise<boolean>;
+  deliverMessage: Deliver;
+  deliverReactions: Deliver;
   postEphemeral: PostEphemeral;
   policy: Policy;
   isPublic: IsPublic;

@@ -5,9 +5,8 @@ import { watchJob } from './agent/watch/job.ts';
 import { exportJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
-import { outboxJob } from './outbox/job.ts';
+import { outboxJob, reactionsJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
-import { reactionsJob } from './reactions/job.ts';
 
 /** Every kind of background work. */
 export const jobs = [

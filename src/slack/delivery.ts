@@ -1,6 +1,4 @@
-import type { Log } from '../runtime/log.ts';
 import { Stopping } from '../runtime/stopping.ts';
-import { backoffMs, type Timing } from '../runtime/timing.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
@@ -9,16 +7,11 @@ import type { RateLimitStore } from '../store/rate-limit.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import { DEFAULT_RETRY_AFTER_MS, editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
+import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
+import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
 import { createLostPostSearch } from './search.ts';
 
-/** What a delivery wants next: nothing, or to be called again after a while. */
-export type DeliveryResult = { kind: 'settled' } | { kind: 'again'; inMs: number };
-
-/** Brings Slack up to date with one message: posts it once, then edits it. */
-export type Deliver = (key: string) => Promise<DeliveryResult>;
-
-export interface DeliveryParts {
+export interface DeliveryParts extends RetryParts {
   slack: SlackApi;
   messages: MessageStore;
   links: LinkStore;
@@ -26,9 +19,6 @@ export interface DeliveryParts {
   ownPosts: OwnPostStore;
   rateLimiter: RateLimitStore;
   now: () => number;
-  random: () => number;
-  timing: Timing;
-  log: Log;
 }
 
 /** Who goes first where many messages wait for their turn. */
@@ -44,8 +34,6 @@ const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'prog
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
-const runAgainIn = (inMs: number): DeliveryResult => ({ kind: 'again', inMs });
-
 /** A call that gave no result: the record as it was marked for it, and how that is read when it is certain or not. */
 interface FailedCall {
   record: MessageRecord;
@@ -57,79 +45,72 @@ interface FailedCall {
 }
 
 /**
- * Two deliveries of one key may overlap when a process was taken for dead. What keeps them from posting twice is the
+ * Brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may overlap when a process was taken for dead. What keeps them from posting twice is the
  * mark that is written before every call, only while the record is still as it was read: whoever comes second starts
  * again with what the first left.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, ownPosts, rateLimiter, now, random, timing, log } = parts;
+  const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
   const search = createLostPostSearch(parts);
   /** For so long after a call was sent, or went without an answer, it may still take effect. */
   const effectMs = timing.slackCallMs + timing.unclearMs;
 
-  return async (key) => {
-    const record = await messages.load(key);
-    if (record === undefined) {
-      await messages.unlist(key);
-      return { kind: 'settled' };
-    }
-    const isDelivered = record.deliveredHash === record.wanted.hash;
-    if (isDelivered && record.editUnclearUntilMs === undefined) return finish(key, record);
-    const waitForTokenMs = slack.refusedForMs();
-    if (waitForTokenMs > 0) return runAgainIn(waitForTokenMs);
-    try {
-      return await (record.ts === undefined ? post(key, record) : edit(key, record, isDelivered));
-    } catch (error) {
-      return handleFailure(key, { record, error, undone: {}, unclear: {} });
-    }
-  };
+  const isShown = ({ deliveredHash, wanted }: MessageRecord) => deliveredHash === wanted.hash;
 
-  async function finish(key: string, { wanted }: MessageRecord): Promise<DeliveryResult> {
-    return (await messages.markDelivered(key, wanted.hash)) ? { kind: 'settled' } : runAgainIn(0);
-  }
+  return createReconciler(
+    {
+      load: messages.load,
+      isDelivered: (record) => isShown(record) && record.editUnclearUntilMs === undefined,
+      deliver: (record, key) =>
+        (record.ts === undefined ? post(key, record) : edit(key, record)).catch((error: unknown) =>
+          handleFailure(key, { record, error, undone: {}, unclear: {} }),
+        ),
+      markDelivered: (key, record) => messages.markDelivered(key, record?.wanted.hash),
+    },
+    slack,
+  );
 
   /** Posts the message, unless it turns out to be there. */
-  async function post(key: string, record: MessageRecord): Promise<DeliveryResult> {
+  async function post(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted } = record;
     if (record.deleted && !isReposted(wanted)) {
-      const left = await messages.updateIfUnchanged(key, record, { deliveredHash: wanted.hash });
-      return left ? finish(key, record) : runAgainIn(0);
+      return save(key, record, { deliveredHash: wanted.hash }, undefined);
     }
     const target = await resolveTarget(record);
-    if (target === undefined) return runAgainIn(timing.retryMinMs);
+    if (target === undefined) return timing.retryMinMs;
     const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
       // Later than can be: by the clock of a process that is ahead.
-      if (waitMs > effectMs) return saveAndRunAgain(key, record, { checkAtMs: now() + effectMs }, effectMs);
-      if (waitMs > 0) return runAgainIn(waitMs);
+      if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
+      if (waitMs > 0) return waitMs;
       const { teamId } = wanted;
       const result = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
-      if (result.kind === 'wait') return runAgainIn(result.waitMs);
+      if (result.kind === 'wait') return result.waitMs;
       const { found } = result;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
         if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
         const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
-        return saveAndRunAgain(key, record, { ...adopted, ...forgetPost });
+        return save(key, record, { ...adopted, ...forgetPost }, 0);
       }
     }
 
     const rateLimit = postRateLimit(target.channel, timing);
     const slotRequest = { id: key, rank: rankOf(wanted), sinceMs: now(), group: wanted.by };
     const waitMs = await rateLimiter.takeSlot(rateLimit, slotRequest);
-    if (waitMs > 0) return runAgainIn(waitMs);
+    if (waitMs > 0) return waitMs;
     if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());
     const markedAtMs = now();
     const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
-    if (!(await messages.updateIfUnchanged(key, record, mark))) return runAgainIn(0);
+    if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
     // Redis took its time: the mark no longer covers the length of a call, and others may look too soon.
-    if (now() - markedAtMs > timing.unclearMs) return runAgainIn(0);
+    if (now() - markedAtMs > timing.unclearMs) return 0;
     try {
       const metadata = { key, hash: wanted.hash };
       const posted = await slack
@@ -144,17 +125,17 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const unclear = { checkAtMs: now() + timing.unclearMs };
       return handleFailure(key, { record: { ...record, ...mark }, error, undone, unclear });
     }
-    return finish(key, record);
+    return undefined;
   }
 
-  /** Edits the message; once more what it `isShown` to show, when an earlier edit may have taken its place. */
-  async function edit(key: string, record: MessageRecord, isDelivered: boolean): Promise<DeliveryResult> {
+  /** Edits the message; once more what it shows already, when an earlier edit may have taken its place. */
+  async function edit(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
     const unclearMs = Math.min(editUnclearUntilMs - now(), effectMs);
-    if (isDelivered && unclearMs > 0) return runAgainIn(unclearMs);
+    if (isShown(record) && unclearMs > 0) return unclearMs;
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
-    if (gapMs > 0) return runAgainIn(Math.min(gapMs, timing.editGapMs));
+    if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = editRateLimit(wanted.teamId, timing);
     // Whoever has shown the same for the longest time goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
@@ -164,12 +145,12 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       sinceMs,
       group: wanted.by,
     });
-    if (waitMs > 0) return runAgainIn(waitMs);
+    if (waitMs > 0) return waitMs;
     const markedAtMs = now();
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };
-    if (!(await messages.updateIfUnchanged(key, record, mark))) return runAgainIn(0);
+    if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
-    if (now() - markedAtMs > timing.unclearMs) return runAgainIn(0);
+    if (now() - markedAtMs > timing.unclearMs) return 0;
     // That of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };
@@ -185,69 +166,57 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
     const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
     const isLast = editUnclearUntilMs <= now();
-    if (!isLast) return saveAndRunAgain(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
-    const left = await messages.updateIfUnchanged(key, marked, { ...known, editUnclearUntilMs: undefined });
-    return left ? finish(key, record) : runAgainIn(0);
+    if (!isLast) return save(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
+    return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
   }
 
-  /** Comes again, at once where somebody else has changed the record. */
-  async function saveAndRunAgain(
+  /** Saves what is known, and returns `inMs`; 0 where somebody else has changed the record. */
+  async function save(
     key: string,
     record: MessageRecord,
     changes: DeliveryChanges,
-    inMs = 0,
-  ): Promise<DeliveryResult> {
-    return runAgainIn((await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0);
+    inMs: number | undefined,
+  ): Promise<number | undefined> {
+    return (await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0;
   }
 
   /** What to do about a call that gave no result. */
   async function handleFailure(
     key: string,
     { record, error, undone, unclear }: FailedCall,
-  ): Promise<DeliveryResult> {
+  ): Promise<number | undefined> {
     // The mark is taken back, or the next process would wait for this call to take effect.
     if (error instanceof Stopping) await messages.updateIfUnchanged(key, record, undone);
     if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
-    // Another call finds out whether the token works again.
-    if (kind === 'token' && error.retryAfterMs !== undefined)
-      return saveAndRunAgain(key, record, undone, error.retryAfterMs);
-    const failures = (record.failures ?? 0) + 1;
-    log.warn({ message: key, kind, code, method, failures }, 'Slack call failed');
-
+    const retry = retryOf(error, record.failures ?? 0, { message: key }, parts);
+    if (retry !== undefined) {
+      const changes = kind === 'unclear' ? unclear : undone;
+      return save(key, record, { failures: retry.failures || undefined, ...changes }, retry.inMs);
+    }
     switch (kind) {
-      case 'limited':
-        return saveAndRunAgain(key, record, undone, error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
-      case 'unclear': {
-        const pauseMs = Math.max(timing.unclearMs, backoffMs(timing, failures, random()));
-        return saveAndRunAgain(key, record, { failures, ...unclear }, pauseMs);
-      }
-      case 'unreachable':
-      case 'token':
-        return saveAndRunAgain(key, record, { failures, ...undone }, backoffMs(timing, failures, random()));
       case 'missing':
         if (method !== 'chat.update') return giveUp(key, record, code);
         // Somebody deleted it.
-        return saveAndRunAgain(key, record, { deleted: true, ...forgetEdits });
+        return save(key, record, { deleted: true, ...forgetEdits }, 0);
       case 'blocks':
         log.error({ message: key, code, pointers }, 'Slack refused our blocks');
         if (record.textOnly) return giveUp(key, record, code);
-        return saveAndRunAgain(key, record, { textOnly: true, ...undone });
-      case 'place':
-      case 'refused':
+        return save(key, record, { textOnly: true, ...undone }, 0);
+      default:
         return giveUp(key, record, code);
     }
   }
 
   /** Slack refuses it for good: whom it concerns gets it by direct message, once; else it is recorded. */
-  async function giveUp(key: string, record: MessageRecord, code: string): Promise<DeliveryResult> {
+  async function giveUp(key: string, record: MessageRecord, code: string): Promise<number | undefined> {
     const { wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
-      return saveAndRunAgain(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost });
+      return save(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost }, 0);
     }
     log.error({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, editUnclearUntilMs: undefined, ...forgetPost };
-    return (await messages.updateIfUnchanged(key, record, known)) ? finish(key, record) : runAgainIn(0);
+    return save(key, record, known, undefined);
   }
 
   /** Where to post; nothing while the message above it is not there yet. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryState, MessageStore, Place, WantedMessage } from '../store/messages.ts';
+import type { ReactionStore, ReactionSubject } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
 
-/** A message and where it belongs. `key` names it for good: showing the same key again edits the message. */
+/** A message and where it belongs. `key` names it for good: publishing the same key again edits the message. */
 export interface OutboxMessage {
   key: string;
   place: Place;
@@ -20,27 +21,51 @@ export interface OutboxMessage {
   lasting?: true;
 }
 
-/** How messages should look now. Nobody else has anything posted; `delivery.ts` brings Slack up to date. */
+/** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
+export interface Reaction {
+  name: 'eyes' | 'double_vertical_bar';
+  unlessShown?: string;
+}
+
+/**
+ * What Slack is to show. Nobody else has anything posted; `delivery.ts` and `reaction-delivery.ts` bring Slack up to
+ * date. `version` grows: a late call with an older one changes nothing.
+ */
 export interface Outbox {
-  /** Records how a message should look. `version` grows: a late call with an older one changes nothing. */
+  /** Records how a message is to look. */
   publish(teamId: string, shown: OutboxMessage, version: number): Promise<void>;
+  /**
+   * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
+   * what was last wanted for it, and is forgotten once it has that.
+   */
+  publishReactions(
+    subject: ReactionSubject,
+    wanted: ReadonlyMap<string, Reaction | undefined>,
+    version: number,
+  ): Promise<void>;
   deliveryState(key: string): Promise<DeliveryState>;
 }
 
 export interface OutboxParts {
   messages: MessageStore;
-  /** Sees to it that the message is delivered. */
-  wake: (key: string) => Promise<void>;
+  reactions: Pick<ReactionStore, 'setWanted'>;
+  /** Have a message, or the reactions of a run, delivered. */
+  enqueueMessage: (key: string) => Promise<void>;
+  enqueueReactions: (runId: string) => Promise<void>;
   now: () => number;
 }
 
-export function createOutbox({ messages, wake, now }: OutboxParts): Outbox {
+export function createOutbox(parts: OutboxParts): Outbox {
+  const { messages, reactions, enqueueMessage, enqueueReactions, now } = parts;
   return {
     async publish(teamId, { key, place, kind, message, ...rest }, version) {
       const { text, blocks } = message;
       const hash = digest([place, text, blocks]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
-      if (await messages.setWanted(key, wanted, version, now())) await wake(key);
+      if (await messages.setWanted(key, wanted, version, now())) await enqueueMessage(key);
+    },
+    async publishReactions(subject, wanted, version) {
+      if (await reactions.setWanted(subject, wanted, version, now())) await enqueueReactions(subject.runId);
     },
     deliveryState: messages.state,
   };

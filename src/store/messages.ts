@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { luaScript } from './redis/lua.ts';
+import { updateHash } from './redis/update-hash.ts';
 import { version } from './version.ts';
 
 /**
@@ -93,14 +94,14 @@ export interface MessageStore {
   update(messageKey: string, changes: DeliveryChanges): Promise<void>;
   /** The same, but only while all that is known is as in `read`. Returns whether it was. */
   updateIfUnchanged(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
-  /** Marks `hash` as dealt with. When something else is wanted by now, that is undelivered, and the answer false. */
-  markDelivered(messageKey: string, hash: string): Promise<boolean>;
+  /**
+   * Takes the message from what is due while `hash` is what is wanted; undefined where there is no record any more.
+   * Returns whether it did.
+   */
+  markDelivered(messageKey: string, hash: string | undefined): Promise<boolean>;
   /** Whether Slack shows it as it is wanted now, and where it was wanted. */
   isDelivered(messageKey: string): Promise<boolean>;
-  /** How far the message has got. */
   state(messageKey: string): Promise<DeliveryState>;
-  /** A message without a record cannot be delivered any more. */
-  unlist(messageKey: string): Promise<void>;
 }
 
 const setWantedScript = luaScript(`
@@ -115,22 +116,8 @@ redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
 `);
 
-// Numbers of arguments, then field and value of what was read (empty for a missing one), field and value of what is
-// set, and fields to forget. A record that has ended is not brought back without an end of its own.
-const updateScript = luaScript(`
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local read = 2 + tonumber(ARGV[1])
-local set = read + tonumber(ARGV[2])
-for i = 3, read, 2 do
-  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
-end
-if set > read then redis.call('HSET', KEYS[1], unpack(ARGV, read + 1, set)) end
-if #ARGV > set then redis.call('HDEL', KEYS[1], unpack(ARGV, set + 1)) end
-return 1
-`);
-
 const markDeliveredScript = luaScript(`
-if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then
+if (redis.call('HGET', KEYS[1], 'hash') or '') ~= ARGV[1] then
   redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2])
   return 0
 end
@@ -157,14 +144,6 @@ export const deliveryFields = z.object({
 const fieldNames = Object.keys(deliveryFields.shape) as (keyof Delivery)[];
 
 export function createMessageStore(redis: Redis): MessageStore {
-  async function update(messageKey: string, read: string[], changes: DeliveryChanges): Promise<boolean> {
-    const fields = Object.entries(changes);
-    const set = fields.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
-    const forget = fields.flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const args = [read.length, set.length, ...read, ...set, ...forget];
-    return (await updateScript(redis, [keys.message(messageKey)], args)) === 1;
-  }
-
   return {
     async setWanted(messageKey, wanted, version, nowMs) {
       const changed = await setWantedScript(
@@ -202,23 +181,21 @@ export function createMessageStore(redis: Redis): MessageStore {
       // One that Slack refused counts as delivered.
       return Boolean(ts) && hash === deliveredHash && !refusal;
     },
-    async unlist(messageKey) {
-      await redis.zrem(keys.undelivered(), messageKey);
-    },
     async update(messageKey, changes) {
-      await update(messageKey, [], changes);
+      await updateHash(redis, keys.message(messageKey), changes);
     },
     updateIfUnchanged: (messageKey, read, changes) =>
-      update(
-        messageKey,
-        fieldNames.flatMap((name) => [name, String(read[name] ?? '')]),
+      updateHash(
+        redis,
+        keys.message(messageKey),
         changes,
+        Object.fromEntries(fieldNames.map((name) => [name, read[name]])),
       ),
     async markDelivered(messageKey, hash) {
       const delivered = await markDeliveredScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
-        [hash, messageKey],
+        [hash ?? '', messageKey],
       );
       return delivered === 1;
     },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
+import { updateHash } from './redis/update-hash.ts';
 
 /** Whose reactions these are: those of the messages in one conversation that concern a run. */
 const subject = z.object({ teamId: z.string(), runId: z.string(), channel: z.string() });
@@ -36,6 +37,8 @@ export interface ReactionRecord {
   subject: ReactionSubject;
   /** In order of `ts`. */
   changes: ReactionChange[];
+  /** Calls that failed in a row. */
+  failures: number;
 }
 
 export interface ReactionStore {
@@ -60,9 +63,8 @@ export interface ReactionStore {
    * where another was made meanwhile, nobody knows.
    */
   setShown(runId: string, ts: string, name: string | undefined, called?: string): Promise<void>;
-  /** Counts failures in a row; answers how many it were. */
-  countFailure(runId: string): Promise<number>;
-  /** Answers whether everything is delivered, or the record is gone; nobody has to look at it any more then. */
+  setFailures(runId: string, failures: number): Promise<void>;
+  /** Takes it from what is due when all is delivered, or there is no record any more. Returns whether it did. */
   markDelivered(runId: string): Promise<boolean>;
 }
 
@@ -140,21 +142,7 @@ end
 return 1
 `);
 
-const beginCallScript = luaScript(`
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-local ts, name, wanted, shown = unpack(ARGV)
-if (redis.call('HGET', KEYS[1], 'wanted ' .. ts) or '') ~= wanted then return 0 end
-if (redis.call('HGET', KEYS[1], 'shown ' .. ts) or '') ~= shown then return 0 end
-redis.call('HSET', KEYS[1], 'shown ' .. ts, name .. '?')
-return 1
-`);
-
 const loadScript = luaScript(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
-
-const countFailureScript = luaScript(`
-if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
-return redis.call('HINCRBY', KEYS[1], 'failures', 1)
-`);
 
 const markDeliveredScript = luaScript(`${LUA_DIFFERS}
 if differs(all(KEYS[1])) then
@@ -188,16 +176,25 @@ export function createReactionStore(redis: Redis): ReactionStore {
       const fields: Record<string, string> = {};
       for (let i = 0; i < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
       if (fields.subject === undefined) return undefined;
-      return { subject: subject.parse(JSON.parse(fields.subject)), changes: changesIn(fields, nowMs) };
+      return {
+        subject: subject.parse(JSON.parse(fields.subject)),
+        changes: changesIn(fields, nowMs),
+        failures: Number(fields.failures ?? 0),
+      };
     },
-    async beginCall(runId, { ts, read }, name) {
-      const args = [ts, name, read.wanted, read.shown];
-      return (await beginCallScript(redis, [keys.reactions(runId)], args)) === 1;
-    },
+    beginCall: (runId, { ts, read }, name) =>
+      updateHash(
+        redis,
+        keys.reactions(runId),
+        { [`shown ${ts}`]: `${name}?` },
+        { [`wanted ${ts}`]: read.wanted, [`shown ${ts}`]: read.shown },
+      ),
     async setShown(runId, ts, name, called) {
       await setShownScript(redis, [keys.reactions(runId)], [ts, name ?? '', called ?? '']);
     },
-    countFailure: async (runId) => Number(await countFailureScript(redis, [keys.reactions(runId)], [])),
+    async setFailures(runId, failures) {
+      await updateHash(redis, keys.reactions(runId), { failures });
+    },
     markDelivered: async (runId) => (await markDeliveredScript(redis, reactionKeys(runId), [runId])) === 1,
   };
 }

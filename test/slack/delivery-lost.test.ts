@@ -56,7 +56,7 @@ test('nothing is posted as long as Slack does not tell its time', async () => {
   const { slack, want, deliver, settle, texts } = world;
   slack.wire.order('auth.test', { kind: 'reset', when: 'before' });
   await want('card');
-  expect(await deliver('card')).toMatchObject({ kind: 'again' });
+  expect(await deliver('card')).toBeGreaterThan(0);
   expect(texts()).toEqual([]);
   await settle('card');
   expect(texts()).toEqual(['card']);
@@ -92,5 +92,5 @@ test('searches in many threads have turns, as posts and edits have', async () =>
   clock.aheadMs += 20_000;
   const delivered = await Promise.all(names.map((key) => deliver(`ending ${key}`)));
   expect(calls('conversations.replies')).toBe(8);
-  expect(delivered.filter((one) => one.kind === 'again' && one.inMs > 500)).toHaveLength(4);
+  expect(delivered.filter((inMs = 0) => inMs > 500)).toHaveLength(4);
 });

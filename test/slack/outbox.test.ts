@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { message } from '../../src/slack/blocks.ts';
-import { createOutbox, type Outbox, type OutboxMessage } from '../../src/slack/outbox.ts';
+import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
+import type { ReactionStore } from '../../src/store/reactions.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { anOutbox } from '../support/slack/an-outbox.ts';
 
 let redis: TestRedis;
 let messages: MessageStore;
@@ -16,7 +18,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await redis.client.flushall();
   woken = [];
-  outbox = createOutbox({ messages, wake: async (key) => void woken.push(key), now: () => 1000 });
+  outbox = anOutbox(redis.client, { enqueueMessage: async (key) => void woken.push(key), now: () => 1000 });
 });
 afterAll(() => redis.close());
 
@@ -49,4 +51,32 @@ test('what is shown again is delivered when it looks different, or belongs elsew
   await outbox.publish('T0ACME', shown({ message: message([['Working']]) }), 3);
   await outbox.publish('T0ACME', shown({ message: message([['Working']]), place: { channel: 'C0DOCS' } }), 4);
   expect(woken).toEqual(['m1', 'm1', 'm1']);
+});
+
+const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
+const wantedReactions = new Map([
+  ['1.1', { name: 'eyes' as const }],
+  ['1.2', undefined],
+]);
+
+test.each([
+  ['reactions that are not shown are enqueued', true, ['kept', 'run-1']],
+  ['nothing is enqueued when all reactions are shown', false, ['kept']],
+])('%s', async (_, undelivered, order) => {
+  const happened: string[] = [];
+  const heard: Parameters<ReactionStore['setWanted']>[] = [];
+  const outbox = anOutbox(redis.client, {
+    reactions: {
+      async setWanted(...args) {
+        heard.push(args);
+        happened.push('kept');
+        return undelivered;
+      },
+    },
+    enqueueReactions: async (runId) => void happened.push(runId),
+    now: () => 5000,
+  });
+  await outbox.publishReactions(subject, wantedReactions, 7);
+  expect(heard).toEqual([[subject, wantedReactions, 7, 5000]]);
+  expect(happened).toEqual(order);
 });

@@ -1,24 +1,35 @@
 import { z } from 'zod';
 import { UnreadableMessage } from '../../store/messages.ts';
-import { defineJob, done, runAgainIn } from '../job.ts';
+import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
 import { UNREADABLE_RETRY_MS } from '../run-job.ts';
 
-/** Brings one message in Slack up to date; the delivery itself says when to come back. */
+const slackJob = { queue: 'slack-outbox', concurrency: 20 } as const;
+
+const outcomeOf = (inMs: number | undefined): Outcome => (inMs === undefined ? done : runAgainIn(inMs));
+
+/** Brings one message in Slack up to date. */
 export const outboxJob = defineJob<{ key: string }>({
+  ...slackJob,
   name: 'outbox',
-  queue: 'slack-outbox',
   list: 'messages',
-  concurrency: 20,
   data: z.object({ key: z.string() }),
 
-  async run({ key }, { deliver, log }) {
+  async run({ key }, { deliverMessage, log }) {
     try {
-      const result = await deliver(key);
-      return result.kind === 'settled' ? done : runAgainIn(result.inMs);
+      return outcomeOf(await deliverMessage(key));
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
       log.info({ message: key, err: error }, 'a message cannot be read, and is left to a newer Docket');
       return runAgainIn(UNREADABLE_RETRY_MS);
     }
   },
+});
+
+/** Brings the reactions on the messages of one run up to date. */
+export const reactionsJob = defineJob<{ runId: string }>({
+  ...slackJob,
+  name: 'reactions',
+  list: 'reactions',
+  data: z.object({ runId: z.string() }),
+  run: async ({ runId }, { deliverReactions }) => outcomeOf(await deliverReactions(runId)),
 });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
 import { retention } from '../../../src/runtime/timing.ts';
-import { createOutbox } from '../../../src/slack/outbox.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { anOutbox } from '../../support/slack/an-outbox.ts';
 import { listed } from '../../support/store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
@@ -30,11 +30,7 @@ function alertFor(ids: readonly string[], { complete = true, asked = () => {} } 
       return { ids, complete };
     },
     alerts: createAlertStore(redis.client),
-    outbox: createOutbox({
-      messages: createMessageStore(redis.client),
-      wake: async () => {},
-      now: () => nowMs,
-    }),
+    outbox: anOutbox(redis.client, { now: () => nowMs }),
     now: () => nowMs,
   });
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
-import { createOutbox } from '../../../src/slack/outbox.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import type { RedisProblem } from '../../../src/store/redis/problems.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { anOutbox } from '../../support/slack/an-outbox.ts';
 import { listed } from '../../support/store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
@@ -20,7 +20,6 @@ afterAll(() => redis.close());
 function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fails?: number } = {}) {
   let failures = fails;
   const state = { team: team as string | undefined, nowMs: NOW_MS };
-  const messages = createMessageStore(redis.client);
   const alert = createRedisAlert({
     admins: async () => {
       failures -= 1;
@@ -28,7 +27,7 @@ function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fa
       return { ids: ['U0ANA', 'U0BEN'], complete: true };
     },
     alerts: createAlertStore(redis.client),
-    outbox: createOutbox({ messages, wake: async () => {}, now: () => state.nowMs }),
+    outbox: anOutbox(redis.client, { now: () => state.nowMs }),
     teamId: () => state.team,
     now: () => state.nowMs,
   });

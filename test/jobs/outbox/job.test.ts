@@ -18,11 +18,11 @@ test('a message of a newer Docket is left to that one as it is', async () => {
   await messages.setWanted('m1', aMessage(), 1, 1000);
   await redis.client.hset(keys.message('m1'), 'wanted', JSON.stringify({ ...aMessage(), v: 99 }));
   const before = await redis.client.hgetall(keys.message('m1'));
-  const deliver = async (key: string) => {
+  const deliverMessage = async (key: string) => {
     await messages.load(key);
-    return { kind: 'settled' as const };
+    return undefined;
   };
-  const context = jobContext(redis.client, { deliver });
+  const context = jobContext(redis.client, { deliverMessage });
   expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
   expect(await listed(redis, 'messages')).toEqual(['m1']);

@@ -7,16 +7,13 @@ import { createCallOnce } from '../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { createOutbox } from '../../../src/slack/outbox.ts';
-import { createReactions } from '../../../src/slack/reactions.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
-import { createMessageStore } from '../../../src/store/messages.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createReactionStore } from '../../../src/store/reactions.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
+import { anOutbox } from '../slack/an-outbox.ts';
 import { NOW_MS } from './export/any-run.ts';
 
 type Grouped = 'slack' | 'outbox' | 'policy' | 'limits';
@@ -36,9 +33,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const stopping = parts.stopping ?? new AbortController().signal;
   const wake = parts.wake ?? (async () => {});
   const runs = parts.runs ?? createRunStore(redis);
-  const messages = createMessageStore(redis);
   const steps = createCallOnceStore(redis);
-  const reactionStore = createReactionStore(redis);
   const calls = { steps, stopping, marginMs: timing.unclearMs, newToken, now };
   return {
     runs,
@@ -58,19 +53,14 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       ...limits,
     },
     slack: {
-      addReaction: async () => {},
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},
       publishHome: async () => {},
-      refusedForMs: () => 0,
-      removeReaction: async () => {},
       ...slack,
     },
-    outbox: { ...createOutbox({ messages, wake: async () => {}, now }), ...outbox },
-    deliver: async () => ({ kind: 'settled' }),
-    reactions: createReactions({ store: reactionStore, wake: async () => {}, now }),
-    reactionStore,
-    isShown: messages.isDelivered,
+    outbox: { ...anOutbox(redis, { now }), ...outbox },
+    deliverMessage: async () => undefined,
+    deliverReactions: async () => undefined,
     postEphemeral: async () => true,
     policy: {
       check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),

@@ -36,13 +36,13 @@ export async function publishAndWait(
 }
 
 /** Shows everything as it should look now. */
-export async function publishThread(run: ThreadRun, { outbox, reactions }: JobContext): Promise<void> {
+export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
   const { teamId, id: runId, place } = run;
   const published = threadMessages(withoutFinal(run)).map((message) =>
     outbox.publish(teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
   );
   const reacted =
-    place && reactions.publish({ teamId, runId, channel: place.channel }, reactionsOf(run), run.rev);
+    place && outbox.publishReactions({ teamId, runId, channel: place.channel }, reactionsOf(run), run.rev);
   await Promise.all([...published, reacted]);
 }
 

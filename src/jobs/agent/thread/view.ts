@@ -1,6 +1,5 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
-import type { OutboxMessage } from '../../../slack/outbox.ts';
-import type { Reaction } from '../../../slack/reactions.ts';
+import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';

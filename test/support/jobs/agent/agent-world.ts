@@ -6,13 +6,12 @@ import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { createOutbox } from '../../../../src/slack/outbox.ts';
-import type { Reaction } from '../../../../src/slack/reactions.ts';
+import type { Reaction } from '../../../../src/slack/outbox.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
-import { createMessageStore } from '../../../../src/store/messages.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { anOutbox } from '../../slack/an-outbox.ts';
 import { jobContext } from '../job-context.ts';
 import { aThread, NOW_MS } from './any-thread.ts';
 
@@ -28,7 +27,6 @@ export function agentWorld(redis: TestRedis) {
   const now = () => clock.ms;
   const runs = createRunStore(client);
   const threads = createThreadStore(client);
-  const messages = createMessageStore(client);
   const shown: string[] = [];
   const said: string[] = [];
   const audited: string[] = [];
@@ -39,7 +37,7 @@ export function agentWorld(redis: TestRedis) {
     token += 1;
     return `token-${token}`;
   };
-  const outbox = createOutbox({ messages, wake: async () => {}, now });
+  const outbox = anOutbox(client, { now });
   const docs = {
     keyId: 'k1',
     getAgentJob: async () => ({ id: 'aj', status: 'completed', rawStatus: 'completed' }),
@@ -58,8 +56,8 @@ export function agentWorld(redis: TestRedis) {
         shown.push(`${message.key} ${message.message.text}`);
         return outbox.publish(teamId, message, version);
       },
+      publishReactions: async (_subject, wanted) => void reacted.push(wanted),
     },
-    reactions: { publish: async (_subject, wanted) => void reacted.push(wanted) },
     callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,
       steps: createCallOnceStore(client),

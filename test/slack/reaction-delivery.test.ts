@@ -1,18 +1,17 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { JobContext } from '../../../src/jobs/context.ts';
-import type { Outcome } from '../../../src/jobs/job.ts';
-import { reactionsJob } from '../../../src/jobs/reactions/job.ts';
-import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { SlackApiError, type SlackErrorKind } from '../../../src/slack/errors.ts';
-import { keys } from '../../../src/store/keys.ts';
-import { createReactionStore, type ReactionStore } from '../../../src/store/reactions.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
-import { jobContext } from '../../support/jobs/job-context.ts';
-import { listed } from '../../support/store/listed.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
+import { createReactionDelivery, type ReactionDeliveryParts } from '../../src/slack/reaction-delivery.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createRateLimitStore } from '../../src/store/rate-limit.ts';
+import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
+import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { listed } from '../support/store/listed.ts';
 
 let redis: TestRedis;
 let store: ReactionStore;
-let context: JobContext;
+let parts: ReactionDeliveryParts;
 /** What Slack was asked, in order, and what it shows. */
 let asked: string[];
 let slack: Map<string, Set<string>>;
@@ -43,11 +42,15 @@ beforeEach(async () => {
     slack.set(at.ts, there);
     if (wrong !== undefined) throw wrong.error;
   };
-  context = jobContext(redis.client, {
+  parts = {
     slack: { addReaction: call('+'), removeReaction: call('-'), refusedForMs: () => refusedForMs },
-    reactionStore: store,
+    reactions: store,
     isShown: async (key) => shownMessages.has(key),
-  });
+    rateLimiter: createRateLimitStore(redis.client),
+    timing: defaultTiming,
+    random: () => 0.5,
+    log: pino({ level: 'silent' }),
+  };
 });
 afterAll(() => redis.close());
 
@@ -59,54 +62,53 @@ const want = (wanted: Record<string, string | undefined>) =>
     1,
     1000,
   );
-const look = () => reactionsJob.run({ runId: 'run-1' }, context);
+const deliver = (runId = 'run-1') => createReactionDelivery(parts)(runId);
 const shows = (ts: string) => [...(slack.get(ts) ?? [])];
 const failure = (kind: SlackErrorKind, details: { retryAfterMs?: number } = {}) =>
   new SlackApiError(kind, 'reactions.add', 'some_code', details);
-const pauseMs = (outcome: Outcome) => (outcome.kind === 'again' ? outcome.inMs : undefined);
 
 test('reactions are added in the order in which the messages were written', async () => {
   await want({ '1758376802.000100': 'eyes', '1758376801.000100': 'double_vertical_bar' });
-  expect(await look()).toEqual({ kind: 'done' });
+  expect(await deliver()).toBeUndefined();
   expect(asked).toEqual(['+double_vertical_bar C0DOCS 1758376801.000100', '+eyes C0DOCS 1758376802.000100']);
   expect(await listed(redis, 'reactions')).toEqual([]);
 });
 
 test('another reaction takes the place of the old one, and none takes it away', async () => {
   await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' });
-  await look();
+  await deliver();
   asked.splice(0);
   await want({ '1.1': 'eyes', '1.2': undefined });
-  expect(await look()).toEqual({ kind: 'done' });
+  expect(await deliver()).toBeUndefined();
   expect(asked).toEqual(['-double_vertical_bar C0DOCS 1.1', '+eyes C0DOCS 1.1', '-eyes C0DOCS 1.2']);
   expect([shows('1.1'), shows('1.2')]).toEqual([['eyes'], []]);
 });
 
 test('what is shown already is not asked for again', async () => {
   await want({ '1.1': 'eyes' });
-  await look();
+  await deliver();
   await want({ '1.1': 'eyes', '1.2': 'eyes' });
-  await look();
+  await deliver();
   expect(asked).toEqual(['+eyes C0DOCS 1.1', '+eyes C0DOCS 1.2']);
 });
 
 test('a run without a record is forgotten', async () => {
   await want({ '1.1': 'eyes' });
   await redis.client.del(...(await redis.client.keys('*reactions:run-1')));
-  expect(await look()).toEqual({ kind: 'done' });
+  expect(await deliver()).toBeUndefined();
   expect([asked, await listed(redis, 'reactions')]).toEqual([[], []]);
 });
 
-test('what is wanted anew during a look is delivered by the next', async () => {
+test('what is wanted anew during a delivery is delivered by the next', async () => {
   await want({ '1.1': 'eyes' });
-  const { addReaction } = context.slack;
-  context.slack.addReaction = async (...args) => {
-    context.slack.addReaction = addReaction;
+  const { addReaction } = parts.slack;
+  parts.slack.addReaction = async (...args) => {
+    parts.slack.addReaction = addReaction;
     await addReaction(...args);
     await want({ '1.1': 'double_vertical_bar' });
   };
-  expect(await look()).toEqual({ kind: 'again', inMs: 0 });
-  expect(await look()).toEqual({ kind: 'done' });
+  expect(await deliver()).toBe(0);
+  expect(await deliver()).toBeUndefined();
   expect(shows('1.1')).toEqual(['double_vertical_bar']);
 });
 
@@ -116,7 +118,7 @@ describe('whoever waits for a turn', () => {
 
   test('gives the worker back, and goes on where it was', async () => {
     await want(wanted(10));
-    const waitMs = pauseMs(await look());
+    const waitMs = await deliver();
     expect(waitMs).toBeGreaterThan(500);
     expect(waitMs).toBeLessThanOrEqual(1500);
     expect(asked).toHaveLength(8);
@@ -125,17 +127,17 @@ describe('whoever waits for a turn', () => {
 
   test('for taking reactions away has fewer turns than for adding some', async () => {
     await want(wanted(6));
-    await look();
+    await deliver();
     asked.splice(0);
     await want(Object.fromEntries(Object.keys(wanted(6)).map((ts) => [ts, undefined])));
-    expect(pauseMs(await look())).toBeGreaterThan(2500);
+    expect(await deliver()).toBeGreaterThan(2500);
     expect(asked).toHaveLength(3);
   });
 
   test('has more turns where the rates are lifted', async () => {
-    context.timing = { ...defaultTiming, reactionsPerMinute: 6000 };
+    parts.timing = { ...defaultTiming, reactionsPerMinute: 6000 };
     await want(wanted(50));
-    expect(await look()).toEqual({ kind: 'done' });
+    expect(await deliver()).toBeUndefined();
     expect(asked).toHaveLength(50);
   });
 });
@@ -145,7 +147,7 @@ test.each<SlackErrorKind>(['missing', 'place', 'refused', 'blocks'])(
   async (kind) => {
     trouble = [{ error: failure(kind) }];
     await want({ '1.1': 'eyes', '1.2': 'eyes' });
-    expect(await look()).toEqual({ kind: 'done' });
+    expect(await deliver()).toBeUndefined();
     expect(asked).toEqual(['+eyes C0DOCS 1.1', '+eyes C0DOCS 1.2']);
     expect(await want({ '1.1': 'eyes', '1.2': 'eyes' })).toBe(false);
   },
@@ -157,29 +159,29 @@ test.each([
 ])('when Slack limits us (for %s ms), nobody reacts before that is over', async (retryAfterMs, waitMs) => {
   trouble = [{ error: failure('limited', retryAfterMs === undefined ? {} : { retryAfterMs }) }];
   await want({ '1.1': 'eyes' });
-  expect(await look()).toEqual({ kind: 'again', inMs: waitMs });
+  expect(await deliver()).toBe(waitMs);
   // The pace names at most 5 s at a time.
-  expect(pauseMs(await look())).toBe(5000);
+  expect(await deliver()).toBe(5000);
   expect(asked).toHaveLength(1);
 });
 
 test('many replies of one thread do not hold up the reaction in another', async () => {
-  context.timing = { ...defaultTiming, reactionsPerMinute: 20 };
+  parts.timing = { ...defaultTiming, reactionsPerMinute: 20 };
   await want(Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n + 1}.1`, 'eyes'])));
-  expect(pauseMs(await look())).toBeGreaterThan(0);
+  expect(await deliver()).toBeGreaterThan(0);
   const other = { ...subject, runId: 'run-2' };
   await store.setWanted(other, new Map([['100.1', { name: 'eyes' }]]), 1, 1000);
   // One turn in 3 s: the next one is theirs.
-  expect(pauseMs(await reactionsJob.run({ runId: 'run-2' }, context))).toBeLessThanOrEqual(3000);
+  expect(await deliver('run-2')).toBeLessThanOrEqual(3000);
 });
 
 test('while Slack refuses the token nothing is called, and no turn is taken', async () => {
   await want({ '1.1': 'eyes' });
   refusedForMs = 7000;
-  expect(await look()).toEqual({ kind: 'again', inMs: 7000 });
+  expect(await deliver()).toBe(7000);
   expect(asked).toEqual([]);
   refusedForMs = 0;
-  expect(await look()).toEqual({ kind: 'done' });
+  expect(await deliver()).toBeUndefined();
 });
 
 describe('a reaction that may wait for a message to show the same', () => {
@@ -189,19 +191,19 @@ describe('a reaction that may wait for a message to show the same', () => {
 
   test('is not added where the message shows it in time', async () => {
     await may();
-    expect(await look()).toEqual({ kind: 'again', inMs: 1000 });
+    expect(await deliver()).toBe(1000);
     shownMessages.add('run-1.round.1');
     await afterMs(defaultTiming.reactAfterMs);
-    expect(await look()).toEqual({ kind: 'done' });
+    expect(await deliver()).toBeUndefined();
     expect(asked).toEqual([]);
     expect(await may()).toBe(false);
   });
 
   test('is added where nothing shows it in time', async () => {
     await may();
-    await look();
+    await deliver();
     await afterMs(defaultTiming.reactAfterMs);
-    expect(await look()).toEqual({ kind: 'done' });
+    expect(await deliver()).toBeUndefined();
     expect(shows('1.1')).toEqual(['eyes']);
   });
 
@@ -212,19 +214,19 @@ describe('a reaction that may wait for a message to show the same', () => {
       ['1.2', { name: 'double_vertical_bar' }],
     ]);
     await store.setWanted(subject, both, 1, 1000);
-    expect(await look()).toEqual({ kind: 'again', inMs: 1000 });
+    expect(await deliver()).toBe(1000);
     expect(asked).toEqual(['+double_vertical_bar C0DOCS 1.2']);
   });
 
   test('lets the one before it go at once', async () => {
     await want({ '1.1': 'double_vertical_bar' });
-    await look();
+    await deliver();
     await may();
-    await look();
+    await deliver();
     expect(shows('1.1')).toEqual([]);
     shownMessages.add('run-1.round.1');
     await afterMs(defaultTiming.reactAfterMs);
-    expect(await look()).toEqual({ kind: 'done' });
+    expect(await deliver()).toBeUndefined();
     expect(shows('1.1')).toEqual([]);
   });
 });
@@ -233,41 +235,54 @@ describe('a call without a result', () => {
   test.each<SlackErrorKind>(['unreachable', 'token'])('is tried again, later each time: %s', async (kind) => {
     trouble = [{ error: failure(kind) }, { error: failure(kind) }];
     await want({ '1.1': 'eyes' });
-    expect([pauseMs(await look()), pauseMs(await look())]).toEqual([1000, 2000]);
-    expect(await look()).toEqual({ kind: 'done' });
+    expect([await deliver(), await deliver()]).toEqual([1000, 2000]);
+    expect(await deliver()).toBeUndefined();
+    expect(shows('1.1')).toEqual(['eyes']);
+  });
+
+  test('is the first in a row after one that worked', async () => {
+    await want({ '1.1': 'eyes', '1.2': 'eyes' });
+    trouble = [{ error: failure('unreachable') }];
+    await deliver();
+    const { addReaction } = parts.slack;
+    parts.slack.addReaction = async (at, name) => {
+      if (at.ts === '1.2') throw failure('unreachable');
+      await addReaction(at, name);
+    };
+    expect([await deliver(), await deliver()]).toEqual([1000, 2000]);
     expect(shows('1.1')).toEqual(['eyes']);
   });
 
   test('that may still arrive is not overtaken', async () => {
     trouble = [{ error: failure('unclear'), after: true }];
     await want({ '1.1': 'eyes' });
-    expect(pauseMs(await look())).toBe(defaultTiming.unclearMs);
+    expect(await deliver()).toBe(defaultTiming.unclearMs);
   });
 
   test('may have added a reaction that is wanted no more', async () => {
     trouble = [{ error: failure('unclear'), after: true }];
     await want({ '1.1': 'eyes' });
-    await look();
+    await deliver();
     await want({ '1.1': 'double_vertical_bar' });
-    await look();
+    await deliver();
     expect(shows('1.1')).toEqual(['double_vertical_bar']);
   });
 
   test('may have taken one away that is wanted again', async () => {
     await want({ '1.1': 'eyes' });
-    await look();
+    await deliver();
     trouble = [{ error: failure('unclear'), after: true }];
     await want({ '1.1': undefined });
-    await look();
+    await deliver();
     await want({ '1.1': 'eyes' });
-    await look();
+    await deliver();
     expect(shows('1.1')).toEqual(['eyes']);
   });
 
   test('and no answer at all of Slack is our own defect', async () => {
     trouble = [{ error: new TypeError('a defect') }];
     await want({ '1.1': 'eyes' });
-    await expect(look()).rejects.toThrow('a defect');
+    await expect(deliver()).rejects.toThrow('a defect');
     expect(await listed(redis, 'reactions')).toEqual(['run-1']);
   });
 });

@@ -1,0 +1,64 @@
+import type { Log } from '../runtime/log.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
+import type { SlackApi } from './client.ts';
+import type { SlackApiError } from './errors.ts';
+import { DEFAULT_RETRY_AFTER_MS } from './rate-limits.ts';
+
+/**
+ * Brings Slack up to date with one wanted state. Returns in how many milliseconds it has to be called again; undefined
+ * when Slack shows what is wanted. Safe to repeat at any point.
+ */
+export type Deliver = (id: string) => Promise<number | undefined>;
+
+/** A kind of wanted state. Between any two calls another process may change its record. */
+export interface WantedState<R> {
+  load(id: string): Promise<R | undefined>;
+  isDelivered(record: R): boolean;
+  /** Makes calls, each marked in the record before it begins. Returns as `Deliver` does. */
+  deliver(record: R, id: string): Promise<number | undefined>;
+  /** Takes it from what is due, unless something else is wanted by now. Returns whether it did. */
+  markDelivered(id: string, record: R | undefined): Promise<boolean>;
+}
+
+/** While Slack refuses the token, nothing is called but what finds out whether it works again. */
+export function createReconciler<R>(
+  state: WantedState<R>,
+  { refusedForMs }: Pick<SlackApi, 'refusedForMs'>,
+): Deliver {
+  return async (id) => {
+    const record = await state.load(id);
+    if (record !== undefined && !state.isDelivered(record)) {
+      const inMs = refusedForMs() || (await state.deliver(record, id));
+      if (inMs !== undefined) return inMs;
+    }
+    return (await state.markDelivered(id, record)) ? undefined : 0;
+  };
+}
+
+export interface RetryParts {
+  timing: Timing;
+  random: () => number;
+  log: Log;
+}
+
+/**
+ * When a failed call is made again, and how many have failed in a row by then; undefined when Slack refuses it for
+ * good. `before` have failed already; `about` is for the log.
+ */
+export function retryOf(
+  { kind, code, method, retryAfterMs }: SlackApiError,
+  before: number,
+  about: object,
+  { timing, random, log }: RetryParts,
+): { inMs: number; failures: number } | undefined {
+  // Another call finds out whether the token works again.
+  if (kind === 'token' && retryAfterMs !== undefined) return { inMs: retryAfterMs, failures: before };
+  const isLimited = kind === 'limited';
+  if (!isLimited && kind !== 'unclear' && kind !== 'unreachable' && kind !== 'token') return undefined;
+  const failures = isLimited ? before : before + 1;
+  log.warn({ ...about, kind, code, method, failures }, 'Slack call failed');
+  if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
+  const pauseMs = backoffMs(timing, failures, random());
+  // One that is still on its way must not come after the next.
+  return { inMs: kind === 'unclear' ? Math.max(timing.unclearMs, pauseMs) : pauseMs, failures };
+}

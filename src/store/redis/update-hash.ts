@@ -1,0 +1,37 @@
+import type { Redis } from 'ioredis';
+import { luaScript } from './lua.ts';
+
+/** Values by field. `undefined` is a field that is missing, or to be forgotten. */
+export type HashFields = Record<string, string | number | boolean | undefined>;
+
+// Numbers of arguments, then field and value of what was read (empty for a missing one), field and value of what is
+// set, and fields to forget.
+const updateScript = luaScript<0 | 1>(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local read = 2 + tonumber(ARGV[1])
+local set = read + tonumber(ARGV[2])
+for i = 3, read, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
+end
+if set > read then redis.call('HSET', KEYS[1], unpack(ARGV, read + 1, set)) end
+if #ARGV > set then redis.call('HDEL', KEYS[1], unpack(ARGV, set + 1)) end
+return 1
+`);
+
+/**
+ * Changes fields of a hash, unless it has ended: that would bring it back without a time to live. With `read` it does
+ * so only while those fields are as they were read. Returns whether it did.
+ */
+export async function updateHash(
+  redis: Redis,
+  key: string,
+  changes: HashFields,
+  read: HashFields = {},
+): Promise<boolean> {
+  const known = Object.entries(read).flatMap(([name, value]) => [name, String(value ?? '')]);
+  const set = Object.entries(changes).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, String(value)],
+  );
+  const forget = Object.keys(changes).filter((name) => changes[name] === undefined);
+  return (await updateScript(redis, [key], [known.length, set.length, ...known, ...set, ...forget])) === 1;
+}
