@@ -60,7 +60,7 @@ const typedAfter =
 const readers: Record<string, Reader> = {
   readDomain,
   tokenize,
-  visible: stripInvisible,
+  stripInvisible,
   unquoted,
   'an export': typedAfter(exportCommand),
   'an export, paths': typedAfter(exportCommand, 'docs.acme.com --paths '),
@@ -71,8 +71,8 @@ const readers: Record<string, Reader> = {
   'the agent, follow': typedAfter(agentCommand, 'follow job_1 '),
   'the agent, an id': typedAfter(agentCommand, 'stop <'),
   status: typedAfter(statusCommand),
-  readThreadWords: parseThreadText,
-  'readThreadWords, follow': (text) => parseThreadText(`follow ${text}`),
+  parseThreadText,
+  'parseThreadText, follow': (text) => parseThreadText(`follow ${text}`),
   excerptOf,
   quoted,
   'jobName, repository': (text) =>
@@ -82,13 +82,13 @@ const readers: Record<string, Reader> = {
   pullRequestButton: (text) => pullRequestButton('Open', `https://${text}`),
   clean,
   parseProgress: (text) => parseProgress(text, false, clean),
-  errorTextFrom: (text) => parseErrorText({ error: { message: text } }, clean),
-  bundleAnswer: (text) =>
+  parseErrorText: (text) => parseErrorText({ error: { message: text } }, clean),
+  bundleResponse: (text) =>
     bundleResponse.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
-  baseFrom: (text) => parseBaseUrl(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
-  timestampFrom: parseTimestamp,
-  'timestampFrom, digits': (text) => parseTimestamp(`2026-01-01T00:00:${text}`),
-  retryAfterFrom: (text) => parseRetryAfter(text, 0),
+  parseBaseUrl: (text) => parseBaseUrl(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
+  parseTimestamp,
+  'parseTimestamp, digits': (text) => parseTimestamp(`2026-01-01T00:00:${text}`),
+  parseRetryAfter: (text) => parseRetryAfter(text, 0),
   isSafeId,
   idOf,
   oneLine,
@@ -98,7 +98,7 @@ const readers: Record<string, Reader> = {
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
   'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),
-  dateText: (text) => formatDate('1789912800', text, text),
+  formatDate: (text) => formatDate('1789912800', text, text),
   mrkdwn: (text) => markdown({ text }),
   'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),
   'mrkdwn, a token': (text) => markdown({ text: `<${text}|${text}>` }),
@@ -112,10 +112,10 @@ const readers: Record<string, Reader> = {
         section(...styles.map((style) => ({ type: 'text', text: text.slice(0, text.length / 5), style }))),
       ),
     ),
-  mentionedIn: (text) => findMentions({ text }),
+  findMentions: (text) => findMentions({ text }),
   readReply: (text) => readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, own),
   scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
-  'shortened, a line': (text) => shortenLine(JSON.stringify({ level: 30, msg: text, args: [text] })),
+  shortenLine: (text) => shortenLine(JSON.stringify({ level: 30, msg: text, args: [text] })),
   'the log': (text) => log.info({ text, err: new Error(text) }, text),
 };
 
@@ -149,7 +149,7 @@ const structured: Record<string, Reader> = {
   },
   'an unknown block': (text) =>
     markdown({ blocks: [{ type: 'new', parts: pieces(text).map((one) => ({ text: one })) }] }),
-  'mentionedIn, rich text': (text) => findMentions(richText(section(...elementsOf(text)))),
+  'findMentions, rich text': (text) => findMentions(richText(section(...elementsOf(text)))),
 };
 
 const fill = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);

@@ -11,18 +11,9 @@ const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
 /** Who the bot is. Slack is asked until it answers; Docket starts and refuses politely while Slack is away. */
-export interface IdentitySource {
-  current(): Identity | undefined;
-  /** Resolves after the first answer, good or bad. */
-  start(): Promise<void>;
-  stop(): void;
-}
+export type IdentitySource = ReturnType<typeof createIdentity>;
 
-export function createIdentity(
-  slack: SlackApi,
-  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
-  log: Log,
-): IdentitySource {
+export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
   let identity: Identity | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -42,9 +33,11 @@ export function createIdentity(
   }
 
   return {
+    /** Returns `undefined` until Slack has answered. */
     current: () => identity,
+    /** Resolves after the first answer, good or bad. */
     start: () => load(1),
-    stop() {
+    stop(): void {
       stopped = true;
       clearTimeout(timer);
     },

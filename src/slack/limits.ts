@@ -28,9 +28,7 @@ export const SLACK_LIMITS = {
   /** views/modal-views */
   modalTitle: 24,
   modalPrivateMetadata: 3000,
-  /**
-   * A problem at a field of a modal. The pages of modals name no limit; those of the older dialogs, 150 for a hint.
-   */
+  /** A problem at a field of a modal. On no page; as short as Slack wants a placeholder there to be. */
   modalFieldError: 150,
 } as const;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findMentions, type MessageText, messageToMarkdown } from '../../src/slack/markdown/message.ts';
+import { findMentions, type MessageText, messageToMarkdown } from '../../../src/slack/markdown/message.ts';
 
 const names = {
   users: new Map([
@@ -12,7 +12,8 @@ const names = {
 };
 
 const sent = (name: string): MessageText =>
-  JSON.parse(readFileSync(new URL(`../fixtures/slack-messages/${name}.json`, import.meta.url), 'utf8')).event;
+  JSON.parse(readFileSync(new URL(`../../fixtures/slack-messages/${name}.json`, import.meta.url), 'utf8'))
+    .event;
 const markdown = (message: MessageText) => messageToMarkdown(message, names, { withoutMention: 'U0DOCKET' });
 
 type Element = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messageToMarkdown } from '../../src/slack/markdown/message.ts';
+import { messageToMarkdown } from '../../../src/slack/markdown/message.ts';
 
 const names = {
   users: new Map([['U0ANA', 'ana']]),
