@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const QUESTION = 'Is this for the agent?';
 
-overBoth('what people do with their replies', (transport) => {
-  const scene = stage({ transport });
+describe('what people do with their replies', () => {
+  const scene = stage();
   const { person } = scene;
   const {
     follows,

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
 const IDLE = `🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#100\n${HOW}\n[Open pull request] [Only when mentioned] [Stop following]`;
 
-overBoth('following a job', (transport) => {
-  const scene = stage({ transport });
+describe('following a job', () => {
+  const scene = stage();
   const { asks, clicks, told, toldLast, sees, until, audit } = scene;
   const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
     agentsOn(scene);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const HOUR_MS = 3_600_000;
 const BETA_KEY = `adm_${randomUUID()}`;
 
-overBoth('our own limit of instructions an hour', (transport) => {
-  const scene = stage({ transport, bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
+describe('our own limit of instructions an hour', () => {
+  const scene = stage({ bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
   const { clicks, until } = scene;
   const { follows, plan, replies, reacted, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
 
@@ -76,9 +76,8 @@ overBoth('our own limit of instructions an hour', (transport) => {
   });
 });
 
-overBoth("the platform's own limit", (transport) => {
+describe("the platform's own limit", () => {
   const scene = stage({
-    transport,
     platform: { others: [{ apiKey: BETA_KEY, domains: ['docs.beta.com'] }] },
     bot: ({ slack, platform }) => ({
       env: { BETA_KEY },

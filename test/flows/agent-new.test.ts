@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, CREATE } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('a new job', (transport) => {
-  const scene = stage({ transport });
+describe('a new job', () => {
+  const scene = stage();
   const { asks, clicks, told, person, until } = scene;
   const {
     follows,
@@ -173,8 +173,8 @@ overBoth('a new job', (transport) => {
 });
 
 for (const status of [404, 405] as const)
-  overBoth(`a platform that cannot make jobs (${status})`, (transport) => {
-    const scene = stage({ transport, platform: { createAgentJobs: status } });
+  describe(`a platform that cannot make jobs (${status})`, () => {
+    const scene = stage({ platform: { createAgentJobs: status } });
     const { card, untilBelow, instructions } = agentsOn(scene);
 
     test('says so, with what to do instead', async () => {

@@ -1,14 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { freePort } from '../support/flows/redis.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const REFUSED =
   "You can't instruct the docs agent here, so nothing was sent. Ask a full member of this workspace.";
 const key = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 
-overBoth('who may not instruct the agent', (transport) => {
-  const scene = stage({ transport, bot: { config: 'allow: { agent: [S0DOCS, U0BEN] }\n' } });
+describe('who may not instruct the agent', () => {
+  const scene = stage({ bot: { config: 'allow: { agent: [S0DOCS, U0BEN] }\n' } });
   const { asks, told, person } = scene;
   const { follows, replies, reacted, sent, instructions, note, notes, untilBelow } = agentsOn(scene);
   const ASK = "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins or @ben.";
@@ -72,8 +72,8 @@ overBoth('who may not instruct the agent', (transport) => {
   });
 });
 
-overBoth('people of another organization', (transport) => {
-  const scene = stage({ transport });
+describe('people of another organization', () => {
+  const scene = stage();
   const { follows, replies, reacted, sent, note, instructions } = agentsOn(scene);
 
   test('in a shared channel are refused, whatever they write', async () => {
@@ -91,9 +91,8 @@ overBoth('people of another organization', (transport) => {
   });
 });
 
-overBoth('trouble with the platform', (transport) => {
+describe('trouble with the platform', () => {
   const scene = stage({
-    transport,
     bot: { config: 'allow: { admin: [U0BEN] }\n', timing: { giveUpMs: 1200 } },
   });
   const { clicks } = scene;
@@ -148,12 +147,10 @@ overBoth('trouble with the platform', (transport) => {
   });
 });
 
-const ports = { http: await freePort(), socket: await freePort() };
+const port = await freePort();
 
-overBoth('a platform that is away', (transport) => {
-  const port = ports[transport];
+describe('a platform that is away', () => {
   const scene = stage({
-    transport,
     bot: { env: { DOCS_API_URL: `http://127.0.0.1:${port}` }, timing: { giveUpMs: 1500 } },
   });
   const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
@@ -194,8 +191,8 @@ overBoth('a platform that is away', (transport) => {
   });
 });
 
-overBoth('a project without an id', (transport) => {
-  const scene = stage({ transport, bot: { env: { DOCS_PROJECT_ID: '' } } });
+describe('a project without an id', () => {
+  const scene = stage({ bot: { env: { DOCS_PROJECT_ID: '' } } });
 
   test('says what to set, and calls nobody', async () => {
     const text =

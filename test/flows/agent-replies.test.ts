@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const QUESTION = 'Is this for the agent?';
 const FOR_ALL = 'Your answer counts for all your replies that are held here.';
 const BUTTONS = '[Send] [Not for the agent] [Always in this thread]';
 
-overBoth('which replies are instructions', (transport) => {
-  const scene = stage({ transport });
+describe('which replies are instructions', () => {
+  const scene = stage();
   const { clicks, person } = scene;
   const { follows, replies, reacted, takes, sent, instructions, note, notes, clicksNote, card, read } =
     agentsOn(scene);
@@ -160,8 +160,8 @@ overBoth('which replies are instructions', (transport) => {
   });
 });
 
-overBoth('with the setting replies', (transport) => {
-  const scene = stage({ transport, bot: { config: 'replies: mention\n' } });
+describe('with the setting replies', () => {
+  const scene = stage({ bot: { config: 'replies: mention\n' } });
   const { follows, replies, sent, read } = agentsOn(scene);
 
   test('mention, a thread begins so', async () => {

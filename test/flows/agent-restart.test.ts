@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('a bot that is killed and started anew', (transport) => {
+describe.each(['http', 'socket'] as const)('a bot that is killed and started anew, over %s', (transport) => {
   const scene = stage({ transport, processes: true });
   const { follows, plan, finish, replies, takes, sent, untilBelow, below, note, clicksNote, instructions } =
     agentsOn(scene);

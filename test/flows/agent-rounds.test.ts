@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('a round of the agent', (transport) => {
-  const scene = stage({ transport });
+describe('a round of the agent', () => {
+  const scene = stage();
   const { clicks, notified } = scene;
   const { follows, plan, finish, replies, takes, sent, below, untilBelow, card, read } = agentsOn(scene);
 
@@ -192,8 +192,8 @@ overBoth('a round of the agent', (transport) => {
   });
 });
 
-overBoth('a round that takes too long', (transport) => {
-  const scene = stage({ transport, bot: { timing: { watchMs: 1500 } } });
+describe('a round that takes too long', () => {
+  const scene = stage({ bot: { timing: { watchMs: 1500 } } });
   const { follows, plan, finish, replies, untilBelow } = agentsOn(scene);
 
   test('is given up, and [Check now] finds its end', async () => {

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const NAME = 'Send to the docs agent';
 
-overBoth('the shortcut on a message', (transport) => {
-  const scene = stage({ transport });
+describe('the shortcut on a message', () => {
+  const scene = stage();
   const { person, toldLast } = scene;
   const { follows, plan, replies, reacted, sent, instructions, untilBelow } = agentsOn(scene);
   const uses = (

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const down = { kind: 'answer', status: 503 } as const;
 
-overBoth('trouble with Slack', (transport) => {
-  const scene = stage({ transport, bot: { timing: { permissionCacheMs: 0 } } });
+describe('trouble with Slack', () => {
+  const scene = stage({ bot: { timing: { permissionCacheMs: 0 } } });
   const {
     follows,
     plan,
@@ -78,8 +78,8 @@ overBoth('trouble with Slack', (transport) => {
   });
 });
 
-overBoth('trouble with Redis', (transport) => {
-  const scene = stage({ transport, mayViolate: /event \w+: (answered 5|no answer in time)/ });
+describe('trouble with Redis', () => {
+  const scene = stage({ mayViolate: /event \w+: (answered 5|no answer in time)/ });
   const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
   test('a reply that could not be kept is not acknowledged; told again, it counts once', async () => {

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const folder = new URL('../fixtures/slack-messages/', import.meta.url);
 
 /** Recorded events that no person wrote, or that are about other messages. */
 const NOT_WRITTEN = ['own-edit', 'own-post', 'line-of-slack', 'unfurled', 'deleted', 'deleted-with-replies'];
 
-overBoth('in a followed thread', (transport) => {
-  const scene = stage({ transport });
+describe('in a followed thread', () => {
+  const scene = stage();
   const { person } = scene;
   const { follows, plan, finish, replies, reacted, sent, untilBelow, below, notes } = agentsOn(scene);
 

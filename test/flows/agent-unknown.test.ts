@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const asked = (words: string) =>
   `⚠️ @ana No answer, so it may or may not have arrived: "${words}"\nThe job reads: completed, seen TIME\n[Check the job] [Send again] [Leave it]`;
 
-overBoth('an instruction whose answer is lost', (transport) => {
-  const scene = stage({ transport, bot: { timing: { docsCallMs: 700, unclearMs: 100 } } });
+describe('an instruction whose answer is lost', () => {
+  const scene = stage({ bot: { timing: { docsCallMs: 700, unclearMs: 100 } } });
   const { clicks, audit } = scene;
   const { follows, plan, finish, replies, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
   const lost = (when: 'before' | 'after') => scene.platform.wire.order(SEND, { kind: 'reset', when });

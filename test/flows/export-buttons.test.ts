@@ -1,11 +1,11 @@
-import { expect, test, vi } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
 const FORGOTTEN = 'I no longer remember this export. To start a new one, type /docs-export docs.acme.com.';
 
-overBoth('a start without an answer', (transport) => {
-  const scene = stage({ transport });
+describe('a start without an answer', () => {
+  const scene = stage();
   const { asks, person, told, until, messageWith, notified, toldLast } = scene;
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
@@ -79,8 +79,8 @@ overBoth('a start without an answer', (transport) => {
   });
 });
 
-overBoth('asked for again', (transport) => {
-  const scene = stage({ transport });
+describe('asked for again', () => {
+  const scene = stage();
   const { asks, person, told, sees, until, messageWith, notified } = scene;
   const ben = { who: 'ben' } as const;
 
@@ -161,8 +161,8 @@ overBoth('asked for again', (transport) => {
   });
 });
 
-overBoth('with seldom looks', (transport) => {
-  const scene = stage({ transport, bot: { timing: { pollMinMs: 60_000, pollMaxMs: 60_000 } } });
+describe('with seldom looks', () => {
+  const scene = stage({ bot: { timing: { pollMinMs: 60_000, pollMaxMs: 60_000 } } });
   const { asks, clicks, until } = scene;
 
   test('[Refresh] looks at once, and a second click right after it does nothing', async () => {
@@ -184,8 +184,8 @@ overBoth('with seldom looks', (transport) => {
   });
 });
 
-overBoth('once the record of the run is gone', (transport) => {
-  const scene = stage({ transport, bot: { timing: { watchMs: 700 } } });
+describe('once the record of the run is gone', () => {
+  const scene = stage({ bot: { timing: { watchMs: 700 } } });
   const { asks, clicks, until, toldLast } = scene;
 
   /** What is left after a month. */

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('/docs-export without a domain', (transport) => {
-  const scene = stage({ transport });
+describe('/docs-export without a domain', () => {
+  const scene = stage();
   const { asks, person, told, sees, until, toldLast, notified } = scene;
   const ana = () => person('ana');
   const fields = () =>
@@ -142,8 +142,8 @@ overBoth('/docs-export without a domain', (transport) => {
   });
 });
 
-overBoth('a dialog of somebody who may no longer export', (transport) => {
-  const scene = stage({ transport, bot: { timing: { permissionCacheMs: 0 } } });
+describe('a dialog of somebody who may no longer export', () => {
+  const scene = stage({ bot: { timing: { permissionCacheMs: 0 } } });
 
   test('starts nothing, and says so', async () => {
     const ana = scene.person('ana');

@@ -1,5 +1,5 @@
-import { expect, test, vi } from 'vitest';
-import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Stage, stage } from '../support/flows/stage.ts';
 
 const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';
@@ -17,9 +17,9 @@ async function goesOn({ platform, clicks, until, sees }: Stage) {
   await until(['is ready']);
 }
 
-overBoth('a key that is rejected while watching, with admins', (transport) => {
+describe('a key that is rejected while watching, with admins', () => {
   const config = 'allow:\n  admin: [U0ANA, S0DOCS, U0BEN]\n';
-  const scene = stage({ transport, bot: { config } });
+  const scene = stage({ bot: { config } });
   const { asks, until, sees, notified } = scene;
 
   test('is told in the thread and once to each admin, whatever runs, and the export goes on', async () => {
@@ -63,8 +63,8 @@ overBoth('a key that is rejected while watching, with admins', (transport) => {
   });
 });
 
-overBoth('a key that is rejected while watching, without admins', (transport) => {
-  const scene = stage({ transport });
+describe('a key that is rejected while watching, without admins', () => {
+  const scene = stage();
 
   test('is told in the thread, with who can help', async () => {
     await scene.asks();

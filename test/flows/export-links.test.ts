@@ -1,6 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { plain } from '../support/flows/reading.ts';
-import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
+import { type Stage, stage } from '../support/flows/stage.ts';
 
 const OWN = '📦 The export of docs.acme.com is ready';
 const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';
@@ -28,8 +28,8 @@ async function onlyIn({ slack, sees }: Stage, who: 'ana' | 'gus') {
   expect((await fetch(linkIn(holders[0] ?? { blocks: [] }) ?? '')).status).toBe(200);
 }
 
-overBoth('a link for one person alone', (transport) => {
-  const scene = stage({ transport });
+describe('a link for one person alone', () => {
+  const scene = stage();
   const { clicks, person, sees, until, messageWith, notified, toldLast } = scene;
 
   test('with --private goes to the direct messages, and the thread says so', async () => {
@@ -107,9 +107,9 @@ overBoth('a link for one person alone', (transport) => {
   });
 });
 
-overBoth('by the settings', (transport) => {
+describe('by the settings', () => {
   const config = 'links: requester\nallow:\n  export: [everyone, U0GUS]\n';
-  const scene = stage({ transport, bot: { config } });
+  const scene = stage({ bot: { config } });
 
   test('links: requester sends each link privately', async () => {
     const texts = await finished(scene);
@@ -126,8 +126,8 @@ overBoth('by the settings', (transport) => {
   });
 });
 
-overBoth('of a guest who may export', (transport) => {
-  const scene = stage({ transport, bot: { config: 'allow:\n  export: [everyone, U0GUS]\n' } });
+describe('of a guest who may export', () => {
+  const scene = stage({ bot: { config: 'allow:\n  export: [everyone, U0GUS]\n' } });
 
   test('the link goes to the direct messages', async () => {
     const texts = await finished(scene, { who: 'gus' });
@@ -152,8 +152,8 @@ overBoth('of a guest who may export', (transport) => {
   });
 });
 
-overBoth('a link in the thread', (transport) => {
-  const scene = stage({ transport });
+describe('a link in the thread', () => {
+  const scene = stage();
   const { clicks, person, until, messageWith, notified, sees, toldLast } = scene;
 
   test('is taken out of the message when it ends, and a click puts a new one in, without a new message', async () => {

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('what is typed after the domain', (transport) => {
-  const scene = stage({ transport });
+describe('what is typed after the domain', () => {
+  const scene = stage();
   const { asks, told, until } = scene;
 
   test.each([
@@ -57,8 +57,8 @@ overBoth('what is typed after the domain', (transport) => {
   });
 });
 
-overBoth('/docs-export status', (transport) => {
-  const scene = stage({ transport });
+describe('/docs-export status', () => {
+  const scene = stage();
   const { asks, told, until } = scene;
   const status = async (who: 'ana' | 'ben' | 'gus', where = '#docs') =>
     told(await asks('/docs-export status', { who, where }))?.replaceAll(' \nTIME', ' TIME');

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
 const NOBODY_THERE = 'http://127.0.0.1:9';
 
-overBoth('with little patience', (transport) => {
-  const scene = stage({ transport, bot: { timing: { giveUpMs: 400 } } });
+describe('with little patience', () => {
+  const scene = stage({ bot: { timing: { giveUpMs: 400 } } });
   const { asks, clicks, sees, until, messageWith } = scene;
   const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
 
@@ -88,9 +88,8 @@ overBoth('with little patience', (transport) => {
   });
 });
 
-overBoth('a platform that is not there', (transport) => {
+describe('a platform that is not there', () => {
   const scene = stage({
-    transport,
     bot: { timing: { giveUpMs: 1000 }, env: { DOCS_API_URL: NOBODY_THERE } },
   });
   const { asks, until } = scene;
@@ -106,8 +105,8 @@ overBoth('a platform that is not there', (transport) => {
   });
 });
 
-overBoth('an export that does not move', (transport) => {
-  const scene = stage({ transport, bot: { timing: { stalledAfterMs: 500 } } });
+describe('an export that does not move', () => {
+  const scene = stage({ bot: { timing: { stalledAfterMs: 500 } } });
   const { asks, sees, until } = scene;
 
   test('is told as such, without a new message, until it moves again', async () => {
@@ -135,8 +134,8 @@ overBoth('an export that does not move', (transport) => {
   });
 });
 
-overBoth('a watch that takes too long', (transport) => {
-  const scene = stage({ transport, bot: { timing: { watchMs: 700 } } });
+describe('a watch that takes too long', () => {
+  const scene = stage({ bot: { timing: { watchMs: 700 } } });
   const { asks, clicks, until } = scene;
 
   test('ends, and goes on by a click', async () => {

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
 
-overBoth('where it is asked', (transport) => {
-  const scene = stage({ transport });
+describe('where it is asked', () => {
+  const scene = stage();
   const { asks, person, sees, until, notified } = scene;
 
   test('a private channel with the bot in it gets it like any other', async () => {
@@ -56,8 +56,8 @@ overBoth('where it is asked', (transport) => {
   });
 });
 
-overBoth('what people are called', (transport) => {
-  const scene = stage({ transport });
+describe('what people are called', () => {
+  const scene = stage();
 
   test('a person who is named like a mention mentions nobody', async () => {
     const user = scene.slack.workspace.users.find(({ name }) => name === 'ben');

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
-overBoth('refused at once, privately, before anything starts', (transport) => {
-  const scene = stage({ transport });
+describe('refused at once, privately, before anything starts', () => {
+  const scene = stage();
   const { asks, clicks, person, told, until, toldLast, messageWith } = scene;
 
   test.each([
@@ -90,8 +90,8 @@ overBoth('refused at once, privately, before anything starts', (transport) => {
   });
 });
 
-overBoth('refused for a while', (transport) => {
-  const scene = stage({ transport });
+describe('refused for a while', () => {
+  const scene = stage();
   const { asks, clicks, told, until, toldLast } = scene;
 
   test('a workspace whose Slack does not tell in time who asks', async () => {

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { describe, expect, test } from 'vitest';
+import { stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
 const ASKED = 'Asked for by @ana · job se_… · details in the thread';
 
-overBoth('an export that goes well', (transport) => {
-  const scene = stage({ transport });
+describe('an export that goes well', () => {
+  const scene = stage();
   const { asks, person, sees, until, messageWith, notified } = scene;
 
   test('is one card, one progress that is edited, and one ending with a link that works', async () => {
@@ -114,8 +114,8 @@ overBoth('an export that goes well', (transport) => {
   });
 });
 
-overBoth('an export that does not go well', (transport) => {
-  const scene = stage({ transport });
+describe('an export that does not go well', () => {
+  const scene = stage();
   const { asks, clicks, sees, until, messageWith, notified, toldLast } = scene;
 
   test('failed: says where and why, once, and can be tried again', async () => {

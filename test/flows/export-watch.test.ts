@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startsElsewhere } from '../support/flows/elsewhere.ts';
-import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
+import { type Stage, stage } from '../support/flows/stage.ts';
 
-overBoth('/docs-export watch', (transport) => {
-  const scene = stage({ transport });
+describe('/docs-export watch', () => {
+  const scene = stage();
   const { asks, clicks, person, told, sees, until, notified, toldLast } = scene;
   const watch = (jobId: string, options: Parameters<Stage['asks']>[1] = {}) =>
     asks(`/docs-export watch ${jobId}`, options);

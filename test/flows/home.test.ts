@@ -2,12 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageWith, plain, until } from '../support/flows/reading.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
-describe.each(['http', 'socket'] as const)('over %s', (transport) => {
+describe('Home', () => {
   let world: World;
   beforeEach(async () => {
-    world = await createWorld({ transport });
+    world = await createWorld();
     await world.startBot();
-    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
   });
   afterEach(() => world.close());
 

@@ -16,7 +16,6 @@ async function newWorld(options: WorldOptions = {}): Promise<World> {
   worlds.push(world);
   world.platform.linkLifeMs = LIFE_MS;
   await world.startBot();
-  if (options.transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
   return world;
 }
 
@@ -112,9 +111,9 @@ async function exportIsReady(world: World, options = '', who: 'ana' | 'gus' = 'a
   return messageWith(world, '✅');
 }
 
-describe.concurrent.each(['http', 'socket'] as const)('a link in the thread, over %s', (transport) => {
+describe.concurrent('a link in the thread', () => {
   test('is nowhere after its end, and a click makes a fresh one, but not for a guest', async () => {
-    const world = await newWorld({ transport });
+    const world = await newWorld();
     const { slack, platform } = world;
     const ending = await exportIsReady(world);
     const link = linkIn(ending);

@@ -1,6 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
-import { overBoth, type Stage, stage } from '../support/flows/stage.ts';
+import { type Stage, stage } from '../support/flows/stage.ts';
 
 const OWN = '📦 The export of docs.acme.com is ready';
 const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';
@@ -50,8 +50,8 @@ async function finished({ asks, until, platform }: Stage, where: string, text?: 
   return texts.at(-1);
 }
 
-overBoth('a link that went to one person alone', (transport) => {
-  const scene = stage({ transport });
+describe('a link that went to one person alone', () => {
+  const scene = stage();
   const { clicks, until, messageWith, sees } = scene;
 
   test('stays private however often it is made anew, also when the channel is no longer shared', async () => {
@@ -80,8 +80,8 @@ overBoth('a link that went to one person alone', (transport) => {
   });
 });
 
-overBoth('when Slack does not tell whether the channel is shared', (transport) => {
-  const scene = stage({ transport });
+describe('when Slack does not tell whether the channel is shared', () => {
+  const scene = stage();
 
   test.each<[string, Fault]>([
     ['429', limited],
@@ -104,8 +104,8 @@ overBoth('when Slack does not tell whether the channel is shared', (transport) =
   });
 });
 
-overBoth('when Slack does not tell for long whether the channel is shared', (transport) => {
-  const scene = stage({ transport, bot: { timing: { giveUpMs: 700 } } });
+describe('when Slack does not tell for long whether the channel is shared', () => {
+  const scene = stage({ bot: { timing: { giveUpMs: 700 } } });
 
   test.each<[string, Fault]>([
     ['503', { kind: 'answer', status: 503 }],
@@ -122,8 +122,8 @@ overBoth('when Slack does not tell for long whether the channel is shared', (tra
   });
 });
 
-overBoth('when Slack takes no direct message', (transport) => {
-  const scene = stage({ transport });
+describe('when Slack takes no direct message', () => {
+  const scene = stage();
   const { clicks, until, messageWith } = scene;
   const isDirect = ({ name, detail }: Call) =>
     name === 'chat.postMessage' && detail.channel === scene.slack.channel('@ana').id;

@@ -3,7 +3,7 @@ import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await createWorld({ transport: 'http' });
+  world = await createWorld();
   await world.startBot({});
 });
 afterAll(() => world.close());

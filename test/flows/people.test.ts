@@ -17,7 +17,7 @@ const NOT_KNOWN = "Slack didn't tell me in time who you are, so nothing was star
 let world: World;
 const person = (name: PersonName) => world.slack.person(name);
 
-describe.each(['http', 'socket'] as const)('over %s', (transport) => {
+describe('people', () => {
   /** A bot for which `allow.export` is this list. */
   function inOneWorld(allowed: string[], timing: Partial<Timing> = {}) {
     const folder = temporaryFolder();
@@ -27,9 +27,8 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
         config,
         `allow: { export: [${allowed.join(', ')}] }\nlimits: { exportStatusPerSecond: 100 }\n`,
       );
-      world = await createWorld({ transport });
+      world = await createWorld();
       await world.startBot({ env: { DOCKET_CONFIG: config }, timing });
-      if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
     });
     afterAll(async () => {
       await world.close();
@@ -132,7 +131,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
       ]);
     });
 
-    test.runIf(transport === 'http')('what Slack did not sign just now is not even looked at', async () => {
+    test('what Slack did not sign just now is not even looked at', async () => {
       await person('ana').types('#running', '/docs-export help');
       const body = (world.slack.lastRequest?.body ?? '').replace('text=help', 'text=docs.acme.com');
       const nowSec = Math.floor(Date.now() / 1000);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startsElsewhere } from '../support/flows/elsewhere.ts';
-import { overBoth, stage } from '../support/flows/stage.ts';
+import { stage } from '../support/flows/stage.ts';
 
 const BETA_KEY = `adm_${randomUUID()}`;
 
@@ -16,9 +16,8 @@ projects:
     channels: [${privateChannel}]
 `;
 
-overBoth('with several projects', (transport) => {
+describe('with several projects', () => {
   const scene = stage({
-    transport,
     platform: {
       domains: ['docs.acme.com', 'shared.acme.com'],
       others: [{ apiKey: BETA_KEY, domains: ['docs.beta.com', 'shared.acme.com'] }],
@@ -129,9 +128,8 @@ overBoth('with several projects', (transport) => {
   });
 });
 
-overBoth('with one project', (transport) => {
+describe('with one project', () => {
   const scene = stage({
-    transport,
     bot: { config: 'projects:\n  acme:\n    domains: [docs.acme.com]\n' },
   });
   const { asks, told, until } = scene;
@@ -149,8 +147,8 @@ overBoth('with one project', (transport) => {
   });
 });
 
-overBoth('with DOCS_DOMAIN', (transport) => {
-  const scene = stage({ transport, bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } } });
+describe('with DOCS_DOMAIN', () => {
+  const scene = stage({ bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } } });
 
   test('that domain need not be typed', async () => {
     await scene.asks('/docs-export');

@@ -13,10 +13,10 @@ function adminIsAna(): Record<string, string> {
   return { DOCKET_CONFIG: file };
 }
 
-describe.each(['http', 'socket'] as const)('over %s', (transport) => {
+describe('/docs-status', () => {
   let world: World;
   beforeEach(async () => {
-    world = await createWorld({ transport });
+    world = await createWorld();
   });
   afterEach(() => world.close());
 
@@ -28,10 +28,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
   const status = async (who?: PersonName, where?: string) => told(await asks('/docs-status', who, where));
 
   async function startBot(env: Record<string, string> = {}, timing: BotOptions['timing'] = {}) {
-    const before = world.slack.sockets.open;
-    const bot = await world.startBot({ env, timing });
-    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === before + 2);
-    return bot;
+    return world.startBot({ env, timing });
   }
 
   test('says of each thing how it is, and of what runs how far it is', async () => {
@@ -39,10 +36,9 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
     const lines = await status('ben');
-    const reached = transport === 'socket' ? ' · socket connected' : '';
     expect(lines.slice(0, 2)).toEqual([
       'Docs platform — answering, last seen TIME',
-      `Slack — answering, last seen TIME${reached}`,
+      'Slack — answering, last seen TIME',
     ]);
     expect(lines[2]).toMatch(/^Redis — answers in \d+ ms$/);
     expect(lines[3]).toMatch(/^Queue docs-export — \d waiting, \d active, \d for later, 0 failed$/);
@@ -80,9 +76,7 @@ describe.each(['http', 'socket'] as const)('over %s', (transport) => {
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     await startBot({ DOCKET_ROLE: 'web' });
-    // Over sockets Slack talks to any of them; only one that is alone surely answers.
     await worker.end();
-    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
     const lines = await status();
     expect(lines[0]).toBe('Docs platform — answering, last seen TIME');
     expect(lines.at(-1)).toContain('role web');

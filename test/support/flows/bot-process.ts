@@ -9,18 +9,20 @@ import type { Timing } from '../../../src/runtime/timing.ts';
 const settings = readSettings(process.env);
 const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
 const log = createLog(settings.logLevel, secretsOf(settings));
-const docket = await startApp(settings, { log, timing });
-// A process that is killed writes none of it.
-flushCompileCache();
+const starting = startApp(settings, { log, timing });
+// A test may end it as soon as it says that it is up.
 process.once('SIGTERM', async () => {
-  await docket.stop();
+  await (await starting).stop();
   process.exit(0);
 });
+await starting;
 if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
 if (process.env.TEST_KILL_BEFORE) killBefore(process.env.TEST_KILL_BEFORE);
 if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
 if (process.env.TEST_FREEZE_BEFORE_WRITE)
   freezeBeforeFirstWrite(Number(process.env.TEST_FREEZE_BEFORE_WRITE));
+// A process that is killed writes none of it.
+flushCompileCache();
 
 /**
  * Dies as by `kill -9` at the nth command that requests send to Redis from here on: `2 before` it is sent or

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { messageWith, notified, plain, sees, until } from './reading.ts';
 import { type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
 
 /** `TEST_BOTS=2` has every test on a stage run by two processes on one Redis. */
 const BOTS = Number(process.env.TEST_BOTS ?? 1);
 
-/** How Slack reaches the bots. */
-export type Transport = 'http' | 'socket';
-
-/** Tests of what people see, which is the same over both transports. They run at the same time, each side in order. */
-export function overBoth(name: string, tests: (transport: Transport) => void) {
-  describe.each<Transport>(['http', 'socket'])('over %s', { concurrent: true }, (transport) => {
-    describe(name, { concurrent: false }, () => tests(transport));
-  });
-}
+/** How Slack reaches them, for tests that do not say: `TEST_TRANSPORT=socket` has them all go over sockets. */
+const TRANSPORT = process.env.TEST_TRANSPORT === 'socket' ? 'socket' : 'http';
 
 type PersonName = Parameters<World['slack']['person']>[0];
 type Answer = Awaited<ReturnType<ReturnType<World['slack']['person']>['types']>>;
@@ -46,14 +39,14 @@ export interface StageOptions extends WorldOptions {
 }
 
 /** Sets the stage for the tests of the describe that it is called in. */
-export function stage({ bot, ...options }: StageOptions = {}): Stage {
+export function stage({ bot, transport = TRANSPORT, ...options }: StageOptions = {}): Stage {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(options);
+    world = await createWorld({ ...options, transport });
     for (let started = 0; started < BOTS; started += 1) {
       await world.startBot(typeof bot === 'function' ? bot(world) : bot);
     }
-    if (options.transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2 * BOTS);
+    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2 * BOTS);
   });
   afterEach(() => world.forget());
   afterAll(() => world.close());
