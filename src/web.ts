@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { App, AuthorizationError } from '@slack/bolt';
 import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
-import { createMessageEventHandler } from './commands/agent/events.ts';
 import { bind } from './commands/bind.ts';
 import { createGate } from './commands/gate.ts';
-import { buttons, linkActions, modals, shortcuts, slashCommands } from './commands/index.ts';
-import { createIntake } from './commands/intake.ts';
+import { registry } from './commands/index.ts';
+import { createIntake, createWaker } from './commands/intake.ts';
 import { createModalOpener } from './commands/open-modal.ts';
 import { createSystemSnapshot } from './commands/status/snapshot.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
@@ -27,7 +26,7 @@ import { createMessageStore } from './store/messages.ts';
 import { createRateLimitStore } from './store/rate-limit.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 import { createResponseUrlStore } from './store/response-urls.ts';
-import { createRunStore, type RunBase } from './store/runs.ts';
+import { createRunStore } from './store/runs.ts';
 import { createThreadStore } from './store/threads.ts';
 
 /** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
@@ -75,7 +74,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const threads = createThreadStore(redis);
   const deliveryState = (key: string) => within(LINK_MS, messages.state(key));
-  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
+  const wake = createWaker((run) => enqueueRun(queues, run, { now: true }), log);
   const gate = createGate({
     tools: {
       intake: createIntake({
@@ -130,31 +129,26 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     log,
   });
   bind(bolt, {
-    commands: slashCommands,
-    buttons,
-    modals,
-    linkActions,
-    shortcuts,
+    registry,
     gate,
     identity: identity.current,
-    onMessageEvent: createMessageEventHandler({
+    eventTools: {
       threads,
       runs,
       wake,
-      identity: identity.current,
+      updateHome: (teamId, userId) =>
+        queues.enqueue(
+          'slack-outbox',
+          'home',
+          `${teamId}:${userId}`,
+          { teamId, userId, openedAtMs: now() },
+          { now: true },
+        ),
       projects: settings.projects,
       replyMode: settings.replies,
       now,
       log,
-    }),
-    onHomeOpened: (teamId, userId) =>
-      queues.enqueue(
-        'slack-outbox',
-        'home',
-        `${teamId}:${userId}`,
-        { teamId, userId, openedAtMs: now() },
-        { now: true },
-      ),
+    },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     postEphemeral,
     ephemeralTimeoutMs: timing.ephemeralMs,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readCommand } from '../src/commands/args.ts';
 import { usageOf } from '../src/commands/command.ts';
-import { slashCommands } from '../src/commands/index.ts';
+import { registry } from '../src/commands/index.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const rows = [...readme.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', effect = '']) => ({
@@ -10,7 +10,7 @@ const rows = [...readme.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', 
   effect,
 }));
 
-describe.each(slashCommands.map((command) => [command.name, command] as const))('%s', (name, command) => {
+describe.each(registry.commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
   const usages = command.subcommands.map((one) => [`${name} ${usageOf(one)}`.trim(), one] as const);
 
   test.each(usages)('has a row in the README: %s', (usage, { summary }) => {
@@ -32,7 +32,7 @@ describe.each(slashCommands.map((command) => [command.name, command] as const))(
 
 test('every option of an export has a row, and no other', () => {
   const options = rows.flatMap(({ what }) => /^… `(--.+)`$/.exec(what)?.[1] ?? []);
-  const flags = slashCommands
+  const flags = registry.commands
     .flatMap(({ subcommands }) => subcommands)
     .flatMap(({ flags }) => Object.entries(flags));
   expect(options.toSorted()).toEqual(

@@ -5,41 +5,38 @@ import type {
   MessageShortcut as ChosenMessage,
   SlackActionMiddlewareArgs,
   SlackCommandMiddlewareArgs,
-  SlackEventMiddlewareArgs,
   SlackShortcutMiddlewareArgs,
   SlackViewMiddlewareArgs,
   ViewOutput,
   ViewSubmitAction,
 } from '@slack/bolt';
+import type { Permission } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
 import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
-import { callerOfAction, callerOfCommand, callerOfModal, callerOfShortcut } from './callers.ts';
-import type { SlashCommand } from './command.ts';
-import type { ButtonAction, MessageShortcut, Modal, ModalValues, ShortcutMessage } from './feature.ts';
+import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
 import { type Gate, outdated } from './gate.ts';
-import type { Caller } from './tools.ts';
+import {
+  actionsOf,
+  type EventTools,
+  type ModalValues,
+  modalOrigin,
+  type Registry,
+  type ShortcutMessage,
+} from './registry.ts';
+import type { Caller, CommandTools } from './tools.ts';
 
 export interface BindParts {
-  commands: readonly SlashCommand[];
-  buttons: readonly ButtonAction[];
-  modals: readonly Modal[];
-  linkActions: readonly string[];
-  shortcuts: readonly MessageShortcut[];
+  registry: Registry;
   gate: Gate;
   /** Who the bot is; nothing while Slack has not told yet. */
   identity: () => Identity | undefined;
-  /** Somebody opened the Home tab. Rejects when it cannot be brought up to date; Slack then tells again. */
-  onHomeOpened: (teamId: string, userId: string) => Promise<void>;
-  /**
-   * A `message` or `app_mention` event, with the request's body around it. Rejects when it could not be kept; Slack
-   * then tells again.
-   */
-  onMessageEvent: (event: unknown, envelope: unknown) => Promise<void>;
-  /** The address for answers of the request that opened a dialog, while it is known. */
+  /** What events are handled with, but for who the bot is. */
+  eventTools: Omit<EventTools, 'identity'>;
+  /** The response URL of the request that opened a modal, while it is known. */
   responseUrlOf: (request: string) => Promise<string | undefined>;
   postEphemeral: PostEphemeral;
   ephemeralTimeoutMs: number;
@@ -47,120 +44,114 @@ export interface BindParts {
   log: Log;
 }
 
-/**
- * Makes Bolt listen for the registry. Every listener checks, enqueues and answers, then acknowledges; nothing is
- * done after that. Throws when two entries have one name.
- */
+/** Makes Bolt listen for the registry. Every listener acknowledges last: nothing is done after that. */
 export function bind(app: App, parts: BindParts) {
-  const { commands, buttons, modals, linkActions, shortcuts } = parts;
   const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, log } = parts;
-  const names = [
-    ...commands.map(({ name }) => name),
-    ...buttons.map(({ action }) => action),
-    ...modals.map(({ callbackId }) => callbackId),
-    ...linkActions,
-    ...shortcuts.map(({ callbackId }) => callbackId),
-  ];
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new Error(`Two entries of the registry are called ${duplicate}`);
+  const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;
 
-  for (const command of commands) {
+  /** Returns what to tell the caller: what `run` says, or why it was not let in. */
+  async function pass(
+    { name, may }: { name: string; may: Permission },
+    caller: Caller,
+    run: (caller: Caller, tools: CommandTools) => Promise<EphemeralMessage | undefined>,
+  ): Promise<EphemeralMessage | undefined> {
+    const result = await gate.pass(name, may, caller, run);
+    return result.kind === 'refused' ? result.message : result.value;
+  }
+
+  async function sendEphemeral(
+    { user, responseUrl }: Pick<Caller, 'responseUrl'> & { user: { id: string } },
+    reply: EphemeralMessage | undefined,
+  ): Promise<boolean> {
+    if (reply === undefined) return true;
+    const arrived =
+      responseUrl !== undefined && (await postEphemeral(responseUrl, reply, ephemeralTimeoutMs));
+    if (!arrived) log.warn({ user: user.id }, 'a private answer did not arrive');
+    return arrived;
+  }
+
+  for (const command of commands)
     app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
-      const caller = callerOfCommand(body, monotonicMs());
-      const result = await gate.pass(command.name, command.may, caller, (known, tools) =>
-        command.run(body.text, known, tools),
+      const reply = await pass(command, callerOfCommand(body, monotonicMs()), (caller, tools) =>
+        command.run(body.text, caller, tools),
       );
-      const reply = result.kind === 'refused' ? result.message : result.value;
       await ack(reply && { response_type: 'ephemeral', ...reply });
     });
-  }
 
-  for (const button of buttons) {
+  for (const { action: name, may, value, run } of buttons)
     app.action(
-      button.action,
+      name,
       async ({ ack, body, action }: SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs) => {
-        const caller = callerOfAction(body, monotonicMs());
-        const result = await gate.pass(button.action, button.may, caller, async (known, tools) => {
-          const value = button.value.safeParse(parseJson('value' in action ? action.value : undefined));
-          return value.success ? button.run(value.data, known, tools) : outdated.button;
+        const clicker = callerOfAction(body, monotonicMs());
+        const reply = await pass({ name, may }, clicker, async (caller, tools) => {
+          const carried = value.safeParse(parseJson('value' in action ? action.value : undefined));
+          return carried.success ? run(carried.data, caller, tools) : outdated.button;
         });
-        const reply = result.kind === 'refused' ? result.message : result.value;
-        if (reply) await sendEphemeral(caller, reply);
+        await sendEphemeral(clicker, reply);
         await ack();
       },
     );
-  }
 
-  for (const shortcut of shortcuts) {
+  for (const { callbackId: name, may, run } of shortcuts)
     app.shortcut(
-      { callback_id: shortcut.callbackId, type: 'message_action' },
+      { callback_id: name, type: 'message_action' },
       async ({ ack, body }: SlackShortcutMiddlewareArgs<ChosenMessage> & AllMiddlewareArgs) => {
-        const caller = callerOfShortcut(body, monotonicMs());
-        const result = await gate.pass(shortcut.callbackId, shortcut.may, caller, (known, tools) =>
-          shortcut.run(messageOf(body), known, tools),
+        const chooser = callerOfAction(body, monotonicMs());
+        const reply = await pass({ name, may }, chooser, (caller, tools) =>
+          run(messageOf(body), caller, tools),
         );
-        const reply = result.kind === 'refused' ? result.message : result.value;
-        if (reply) await sendEphemeral(caller, reply);
+        await sendEphemeral(chooser, reply);
         await ack();
       },
     );
-  }
 
-  for (const modal of modals) {
+  for (const { callbackId, may, submit } of modals)
     app.view(
-      { callback_id: modal.callbackId, type: 'view_submission' },
+      { callback_id: callbackId, type: 'view_submission' },
       async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
         const receivedAtMs = monotonicMs();
-        const meta = modal.meta.safeParse(parseJson(view.private_metadata));
         const update = (message: Message) =>
           ack({ response_action: 'update', view: noticeView(view.title.text, message) });
-        if (!meta.success) return update(outdated.modal);
-        const responseUrl = await parts.responseUrlOf(meta.data.request);
-        const caller = callerOfModal(body, meta.data, responseUrl, receivedAtMs);
-        const result = await gate.pass(modal.callbackId, modal.may, caller, (known, tools) =>
-          modal.submit(modalValues(view), meta.data, known, tools),
+        const origin = modalOrigin.safeParse(parseJson(view.private_metadata));
+        if (!origin.success) return update(outdated.modal);
+        const responseUrl = await parts.responseUrlOf(origin.data.request);
+        const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
+        const result = await gate.pass(callbackId, may, submitter, (caller, tools) =>
+          submit(modalValues(view), caller, tools),
         );
         if (result.kind === 'refused') return update(result.message);
         const { value } = result;
-        if (value.kind === 'problems') {
-          return ack({ response_action: 'errors', errors: value.problems });
-        }
+        if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
         if (value.kind === 'closed') return ack();
-        // Buttons work where the command was typed; in a dialog their answers would have no place.
-        if (responseUrl !== undefined && (await sendEphemeral(caller, value.message))) return ack();
+        // Buttons work where the command was typed; in a modal their answers would have no place.
+        if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
         return update(value.message);
       },
     );
-  }
 
-  app.event(
-    'app_home_opened',
-    async ({ event, body }: SlackEventMiddlewareArgs<'app_home_opened'> & AllMiddlewareArgs) => {
-      const teamId = ourTeam(body);
-      if (teamId !== undefined && event.tab === 'home') await parts.onHomeOpened(teamId, event.user);
-    },
-  );
-
-  for (const name of ['message', 'app_mention'] as const) {
+  for (const { event: name, handle } of events)
     app.event(name, async ({ event, body }) => {
-      if (ourTeam(body) !== undefined) await parts.onMessageEvent(event, body);
+      const identity = parts.identity();
+      if (identity === undefined) throw new Error('an event came before Slack told who the bot is');
+      const team = installedTeamId(body);
+      if (team === identity.teamId) await handle(event, body, { ...parts.eventTools, identity });
+      else log.warn({ team }, 'an event of another workspace was ignored');
     });
-  }
 
-  for (const action of linkActions) app.action(action, async ({ ack }) => ack());
+  for (const action of urlActions) app.action(action, async ({ ack }) => ack());
 
   // What an update has renamed would else be shown as broken after 3 s.
   app.command(noneOf(commands.map(({ name }) => name)), async ({ ack }) =>
     ack({ response_type: 'ephemeral', ...outdated.command }),
   );
-  app.action(noneOf([...buttons.map(({ action }) => action), ...linkActions]), async ({ ack, body }) => {
+  app.action(noneOf(actionsOf(parts.registry)), async ({ ack, body }) => {
     await sendEphemeral(callerOfAction(body as BlockAction, monotonicMs()), outdated.button);
     await ack();
   });
   app.shortcut(
     { callback_id: noneOf(shortcuts.map(({ callbackId }) => callbackId)) },
     async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
-      // One of the whole workspace has no address for answers.
+      // One of the whole workspace has no response URL.
       const responseUrl = 'response_url' in body ? body.response_url : undefined;
       await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
       await ack();
@@ -171,28 +162,6 @@ export function bind(app: App, parts: BindParts) {
     async ({ ack, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) =>
       ack({ response_action: 'update', view: noticeView(view.title.text, outdated.modal) }),
   );
-
-  /**
-   * Returns the workspace that this Docket belongs to when the event is of that one. Throws while Slack has not told
-   * which one it is: Slack then tells the event again.
-   */
-  function ourTeam(envelope: unknown): string | undefined {
-    const identity = parts.identity();
-    if (identity === undefined) throw new Error('an event came before Slack told who the bot is');
-    const team = installedTeamId(envelope);
-    if (team === identity.teamId) return team;
-    log.warn({ team }, 'an event of another workspace was ignored');
-    return undefined;
-  }
-
-  async function sendEphemeral(
-    { user, responseUrl }: Pick<Caller, 'responseUrl'> & { user: { id: string } },
-    result: EphemeralMessage,
-  ): Promise<boolean> {
-    const reply = responseUrl !== undefined && (await postEphemeral(responseUrl, result, ephemeralTimeoutMs));
-    if (!reply) log.warn({ user: user.id }, 'a private answer did not arrive');
-    return reply;
-  }
 }
 
 /** Matches every name but these. */

@@ -1,5 +1,5 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
-import type { ModalOrigin } from './feature.ts';
+import type { ModalOrigin } from './registry.ts';
 import type { Caller } from './tools.ts';
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
@@ -15,25 +15,13 @@ export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Calle
   };
 }
 
-/** From a click. In a dialog and on Home there is neither a channel nor an address for answers. */
-export function callerOfAction(body: BlockAction, receivedAtMs: number): Caller {
+/** From a click, or a shortcut of a message. In a modal and on Home there is neither a channel nor a response URL. */
+export function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: number): Caller {
+  const name = 'username' in body.user ? body.user.username : undefined;
   return {
     teamId: body.team?.id ?? body.user.team_id ?? '',
-    user: { id: body.user.id, name: body.user.username ?? body.user.name ?? body.user.id, fullMember: false },
+    user: { id: body.user.id, name: name ?? body.user.name ?? body.user.id, fullMember: false },
     channel: { id: body.channel?.id ?? '', name: body.channel?.name ?? '' },
-    requestId: body.trigger_id,
-    triggerId: body.trigger_id,
-    responseUrl: body.response_url,
-    receivedAtMs,
-  };
-}
-
-/** From a shortcut in the menu of a message. */
-export function callerOfShortcut(body: MessageShortcut, receivedAtMs: number): Caller {
-  return {
-    teamId: body.team?.id ?? body.user.team_id ?? '',
-    user: { id: body.user.id, name: body.user.username ?? body.user.name ?? body.user.id, fullMember: false },
-    channel: { id: body.channel.id, name: body.channel.name },
     requestId: body.trigger_id,
     triggerId: body.trigger_id,
     responseUrl: body.response_url,

@@ -68,7 +68,7 @@ export interface IntakeParts {
   log: Log;
 }
 
-/** How long queueing may delay the answer; the run is kept by then, and the sweeper queues what is not. */
+/** How long queueing may delay the answer. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
 const storeUnavailable = message([
@@ -80,6 +80,20 @@ const outcomeUnknown = message([
     "My store stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",
   ],
 ]);
+
+/**
+ * Returns a `wake` that never rejects and takes 400 ms at most: what it is called for is kept by then, and the sweeper
+ * queues what could not be queued.
+ */
+export const createWaker =
+  (enqueue: IntakeParts['wake'], log: Log): IntakeParts['wake'] =>
+  async (run) => {
+    try {
+      await within(ENQUEUE_TIMEOUT_MS, enqueue(run));
+    } catch (error) {
+      log.warn({ err: error, run: run.id }, 'kept, but not queued yet; the sweeper does it');
+    }
+  };
 
 export function createIntake(parts: IntakeParts): Intake {
   const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, log } = parts;
@@ -116,7 +130,7 @@ export function createIntake(parts: IntakeParts): Intake {
   ): Promise<Acceptance> {
     const result = await withDeadline(run.id, request, write);
     if (result.kind === 'late') throw lateError();
-    if (result.kind === 'accepted' || result.kind === 'repeated') await tryWake(run);
+    if (result.kind === 'accepted' || result.kind === 'repeated') await wake(run);
     return result;
   }
 
@@ -135,14 +149,6 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const lateError = () => refusedError(new Error('Redis came to it too late'));
 
-  async function tryWake(run: Pick<RunBase, 'job' | 'id'>) {
-    try {
-      await within(ENQUEUE_TIMEOUT_MS, wake(run));
-    } catch (error) {
-      log.warn({ err: error, run: run.id }, 'kept, but not queued yet; the sweeper does it');
-    }
-  }
-
   return {
     start: (run, request, quotas) =>
       acceptRun(run, request, (deadlineMs) =>
@@ -155,7 +161,7 @@ export function createIntake(parts: IntakeParts): Intake {
         threads.appendToInbox(job, runId, what, deadlineMs),
       );
       if (result === 'late') throw lateError();
-      if (result !== 'gone') await tryWake({ job, id: runId });
+      if (result !== 'gone') await wake({ job, id: runId });
       return result;
     },
     byAlias: (name, request) => readInTime(runs.byAlias(name), request),

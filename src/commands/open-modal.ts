@@ -3,7 +3,9 @@ import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
+import { checkLimit } from '../slack/limits.ts';
 import type { ResponseUrlStore } from '../store/response-urls.ts';
+import type { ModalOrigin } from './registry.ts';
 import type { Caller } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
@@ -30,12 +32,19 @@ const notOpened = message([
   ],
 ]);
 
-/** Opens a dialog for whoever asked, and keeps where its answer belongs. Rejects with `TellUser`. */
+/** Only what can be submitted has an answer. */
+const isForm = ({ submit }: ModalView) => submit !== undefined;
+
+/** Opens a modal for whoever asked, and keeps where its answer belongs. Rejects with `UserFacingError`. */
 export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
-    { requestId, triggerId, responseUrl, receivedAtMs }: Caller,
+    { requestId, channel, triggerId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
   ): Promise<void> => {
+    const origin: ModalOrigin = { channel, request: requestId };
+    const opened = isForm(view)
+      ? { ...view, private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)) }
+      : view;
     const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
     const saved = within(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
       log.warn({ err: error }, 'a dialog will answer itself: its address was not kept'),
@@ -43,7 +52,7 @@ export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs,
     const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();
     if (remainingMs <= 0) throw new UserFacingError(notOpened);
     try {
-      await Promise.all([slack.openModal(triggerId, view, Math.min(timeoutMs, remainingMs)), saved]);
+      await Promise.all([slack.openModal(triggerId, opened, Math.min(timeoutMs, remainingMs)), saved]);
     } catch (error) {
       log.warn({ err: error }, 'a dialog was not opened');
       throw new UserFacingError(notOpened);

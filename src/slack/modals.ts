@@ -24,19 +24,17 @@ export function preformatted(text: string): RichTextBlock {
   return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
 }
 
-/** A modal with fields. `callback` names its listener, `meta` comes back with what was entered. */
+/** A modal with fields. `callback` names its listener. */
 export function formView(form: {
   title: string;
   submit: string;
   callback: string;
-  meta: object;
   fields: InputBlock[];
 }): ModalView {
-  const { title, submit, callback, meta, fields } = form;
+  const { title, submit, callback, fields } = form;
   return {
     type: 'modal',
     callback_id: callback,
-    private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(meta)),
     title: plainText(checkLimit('modalTitle', title)),
     submit: plainText(submit),
     close: plainText('Cancel'),

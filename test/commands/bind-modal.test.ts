@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
-import type { SubmitResult } from '../../src/commands/feature.ts';
+import type { SubmitResult } from '../../src/commands/registry.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { aDialog, ana, answersWith, bound, done, origin } from '../support/commands/bound.ts';
 
@@ -18,8 +18,8 @@ describe('a dialog', () => {
 
   test('hears what was entered, where it was opened, and by whom', async () => {
     const received: unknown[] = [];
-    const dialog = aDialog(async (entered, meta, caller) => {
-      received.push(entered, meta, caller);
+    const dialog = aDialog(async (entered, caller) => {
+      received.push(entered, caller);
       return { kind: 'closed' };
     });
     const values = {
@@ -34,7 +34,6 @@ describe('a dialog', () => {
     ]);
     expect(received).toEqual([
       { domain: ' docs.acme.com ', link: 'requester' },
-      origin,
       {
         teamId: 'T0ACME',
         user: { id: 'U0ANA', name: 'Ana', fullMember: true },

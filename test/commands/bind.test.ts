@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
-import type { BindParts } from '../../src/commands/bind.ts';
 import type { SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export/command.ts';
-import type { ShortcutMessage } from '../../src/commands/feature.ts';
-import { buttons, linkActions, modals, shortcuts, slashCommands } from '../../src/commands/index.ts';
+import { homeEvents } from '../../src/commands/home/events.ts';
+import { registry } from '../../src/commands/index.ts';
+import type { ShortcutMessage } from '../../src/commands/registry.ts';
+import { actionsOf, type EventTools, type Registry } from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
 import type { Message } from '../../src/slack/blocks.ts';
 import {
@@ -13,6 +14,7 @@ import {
   aCommand,
   aDialog,
   ana,
+  anEvent,
   answersWith,
   aShortcut,
   type Bound,
@@ -23,10 +25,10 @@ import {
 import { aProject } from '../support/commands/command-world.ts';
 
 describe('a name that two entries have', () => {
-  test.each<[string, Partial<BindParts>]>([
+  test.each<[string, Partial<Registry>]>([
     ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
     ['two buttons', { buttons: [aButton('a.b'), aButton('a.b')] }],
-    ['two links', { linkActions: ['a.b', 'a.b'] }],
+    ['two links', { urlActions: ['a.b', 'a.b'] }],
     ['two dialogs', { modals: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
     ['a dialog and a button', { modals: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
     ['two shortcuts', { shortcuts: [aShortcut(undefined, 'a.b'), aShortcut(undefined, 'a.b')] }],
@@ -34,25 +36,20 @@ describe('a name that two entries have', () => {
       'a shortcut and a dialog',
       { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aDialog(undefined, 'a.b')] },
     ],
-    ['a button and a link', { buttons: [aButton('a.b')], linkActions: ['a.b'] }],
+    ['two events', { events: [anEvent('a.b', async () => {}), anEvent('a.b', async () => {})] }],
+    ['a button and a link', { buttons: [aButton('a.b')], urlActions: ['a.b'] }],
   ])('stops the start: %s', (_, entries) => {
     expect(() => bound(entries)).toThrow(/^Two entries of the registry are called (?:\/docs-test|a\.b)$/);
   });
 
   test('is not in the registry of today', () => {
-    expect(() => bound({ commands: slashCommands, buttons, modals, linkActions, shortcuts })).not.toThrow();
+    expect(() => bound(registry)).not.toThrow();
   });
 });
 
 describe('every click reaches exactly one listener', () => {
-  test.each([
-    ...buttons.map(({ action }) => action),
-    ...linkActions,
-    'export.of_an_older_version',
-    'exportXdownload',
-    '',
-  ])('%s', (action) => {
-    expect(bound({ commands: slashCommands, buttons, linkActions }).listening(action)).toHaveLength(1);
+  test.each([...actionsOf(registry), 'export.of_an_older_version', 'exportXdownload', ''])('%s', (action) => {
+    expect(bound(registry).listening(action)).toHaveLength(1);
   });
 
   test('one that nobody knows any more says so, and is acknowledged', async () => {
@@ -97,7 +94,7 @@ describe('every click reaches exactly one listener', () => {
   });
 
   test('a link is acknowledged and nothing else', async () => {
-    const { clicks, answers } = bound({ linkActions: ['a.b'] });
+    const { clicks, answers } = bound({ urlActions: ['a.b'] });
     expect(await clicks('a.b')).toBe(1);
     expect(answers).toEqual([]);
   });
@@ -142,7 +139,7 @@ describe('a command', () => {
     expect(help.text).toBe('Tests.\nTest: /docs-test [domain]\nFor example: /docs-test docs.acme.com');
   });
 
-  test.each(slashCommands.map((command) => [command.name, command] as const))(
+  test.each(registry.commands.map((command) => [command.name, command] as const))(
     '%s can be helped with',
     async (name, command) => {
       const [help] = (await bound({ commands: [command] }).types(name, 'help')) as [Message];
@@ -268,16 +265,19 @@ describe('a button', () => {
 });
 
 describe('Home', () => {
+  const withHome = (updateHome: EventTools['updateHome']) =>
+    bound({ events: homeEvents, eventTools: { updateHome } as EventTools });
+
   test('is brought up to date when somebody opens it, and not for its other tabs', async () => {
     const opened: string[] = [];
-    const { happens } = bound({ onHomeOpened: async (...who) => void opened.push(who.join(' ')) });
+    const { happens } = withHome(async (...who) => void opened.push(who.join(' ')));
     await happens('app_home_opened', { tab: 'home', user: 'U0ANA' });
     await happens('app_home_opened', { tab: 'messages', user: 'U0BEN' });
     expect(opened).toEqual(['T0ACME U0ANA']);
   });
 
   test('that cannot be brought up to date is told to Slack, which tells us again', async () => {
-    const { happens } = bound({ onHomeOpened: () => Promise.reject(new Error('away')) });
+    const { happens } = withHome(() => Promise.reject(new Error('away')));
     await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
   });
 });
@@ -343,7 +343,7 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
   function setting(identity?: Bound['identity']) {
     const kept: unknown[] = [];
     const keep = async (...what: unknown[]) => void kept.push(what);
-    return { kept, ...bound({ onMessageEvent: keep, onHomeOpened: keep, ...(identity && { identity }) }) };
+    return { kept, ...bound({ events: [anEvent(name, keep)], ...(identity && { identity }) }) };
   }
   const event = { type: name, tab: 'home', user: 'U0ANA' };
 
@@ -362,7 +362,7 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
   test('in a channel shared with another workspace, which is for our installation, is kept', async () => {
     const { kept, happens } = setting();
     await happens(name, event, { team_id: 'T0OTHER', authorizations: [{ team_id: 'T0ACME' }] });
-    expect(kept).toEqual([expect.arrayContaining([name === 'app_home_opened' ? 'T0ACME' : event])]);
+    expect(kept).toEqual([expect.arrayContaining([event])]);
   });
 
   test('that comes before Slack said who the bot is, Slack tells again', async () => {
@@ -375,13 +375,17 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
 describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
   test('is heard with what is around it', async () => {
     const received: unknown[][] = [];
-    const { happens } = bound({ onMessageEvent: async (...what) => void received.push(what) });
+    const { happens } = bound({
+      events: [anEvent(name, async (...what) => void received.push(what))],
+      eventTools: { replyMode: 'all' } as EventTools,
+    });
     await happens(name, { type: name, ts: '1.1' });
-    expect(received).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }]]);
+    const tools = { replyMode: 'all', identity: expect.objectContaining({ teamId: 'T0ACME' }) };
+    expect(received).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }, tools]]);
   });
 
   test('and cannot be kept is told to Slack, which tells us again', async () => {
-    const { happens } = bound({ onMessageEvent: () => Promise.reject(new Error('away')) });
+    const { happens } = bound({ events: [anEvent(name, () => Promise.reject(new Error('away')))] });
     await expect(happens(name, { type: name })).rejects.toThrow('away');
   });
 });

@@ -1,11 +1,6 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import {
-  callerOfAction,
-  callerOfCommand,
-  callerOfModal,
-  callerOfShortcut,
-} from '../../src/commands/callers.ts';
+import { callerOfAction, callerOfCommand, callerOfModal } from '../../src/commands/callers.ts';
 
 const command = {
   team_id: 'T0ACME',
@@ -87,7 +82,7 @@ describe('a message shortcut', () => {
   const chosen = (changes: object = {}) => ({ ...click(), ...changes }) as unknown as MessageShortcut;
 
   test('who chose it, where, and by which request', () => {
-    expect(callerOfShortcut(chosen(), 5000)).toEqual({
+    expect(callerOfAction(chosen(), 5000)).toEqual({
       teamId: 'T0ACME',
       user: { id: 'U0ANA', name: 'ana', fullMember: false },
       channel: { id: 'C0DOCS', name: 'docs' },
@@ -103,7 +98,7 @@ describe('a message shortcut', () => {
     [{ team: null, user: { id: 'U0ANA' } }, '', 'U0ANA'],
     [{ user: { id: 'U0ANA', name: 'ana.n' } }, 'T0ACME', 'ana.n'],
   ])('that says less (%j) belongs to %j and is of %s', (changes, teamId, name) => {
-    const caller = callerOfShortcut(chosen(changes), 0);
+    const caller = callerOfAction(chosen(changes), 0);
     expect([caller.teamId, caller.user.name]).toEqual([teamId, name]);
   });
 });

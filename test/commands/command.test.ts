@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { readCommand } from '../../src/commands/args.ts';
 import { helpMessage, usageOf } from '../../src/commands/command.ts';
-import { slashCommands } from '../../src/commands/index.ts';
+import { registry } from '../../src/commands/index.ts';
 
-describe.each(slashCommands.map((command) => [command.name, command] as const))('%s', (name, command) => {
+describe.each(registry.commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
   const { text, blocks } = helpMessage(command);
   const lines = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n');
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
+import { createIntake, createWaker, type IntakeParts } from '../../src/commands/intake.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
@@ -67,7 +67,9 @@ test('what happened to a run that is gone is told so, and wakes nobody', async (
 });
 
 test('what could not be queued is kept all the same', async () => {
-  const { given, tell, inbox } = intakeWith({ wake: () => Promise.reject(new Error('no queue')) });
+  const { given, tell, inbox } = intakeWith({
+    wake: createWaker(() => Promise.reject(new Error('no queue')), createLog('silent', [])),
+  });
   await given();
   expect(await tell()).toBe('kept');
   expect(await inbox()).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModalOpener } from '../../src/commands/open-modal.ts';
+import { modalOrigin } from '../../src/commands/registry.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
@@ -41,6 +42,15 @@ test('opens it for the click or command, in time, and keeps where its answer bel
   await open(aCaller({ requestId: 'r', triggerId: 't' }), view);
   expect(opened).toEqual([['t', view, 1200]]);
   expect(await createResponseUrlStore(redis.client).find('r')).toBe('https://hooks.example/1');
+});
+
+test('a form remembers where it was opened, and by which request', async () => {
+  const { open, opened } = openerWith();
+  const form = { ...view, submit: { type: 'plain_text' as const, text: 'Go' } };
+  await open(aCaller({ requestId: 'r' }), form);
+  const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'r' };
+  expect(opened.map(([, sent]) => sent)).toEqual([{ ...form, private_metadata: JSON.stringify(origin) }]);
+  expect(modalOrigin.parse(origin)).toEqual(origin);
 });
 
 test('takes less time for a request that was received long ago, so that the answer is not late', async () => {

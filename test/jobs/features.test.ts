@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { slashCommands } from '../../src/commands/index.ts';
+import { registry } from '../../src/commands/index.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
 import { features, limitLines } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
@@ -33,7 +33,7 @@ async function statusLines(changes: Partial<FeatureContext>): Promise<string[]> 
 }
 
 test('every command has its line in the help, in the order of the commands', () => {
-  expect(features.flatMap(({ command }) => command ?? [])).toEqual(slashCommands.map(({ name }) => name));
+  expect(features.flatMap(({ command }) => command ?? [])).toEqual(registry.commands.map(({ name }) => name));
 });
 
 test('exports have their lines in the status, the oldest first, and those without one are counted', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { buttons, modals, shortcuts } from '../../src/commands/index.ts';
+import { registry } from '../../src/commands/index.ts';
 import { startHere } from '../support/app-here.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { signatureOf } from '../support/sign.ts';
@@ -103,12 +103,12 @@ const payloads = [
     type: 'block_actions',
     channel,
     message,
-    actions: [{ type: 'button', action_id: buttons[0]?.action, value: '{}' }],
+    actions: [{ type: 'button', action_id: registry.buttons[0]?.action, value: '{}' }],
   },
   {
     ...asked,
     type: 'message_action',
-    callback_id: shortcuts[0]?.callbackId,
+    callback_id: registry.shortcuts[0]?.callbackId,
     channel,
     message,
     message_ts: '1.1',
@@ -119,7 +119,7 @@ const payloads = [
     type: 'view_submission',
     view: {
       id: 'V1',
-      callback_id: modals[0]?.callbackId,
+      callback_id: registry.modals[0]?.callbackId,
       private_metadata: JSON.stringify({ channel, request: '1.2.a' }),
       title: { type: 'plain_text', text: 'Export' },
       state: { values: { domain: { text: { type: 'plain_text_input', value: 'docs.acme.com' } } } },

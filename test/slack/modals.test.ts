@@ -16,13 +16,13 @@ const isTaken = (view: unknown) => {
 
 describe('a form', () => {
   const form = (fields: Parameters<typeof formView>[0]['fields'], title = 'Export') =>
-    formView({ title, submit: 'Go', callback: 'test.dialog', meta: { request: '1' }, fields });
+    formView({ title, submit: 'Go', callback: 'test.dialog', fields });
   const choices = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ label: `Choice ${index}`, value: `c${index}` }));
 
   test('names its listener, and carries what comes back with it', () => {
     const view = form([textField({ block: 'domain', label: 'Domain' })]);
-    expect(view).toMatchObject({ callback_id: 'test.dialog', private_metadata: '{"request":"1"}' });
+    expect(view).toMatchObject({ callback_id: 'test.dialog' });
     isTaken(view);
   });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMessageEventHandler } from '../../src/commands/agent/events.ts';
+import { messageEvents } from '../../src/commands/agent/events.ts';
 import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests } from '../../src/store/redis/connections.ts';
@@ -104,17 +104,22 @@ const writes: Record<string, () => Promise<unknown>> = {
     ),
 };
 
-const hear = (event: object) =>
-  createMessageEventHandler({
-    threads: createThreadStore(connection),
-    runs: createRunStore(connection),
-    wake: async () => {},
-    identity: () => identity,
-    projects: [aProject({ projectId: 'prj_1' })],
-    replyMode: 'all',
-    now: () => NOW_MS,
-    log,
-  })(event, { team_id: 'T0ACME' });
+const hear = async (event: object) =>
+  messageEvents[0]?.handle(
+    event,
+    { team_id: 'T0ACME' },
+    {
+      identity,
+      threads: createThreadStore(connection),
+      runs: createRunStore(connection),
+      wake: async () => {},
+      updateHome: async () => {},
+      projects: [aProject({ projectId: 'prj_1' })],
+      replyMode: 'all',
+      now: () => NOW_MS,
+      log,
+    },
+  );
 
 describe.each(troubles)('while Redis $trouble', ({ says, takes, during }) => {
   const refused = Object.keys(writes).filter((name) => !takes.some((taken) => taken === name));

@@ -1,5 +1,4 @@
 import type { ModalView } from '@slack/types';
-import { z } from 'zod';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, threadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
@@ -13,18 +12,21 @@ import { cleanText } from '../../slack/markdown/spans.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
-import { defineModal, type SubmitResult } from '../feature.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import type { Modal, SubmitResult } from '../registry.ts';
+import type { CommandTools } from '../tools.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
-const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
-
 /** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
-export function sendModalView(
-  { threads, here, text }: { threads: readonly ThreadRun[]; here: ThreadRun | undefined; text: string },
-  { channel, requestId }: Pick<Caller, 'channel' | 'requestId'>,
-): ModalView {
+export function sendModalView({
+  threads,
+  here,
+  text,
+}: {
+  threads: readonly ThreadRun[];
+  here: ThreadRun | undefined;
+  text: string;
+}): ModalView {
   const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(
     0,
     SLACK_LIMITS.selectOptions,
@@ -37,7 +39,6 @@ export function sendModalView(
     title: 'Send to the docs agent',
     submit: 'Send',
     callback: CALLBACK_ID,
-    meta: { channel, request: requestId } satisfies z.infer<typeof origin>,
     fields: [
       choiceField({
         block: 'thread',
@@ -78,12 +79,11 @@ function withOwner(label: string, { owner }: ThreadRun): string {
 const cutCodeUnits = (text: string) =>
   `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
 
-export const sendModal = defineModal({
+export const sendModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'agent',
-  meta: origin,
 
-  async submit(values, _origin, caller, tools): Promise<SubmitResult> {
+  async submit(values, caller, tools) {
     const text = cleanInstruction(values.text ?? '');
     if (text === '') return { kind: 'problems', problems: { text: 'Write what the agent should do.' } };
     const threadId = values.thread;
@@ -119,7 +119,7 @@ export const sendModal = defineModal({
       message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
     };
   },
-});
+};
 
 /** Said while the text can still be changed, or sent later; the thread's own look decides. */
 function textProblem(

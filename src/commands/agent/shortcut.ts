@@ -4,7 +4,7 @@ import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import type { MessageShortcut, ShortcutMessage } from '../feature.ts';
+import type { MessageShortcut, ShortcutMessage } from '../registry.ts';
 import type { CommandTools } from '../tools.ts';
 import { sendModalView } from './modal.ts';
 import { findThreads } from './threads.ts';
@@ -28,7 +28,7 @@ export const sendShortcut: MessageShortcut = {
     const threads = known.filter(acceptsInstructions);
     if (threads.length === 0) return noneFollowed;
     const here = threads.find(isHere);
-    await tools.openModal(caller, sendModalView({ threads, here, text }, caller));
+    await tools.openModal(caller, sendModalView({ threads, here, text }));
     return undefined;
   },
 };

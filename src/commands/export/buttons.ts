@@ -13,7 +13,7 @@ import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { defineButton } from '../feature.ts';
+import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { resumeWithinQuotas, startWithinQuotas } from './limits.ts';
 import { alreadyRunningReply } from './start.ts';

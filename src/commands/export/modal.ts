@@ -1,17 +1,14 @@
 import type { InputBlock, ModalView } from '@slack/types';
-import { z } from 'zod';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { defineModal, type SubmitResult } from '../feature.ts';
+import type { Modal } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { readPaths, readVersion } from './args.ts';
 import { startExport } from './start.ts';
 import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 
 const CALLBACK_ID = 'export.start';
-
-const origin = z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() });
 
 const formatPaths = (paths: string[]) => paths.join(', ');
 
@@ -22,7 +19,7 @@ export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
 /** Asks for what a command without a domain, or without a clear project, left open. */
 export function exportModalView(
   request: Partial<ExportRequest>,
-  { channel, requestId, user }: Pick<Caller, 'channel' | 'requestId' | 'user'>,
+  { user }: Pick<Caller, 'user'>,
   tools: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
 ): ModalView {
   const { version, paths, privately = false } = request;
@@ -31,7 +28,6 @@ export function exportModalView(
     title: 'Export a docs site',
     submit: 'Export',
     callback: CALLBACK_ID,
-    meta: { channel, request: requestId } satisfies z.infer<typeof origin>,
     fields: [
       domainField(request.domain, tools),
       ...projectField(request.project, tools),
@@ -111,12 +107,11 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
   ];
 }
 
-export const exportModal = defineModal({
+export const exportModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'export',
-  meta: origin,
 
-  async submit(values, _origin, caller, tools): Promise<SubmitResult> {
+  async submit(values, caller, tools) {
     const version = values.version === undefined ? undefined : readVersion(values.version);
     const paths = values.paths === undefined ? undefined : readPaths(values.paths);
     const target = resolveTarget(
@@ -143,7 +138,7 @@ export const exportModal = defineModal({
     );
     return reply === undefined ? { kind: 'closed' } : { kind: 'told', message: reply };
   },
-});
+};
 
 function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<string, string> {
   switch (target.kind) {

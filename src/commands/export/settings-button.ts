@@ -7,7 +7,7 @@ import { type DoneEnding, type ExportRun, exportRun } from '../../jobs/export/re
 import { canSee } from '../../jobs/visibility.ts';
 import { message } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';
-import { defineButton } from '../feature.ts';
+import { defineButton } from '../registry.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 import { notVisible } from './buttons.ts';
 

@@ -1,6 +1,6 @@
 import { linkActions, linkButton, linkRun, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
-import { defineButton } from '../feature.ts';
+import { defineButton, type Registry } from '../registry.ts';
 
 const notYours = message([['This link is not yours. Ask for one of your own in the thread of the export.']]);
 
@@ -39,3 +39,8 @@ export const newLinkButton = defineButton({
     return changesTooFast;
   },
 });
+
+export const linkCommands = {
+  buttons: [newLinkButton],
+  urlActions: [linkActions.download],
+} satisfies Partial<Registry>;

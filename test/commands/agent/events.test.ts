@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMessageEventHandler, type MessageEventParts } from '../../../src/commands/agent/events.ts';
+import { messageEvents } from '../../../src/commands/agent/events.ts';
+import { createWaker } from '../../../src/commands/intake.ts';
+import type { EventTools } from '../../../src/commands/registry.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
@@ -24,21 +26,31 @@ beforeEach(async () => {
 });
 afterAll(() => redis.close());
 
-function heardWith(changes: Partial<MessageEventParts> = {}) {
-  return createMessageEventHandler({
-    threads: world.threads,
-    runs: world.runs,
-    wake: async ({ id }) => void world.woken.push(id),
-    identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
-    projects: [aProject({ projectId: 'prj_1' })],
-    replyMode: 'all',
-    now: () => NOW_MS,
-    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
-    ...changes,
-  });
+const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
+
+/** Hands an event to the listener of messages; that of mentions does the same. */
+async function hear(event: object, changes: Partial<EventTools> = {}) {
+  const [listener, ...others] = messageEvents;
+  for (const other of others) expect(other.handle).toBe(listener?.handle);
+  const log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
+  const wake = changes.wake ?? (async ({ id }) => void world.woken.push(id));
+  await listener?.handle(
+    event,
+    { team_id: 'T0ACME' },
+    {
+      identity,
+      threads: world.threads,
+      runs: world.runs,
+      updateHome: async () => {},
+      projects: [aProject({ projectId: 'prj_1' })],
+      replyMode: 'all',
+      now: () => NOW_MS,
+      log,
+      ...changes,
+      wake: createWaker(wake, log),
+    },
+  );
 }
-const hear = (event: object, parts?: Partial<MessageEventParts>) =>
-  heardWith(parts)(event, { team_id: 'T0ACME' });
 
 const aMessage = (changes: object = {}) => ({
   type: 'message',
@@ -227,7 +239,7 @@ describe('@Docket follow <job id>', () => {
     expect(await mentions()).toEqual([]);
   });
 
-  test.each<[string, MessageEventParts['projects'], object]>([
+  test.each<[string, EventTools['projects'], object]>([
     ['has no id', [aProject()], { kind: 'noId', name: 'default' }],
     [
       'is not clear',
@@ -278,10 +290,6 @@ describe('@Docket follow <job id>', () => {
 });
 
 describe('rejects, so that Slack tells it again,', () => {
-  test('while it is not known who the bot is', async () => {
-    await expect(hear(aReply(), { identity: () => undefined })).rejects.toThrow();
-  });
-
   test('while a reply or a mention cannot be kept', async () => {
     const away = () => Promise.reject(new Error('away'));
     await expect(hear(aReply(), { threads: { appendToThread: away } })).rejects.toThrow('away');

@@ -14,7 +14,7 @@ onFreshWorlds(
 
 const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
 const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
-  const { blocks } = sendModalView(what, aCaller());
+  const { blocks } = sendModalView(what);
   // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
   return blocks.map((block) => (block as InputBlock).element as any);
 };
@@ -35,7 +35,7 @@ describe('the dialog', () => {
   });
 
   test('says what goes to the agent, and what others see of it', () => {
-    const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' }, aCaller());
+    const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' });
     expect(JSON.stringify(blocks)).toContain(
       "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here.",
     );
@@ -72,7 +72,7 @@ describe('the dialog', () => {
 
 describe('submitted', () => {
   const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
-    sendModal.submit(entered, { channel: caller.channel, request: '1.2.a' }, caller, world.tools);
+    sendModal.submit(entered, caller, world.tools);
 
   test('with more than the agent gets, or where too many wait, keeps what was entered', async () => {
     const thread = await world.followed(aThread());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startNewButton } from '../../../src/commands/agent/start-button.ts';
+import { startNewButton } from '../../../src/commands/agent/buttons.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
 import {
   aCaller,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ownLinkButton, runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
-import type { ButtonAction } from '../../../src/commands/feature.ts';
+import type { ButtonAction } from '../../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';

@@ -3,7 +3,7 @@ import { runButtons, startAnotherButton } from '../../../src/commands/export/but
 import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
 import { watchExport } from '../../../src/commands/export/watch.ts';
-import type { ButtonAction } from '../../../src/commands/feature.ts';
+import type { ButtonAction } from '../../../src/commands/registry.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
@@ -138,9 +138,8 @@ test('who has started hundreds has left no more behind than those that run', asy
 
 test('the limit holds for dialogs', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
-  const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: '1.2.z' };
   const entered = { domain: 'docs.acme.com', link: 'thread' };
-  expect(await said(exportModal.submit(entered, origin, asks(), world.tools))).toBe(MINE);
+  expect(await said(exportModal.submit(entered, asks(), world.tools))).toBe(MINE);
 });
 
 test('the limit holds for exports that are only watched', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buttons } from '../../../src/commands/index.ts';
+import { registry } from '../../../src/commands/index.ts';
 import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { type ExportRun, exportClaim, exportRun } from '../../../src/jobs/export/record.ts';
@@ -44,7 +44,7 @@ test('a new try after a further link is rendered as a try of its own', () => {
 });
 
 test('a mention is promised only to those who get one', async () => {
-  const notify = buttons.find(({ action }) => action === exportActions.notify);
+  const notify = registry.buttons.find(({ action }) => action === exportActions.notify);
   const many = Array.from({ length: 20 }, (_, index) => ({ id: `U${index}`, name: `n${index}` }));
   const told = async (watchers: ExportRun['watchers']) => {
     const run = aRun({ watchers });

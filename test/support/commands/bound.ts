@@ -2,14 +2,16 @@ import type { App } from '@slack/bolt';
 import { z } from 'zod';
 import { type BindParts, bind } from '../../../src/commands/bind.ts';
 import { defineCommand, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
-import {
-  defineButton,
-  defineModal,
-  type MessageShortcut,
-  type Modal,
-} from '../../../src/commands/feature.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
 import { optional } from '../../../src/commands/params.ts';
+import {
+  defineButton,
+  type EventListener,
+  type MessageShortcut,
+  type Modal,
+  mergeRegistries,
+  type Registry,
+} from '../../../src/commands/registry.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { type Message, message } from '../../../src/slack/blocks.ts';
@@ -148,13 +150,14 @@ export const aShortcut = (
 export const aDialog = (
   submit: Modal['submit'] = async () => ({ kind: 'closed' }),
   callback = 'test.dialog',
-): Modal =>
-  defineModal({
-    callbackId: callback,
-    may: 'export',
-    meta: z.object({ channel: z.object({ id: z.string(), name: z.string() }), request: z.string() }),
-    submit,
-  });
+): Modal => ({ callbackId: callback, may: 'export', submit });
+
+/** A listener that keeps what it is given, or rejects. */
+export const anEvent = (event: string, handle: EventListener['handle']): EventListener => ({
+  event,
+  subscriptions: {},
+  handle,
+});
 
 const allows: GateParts['policy'] = {
   check: async (_userId, _permission, from) =>
@@ -176,7 +179,9 @@ const acme = () => ({
   url: 'https://acme.example/',
 });
 
-export type Bound = Partial<BindParts> & Partial<Pick<GateParts, 'policy' | 'identity' | 'tools'>>;
+export type Bound = Partial<Omit<BindParts, 'registry'>> &
+  Partial<Registry> &
+  Partial<Pick<GateParts, 'policy' | 'identity' | 'tools'>>;
 
 /** The registry as a test wants it, bound to a stand-in of Bolt, behind a gate that lets everybody in. */
 export function bound({ policy = allows, identity = acme, tools, ...changes }: Bound = {}) {
@@ -185,11 +190,7 @@ export function bound({ policy = allows, identity = acme, tools, ...changes }: B
   const lines: string[] = [];
   const log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
   bind(bolt.app, {
-    commands: [aCommand()],
-    buttons: [],
-    modals: [],
-    linkActions: [],
-    shortcuts: [],
+    registry: mergeRegistries([{ commands: [aCommand()], ...changes }]),
     gate: createGate({
       tools: tools ?? ({} as GateParts['tools']),
       policy,
@@ -200,8 +201,7 @@ export function bound({ policy = allows, identity = acme, tools, ...changes }: B
       log,
     }),
     identity,
-    onHomeOpened: async () => {},
-    onMessageEvent: async () => {},
+    eventTools: {} as BindParts['eventTools'],
     responseUrlOf: async () => 'https://hooks.example/1',
     async postEphemeral(responseUrl, { text }) {
       answers.push({ responseUrl, text });
