@@ -2,8 +2,8 @@ import { formatCount } from '../../slack/text.ts';
 import type { RateLimitUsage } from '../../store/rate-limit.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
 import { statusLine, waitingText } from '../wording-view.ts';
+import { followUpLimit } from './thread/follow-up-limit.ts';
 import { type ThreadRun, threadRun } from './thread/record.ts';
-import { followUpLimit } from './thread/send-step.ts';
 import { threadLine } from './thread/view.ts';
 import { threadPermalink } from './thread/visible.ts';
 

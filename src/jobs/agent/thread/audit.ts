@@ -1,19 +1,23 @@
 import type { JobContext } from '../../context.ts';
 import type { Instruction, Person } from './instruction.ts';
-import type { ThreadRun } from './record.ts';
+import { findInstruction, type ThreadRun } from './record.ts';
 
-/** What happened to instructions, and what else somebody did to the thread or may not do. */
-export async function auditChanges(
-  before: ThreadRun,
-  after: ThreadRun,
-  context: Pick<JobContext, 'audit' | 'now'>,
-): Promise<void> {
-  await auditOutcomes(before, after, context);
+type Audited = Pick<JobContext, 'audit' | 'now'>;
+
+/**
+ * Adds to the audit log what changed: results of instructions, refused people, switches of the mode, the end. To be
+ * called before the save, so that after a crash a line may be there twice, but is never missing.
+ */
+export async function auditChanges(before: ThreadRun, after: ThreadRun, context: Audited): Promise<void> {
+  for (const { instruction, result } of diffOutcomes(before, after)) {
+    const { text } = findInstruction(before, instruction.id) ?? instruction;
+    await auditInstruction(after, instruction, `${result} · ${text.length} characters`, context);
+  }
   const known = new Set(before.notes.map(({ id }) => id));
   for (const { id, to, kind, about } of after.notes) {
     if (known.has(id)) continue;
-    const by = [after.owner, ...after.instructions.map((one) => one.by)].find((person) => person.id === to);
-    const user = by ?? { id: to, name: to };
+    const people = [after.owner, ...after.instructions.map(({ by }) => by)];
+    const user = people.find((person) => person.id === to) ?? { id: to, name: to };
     if (kind === 'notPermitted' || kind === 'noLongerAllowed')
       await auditThread(after, 'refused: not permitted', context, user);
     if (kind === 'mode') await auditThread(after, `replies: ${about}`, context, user);
@@ -22,25 +26,12 @@ export async function auditChanges(
     await auditThread(after, after.ended?.why ?? 'ended', context, after.ended?.by);
 }
 
-/** Before the save that it tells of: after a crash a line may stand twice in the audit log, but is never missing. */
-export async function auditOutcomes(
-  before: ThreadRun,
-  after: ThreadRun,
-  context: Pick<JobContext, 'audit' | 'now'>,
-): Promise<void> {
-  for (const { instruction, result } of diffOutcomes(before, after)) {
-    const text = before.instructions.find(({ id }) => id === instruction.id)?.text ?? instruction.text;
-    await auditInstruction(after, instruction, `${result} · ${text.length} characters`, context);
-  }
-}
-
 async function auditInstruction(
-  thread: ThreadRun,
+  { agentJobId, asked, place, teamId }: ThreadRun,
   { by: user }: Instruction,
   result: string,
-  { audit, now }: Pick<JobContext, 'audit' | 'now'>,
-) {
-  const { agentJobId, asked, place, teamId } = thread;
+  { audit, now }: Audited,
+): Promise<void> {
   await audit.add(teamId, {
     atMs: now(),
     user,
@@ -52,25 +43,25 @@ async function auditInstruction(
   });
 }
 
-/** What became of the wish to follow a job. */
+/** Adds one line about a thread to the audit log. */
 export async function auditThread(
   { teamId, owner, asked, agentJobId }: ThreadRun,
   result: string,
-  { audit, now }: Pick<JobContext, 'audit' | 'now'>,
+  { audit, now }: Audited,
   user: Person = owner,
 ): Promise<void> {
   const subject = agentJobId ?? 'new agent job';
   await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
 }
 
-/** What became of instructions between two states of a thread, in the words of the audit log; each change once. */
+/** Returns the results that instructions came to between two states of a thread, in the words of the audit log. */
 export function diffOutcomes(
   before: ThreadRun,
   after: ThreadRun,
 ): { instruction: Instruction; result: string }[] {
   const known = new Map(before.instructions.map((one) => [one.id, one]));
   const kept = new Set(after.instructions.map(({ id }) => id));
-  // When very many are dropped at once, some of them are not kept at all.
+  // When very many are dropped at once, `compact` keeps only some of them.
   const lost = before.instructions.filter((one) => resultOf(one) === undefined && !kept.has(one.id));
   const changed = after.instructions.flatMap((instruction) => {
     const result = resultOf(instruction);

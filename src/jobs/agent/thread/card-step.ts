@@ -11,7 +11,7 @@ import { publishThread, save } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 import { cardKey } from './view.ts';
 
-/** May this person? Asked here where the request itself could not be refused at once. */
+/** Checks the owner's permission, unless that was done when the request came in. */
 export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult> {
   const { now, policy, timing } = context;
   if (run.checked) {
@@ -34,7 +34,7 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
   return save({ ...endThread(known, { why: 'refused' }), notes: [...run.notes, note] }, 0, context);
 }
 
-/** Whether anybody may read the thread, where the request did not say; not, where Slack does not. */
+/** Returns whether the channel is public; no, when neither the request nor Slack says. */
 async function loadVisibility(
   { asked, id }: ThreadRun,
   { slack, log }: JobContext,
@@ -51,7 +51,7 @@ async function loadVisibility(
   }
 }
 
-/** The card comes first: where it cannot be posted, nothing is followed and nothing is sent. */
+/** Posts the card first: when that cannot be posted, nothing is followed and nothing is sent. */
 export async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult> {
   const { outbox, now, threads } = context;
   await publishThread(run, context);

@@ -1,38 +1,34 @@
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
-import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
+import { type ThreadEvent, threadEvent } from './event.ts';
 import { noPlaceMessage } from './place-view.ts';
-import { inFlightOf, type ThreadRun } from './record.ts';
-import { answerDeadlineMs, markLost } from './send-step.ts';
+import type { ThreadRun } from './record.ts';
+import { checkOpenSend } from './send-step.ts';
 import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';
 import { addNote } from './transitions.ts';
 
-/** Follows no more. What is under way at the platform goes on there; nobody here is told of it. */
+/** A step of a thread that has ended. What the platform has goes on there, but is no longer shown here. */
 export async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult> {
   const events = readEvents(inbox);
   if (events.length > 0) return save(addEndedNotes(run, events), events.length, context);
-  const openSend = inFlightOf(run);
-  if (openSend?.state === 'sending') {
-    const leftMs = answerDeadlineMs(openSend, context) - context.now();
-    if (leftMs > 0) return runAgainIn(leftMs);
-    await markLost(run, openSend, context);
-    return 'next';
-  }
+  const answerInMs = await checkOpenSend(run, context);
+  if (answerInMs === 'next') return 'next';
+  if (answerInMs > 0) return runAgainIn(answerInMs);
   await ifReadable(() => context.watches.leave(run), context);
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') await postNoPlace(run, run.ended.code ?? '', context);
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
 }
 
-/** The entries before the first one that cannot be read, which is left to a newer Docket. */
+/** Returns the events before the first entry that only a newer Docket can read. */
 function readEvents(inbox: readonly unknown[]): ThreadEvent[] {
-  const read = inbox.map((entry) => heardSchema.safeParse(entry).data);
+  const read = inbox.map((entry) => threadEvent.safeParse(entry).data);
   const end = read.indexOf(undefined);
   return read.slice(0, end < 0 ? undefined : end).filter((entry) => entry !== undefined);
 }
 
-/** Whoever wanted something of a thread that follows no more is told that nothing came of it. */
+/** Notes to whoever wanted something of the agent after the end. */
 function addEndedNotes(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
@@ -44,7 +40,7 @@ function addEndedNotes(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadR
   );
 }
 
-/** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
+/** Answers the command by an ephemeral, or by direct message when that is not known to have arrived. */
 async function postNoPlace(run: ThreadRun, code: string, context: JobContext): Promise<void> {
   const message = noPlaceMessage(run.asked.joinable, code);
   const responseUrl = await context.runs.responseUrl(run.id);

@@ -3,27 +3,24 @@ import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
-import { threadEvent as heardSchema, type ThreadEvent } from './event.ts';
+import { type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 
-/** Names that Slack does not tell for so long are left as Slack's own placeholders; the instruction matters more. */
+/** When Slack does not tell names for so long, the instruction is sent with Slack's placeholders for them. */
 const NAMES_WAIT_MS = 60_000;
 
-/** What a look made of what was heard: the thread after it, and how many entries that covers. */
+/** The thread after the first `consumed` entries of its inbox. */
 export interface InboxResult {
   thread: ThreadRun;
   consumed: number;
-  /** What the next entry has to wait for: Slack does not tell who wrote it, or a newer Docket wrote it. */
+  /** Why the next entry has to wait: Slack does not tell who wrote it, or only a newer Docket can read it. */
   blockedBy?: 'author' | 'newerDocket';
-  /** Somebody wants the job looked at. */
+  /** Somebody wants the job to be polled at once. */
   pollRequested: boolean;
 }
 
-/**
- * Takes in what was heard, in its order, up to the first entry of whose author too little is known, or that cannot be
- * read.
- */
+/** Applies the entries in their order, up to the first one that has to wait. */
 export async function applyInbox(
   thread: ThreadRun,
   entries: readonly unknown[],
@@ -31,9 +28,9 @@ export async function applyInbox(
 ): Promise<InboxResult> {
   const result: InboxResult = { thread, consumed: 0, pollRequested: false };
   for (const entry of entries) {
-    // What comes after the end is answered there.
+    // What comes after the end, the step of an ended thread answers.
     if (result.thread.state === 'ended') break;
-    const read = heardSchema.safeParse(entry);
+    const read = threadEvent.safeParse(entry);
     if (!read.success) {
       context.log.info(
         { run: thread.id, err: read.error },
@@ -50,7 +47,7 @@ export async function applyInbox(
   return result;
 }
 
-/** One message that breaks us must not take its thread down. */
+/** An event that hits a defect of ours is left out: it must not stop its thread. */
 function applySafely(
   thread: ThreadRun,
   event: ThreadEvent,
@@ -62,7 +59,7 @@ function applySafely(
   } catch (error) {
     log.error(
       { run: thread.id, kind: event.kind, err: error },
-      'what was heard in a thread broke, and is left out',
+      'an event of a thread hit a defect, and is left out',
     );
     return thread;
   }
@@ -71,7 +68,7 @@ function applySafely(
 const requestsPoll = (event: ThreadEvent) =>
   event.kind === 'clicked' && (event.action === 'checkJob' || event.action === 'checkNow');
 
-/** Who did this and whom it names; nothing while Slack does not tell. */
+/** Returns nothing while Slack does not tell who wrote it. */
 async function loadEventContext(
   thread: ThreadRun,
   event: ThreadEvent,
@@ -82,7 +79,7 @@ async function loadEventContext(
   const nowMs = context.now();
   const known = { names: noNames, botUserId, limits: context.limits, nowMs, ask: '' };
   if (event.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
-  // Who clicks or submits a dialog passed the gate.
+  // Whoever clicks or submits a modal has passed the gate.
   if (event.kind !== 'reply' && event.kind !== 'edited')
     return { ...known, author: { ...event.by, may: true } };
   const verdict = await context.policy.check(event.user, 'agent', event);

@@ -1,12 +1,10 @@
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, type StepResult } from '../../run-job.ts';
-import { auditChanges } from './audit.ts';
 import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
 import { type ThreadRun, threadRun } from './record.ts';
-import { leaveQueue } from './send-step.ts';
-import type { LoadedThread } from './thread-step.ts';
+import { type LoadedThread, recordChanges } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 
 /** A step waits for the platform most of the time, and one that hangs must not keep other threads waiting. */
@@ -44,7 +42,6 @@ async function giveUp(run: ThreadRun, context: JobContext, ref: string): Promise
     return;
   }
   const ended = endThread(run, { why: 'broken', ref });
-  await auditChanges(run, ended, context);
-  await leaveQueue(run, ended, context);
+  await recordChanges(run, ended, context);
   await context.threads.save(ended, 0);
 }

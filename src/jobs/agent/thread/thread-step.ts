@@ -1,41 +1,51 @@
+import { backoffMs } from '../../../runtime/timing.ts';
+import { SlackApiError } from '../../../slack/errors.ts';
 import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import type { LoadedRun, StepResult } from '../../run-job.ts';
+import { auditChanges } from './audit.ts';
 import { compactIdle, markFinal, withoutFinal } from './compact.ts';
-import { postNotes } from './notes-step.ts';
-import type { ThreadRun } from './record.ts';
+import { leaveLine } from './follow-up-limit.ts';
+import { noteMessage } from './note-view.ts';
+import type { Note, ThreadRun } from './record.ts';
 import { reactionsOf, threadMessages } from './view.ts';
+
+// What the steps of a followed thread share.
 
 /** A thread as a step finds it, with the events since, oldest first. */
 export interface LoadedThread extends LoadedRun<ThreadRun> {
   inbox: unknown[];
 }
 
-/** The next step finds what was saved, or what somebody else did meanwhile. */
+/** Notes that are posted in one step: instructions are sent in between. */
+const NOTES_PER_STEP = 3;
+
+/** Saves a thread and drops the `consumed` events. The next step finds that, or what somebody else did meanwhile. */
 export async function save(run: ThreadRun, consumed: number, { threads }: JobContext): Promise<StepResult> {
   await threads.save(run, consumed);
   return 'next';
 }
 
-/** Says and shows all there is to say, then waits for the first of `waits`, or until somebody wakes the thread. */
-export async function publishAndWait(
-  run: ThreadRun,
-  wakes: number,
-  delaysMs: number[],
-  context: JobContext,
-): Promise<StepResult> {
-  await publishThread(run, context);
-  const notes = await postNotes(run, context);
-  if (notes !== run.notes) return save({ ...run, notes }, 0, context);
-  delaysMs.push(...notes.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - context.now())));
-  const next = compactIdle(markFinal(run), context.now());
-  if (next !== run) return save(next, 0, context);
-  if (delaysMs.length > 0) return runAgainIn(Math.min(...delaysMs));
-  return (await context.runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
+/** Makes known what changed, and is to be called before the save: audits it, and frees places in the line. */
+export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
+  await auditChanges(before, after, context);
+  await leaveLine(before, after, context);
 }
 
-/** Shows everything as it should look now. */
+/** Returns whether `action` could be done: not while only a newer Docket can read the watch of the job. */
+export async function ifReadable(action: () => Promise<unknown>, { log }: JobContext): Promise<boolean> {
+  try {
+    await action();
+    return true;
+  } catch (error) {
+    if (!(error instanceof UnreadableRun)) throw error;
+    log.error({ err: error }, 'the watch of an agent job cannot be read');
+    return false;
+  }
+}
+
+/** Publishes all messages and reactions of a thread as they are to look now. */
 export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
   const { teamId, id: runId, place } = run;
   const published = threadMessages(withoutFinal(run)).map((message) =>
@@ -46,14 +56,57 @@ export async function publishThread(run: ThreadRun, { outbox }: JobContext): Pro
   await Promise.all([...published, reacted]);
 }
 
-/** Answers whether it could be done: not while only a newer Docket can read the watch of the job. */
-export async function ifReadable(action: () => Promise<unknown>, { log }: JobContext): Promise<boolean> {
-  try {
-    await action();
-    return true;
-  } catch (error) {
-    if (!(error instanceof UnreadableRun)) throw error;
-    log.error({ err: error }, 'the watch of an agent job cannot be read');
-    return false;
+/** Publishes everything and posts notes, then waits for the first of `delaysMs`, or until the thread is woken. */
+export async function publishAndWait(
+  run: ThreadRun,
+  wakes: number,
+  delaysMs: readonly number[],
+  context: JobContext,
+): Promise<StepResult> {
+  const { runs, now } = context;
+  await publishThread(run, context);
+  const notes = await postNotes(run, context);
+  const next = notes === run.notes ? compactIdle(markFinal(run), now()) : { ...run, notes };
+  if (next !== run) return save(next, 0, context);
+  const notesInMs = notes.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
+  const waitMs = Math.min(...delaysMs, ...notesInMs);
+  if (waitMs !== Infinity) return runAgainIn(waitMs);
+  return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
+}
+
+/** Posts some of the notes that are due. Returns those that are left: the same list when none was tried. */
+async function postNotes(thread: ThreadRun, context: JobContext): Promise<Note[]> {
+  const isDue = ({ notBeforeMs = 0 }: Note) => notBeforeMs <= context.now();
+  const due = thread.notes.filter(isDue).slice(0, NOTES_PER_STEP);
+  if (due.length === 0) return thread.notes;
+  const posted = new Set<Note>();
+  for (const note of due) {
+    const retryInMs = await postNote(thread, note, context);
+    if (retryInMs !== undefined) {
+      // What Slack does not take of one, it takes of none.
+      const notBeforeMs = context.now() + retryInMs;
+      return thread.notes.filter((one) => !posted.has(one)).map((one) => ({ ...one, notBeforeMs }));
+    }
+    posted.add(note);
   }
+  return thread.notes.filter((one) => !posted.has(one));
+}
+
+/** Returns in how many milliseconds to try again; nothing when the note is posted, or cannot be. */
+async function postNote(thread: ThreadRun, note: Note, context: JobContext): Promise<number | undefined> {
+  const { asked, place } = thread;
+  const { channel } = place ?? asked;
+  // In a thread without a reply Slack shows nobody an ephemeral; where none was followed, there may be no reply.
+  const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
+  const to = { channel, user: note.to, ...(threadTs !== undefined && { threadTs }) };
+  const outcome = await context.callOnceInSlack(thread.id, `note.${note.id}`, () =>
+    context.slack.postEphemeralTo(to, noteMessage(thread, note)),
+  );
+  if (outcome.kind === 'done' || outcome.kind === 'unknown') return undefined;
+  if (outcome.kind === 'inFlight') return outcome.forMs;
+  const { error } = outcome;
+  if (!(error instanceof SlackApiError)) throw error;
+  context.log.warn({ run: thread.id, code: error.code }, 'a private note was not taken');
+  if (!['limited', 'unreachable', 'token'].includes(error.kind)) return undefined;
+  return Math.max(error.retryAfterMs ?? 0, backoffMs(context.timing, 3, context.random()));
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
+import { followUpLimit } from '../../../../src/jobs/agent/thread/follow-up-limit.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
-import { followUpLimit } from '../../../../src/jobs/agent/thread/send-step.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';

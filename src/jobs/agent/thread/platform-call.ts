@@ -1,0 +1,100 @@
+import { DocsApiError } from '../../../docs-api/errors.ts';
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import { Stopping } from '../../../runtime/stopping.ts';
+import { backoffMs } from '../../../runtime/timing.ts';
+import type { JobContext } from '../../context.ts';
+import { nextLimit } from './follow-up-limit.ts';
+import type { Instruction } from './instruction.ts';
+import type { ThreadRun } from './record.ts';
+import type { SendResult } from './transitions.ts';
+
+/** The pause after the platform said "too many" without saying until when; it doubles up to the longest. */
+const RATE_LIMIT_BACKOFF_MS = 60_000;
+const RATE_LIMIT_BACKOFF_MAX_MS = 10 * 60_000;
+
+type PlatformCall = { kind: 'call'; call: () => Promise<AgentJob> } | NotSent;
+type NotSent = Extract<SendResult, { kind: 'notSent' }>;
+
+const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
+
+/** Returns the call that sends an instruction, or why it would be of no use. */
+export function prepareCall(thread: ThreadRun, head: Instruction, context: JobContext): PlatformCall {
+  const docs = context.docs(thread.project);
+  const projectId = context.projectId(thread.project);
+  if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
+  const prompt = head.text;
+  if (head.creates) return { kind: 'call', call: () => docs.createAgentJob({ projectId, prompt }) };
+  if (thread.seen?.status === 'archived') {
+    const { archivedAtMs } = thread.seen;
+    return notSent({ why: 'archived', ...(archivedAtMs !== undefined && { archivedAtMs }) });
+  }
+  const jobId = thread.agentJobId ?? '';
+  return { kind: 'call', call: () => docs.sendFollowUp({ projectId, jobId, prompt }) };
+}
+
+/** Makes the call, and returns what came of it. Throws errors that are neither the platform's nor of the way there. */
+export async function makeCall(
+  thread: ThreadRun,
+  head: Instruction,
+  call: () => Promise<AgentJob>,
+  context: JobContext,
+): Promise<SendResult> {
+  try {
+    return { kind: 'taken', job: await call() };
+  } catch (error) {
+    if (error instanceof Stopping) return { kind: 'later' };
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.happened === 'no') return resultOfError(thread, head, error, context);
+    context.log.warn({ run: thread.id, err: error }, 'an instruction without an answer');
+    return { kind: 'unknown' };
+  }
+}
+
+/** Of an instruction that certainly did not arrive: whether it is sent later, or people have to know why. */
+async function resultOfError(
+  thread: ThreadRun,
+  { creates }: Instruction,
+  error: DocsApiError,
+  context: JobContext,
+): Promise<SendResult> {
+  const reason = error.platformMessage;
+  const detail = reason === undefined ? {} : { reason };
+  switch (error.kind) {
+    case 'rate_limited':
+      return limitedByPlatform(thread, error, context);
+    case 'key_rejected':
+      context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
+      return notSent({ why: 'key', adminsTold: await context.alertAdmins(thread.teamId, thread.project) });
+    case 'not_found':
+      return notSent({ why: creates ? 'unsupported' : 'gone' });
+    case 'unsupported':
+      return notSent(creates ? { why: 'unsupported' } : { why: 'refused', ...detail });
+    case 'forbidden':
+      return notSent({ why: 'forbidden', ...detail });
+    case 'aborted':
+      return { kind: 'later' };
+    default:
+      return error.retryable ? retryOrGiveUp(thread, error, context) : notSent({ why: 'refused', ...detail });
+  }
+}
+
+function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
+  const refusals = (thread.limit?.refusals ?? 0) + 1;
+  const pauseMs = Math.min(RATE_LIMIT_BACKOFF_MS * 2 ** (refusals - 1), RATE_LIMIT_BACKOFF_MAX_MS);
+  const waitMs = Math.max(error.retryAfterMs ?? pauseMs, context.timing.retryMinMs);
+  const limit = { ...nextLimit(thread, 'platform', waitMs, context), askAtMs: undefined, refusals };
+  return { kind: 'later', limit };
+}
+
+function retryOrGiveUp(
+  { retry }: ThreadRun,
+  error: DocsApiError,
+  { now, random, timing }: JobContext,
+): SendResult {
+  const before = retry?.over ? undefined : retry;
+  const sinceMs = before?.sinceMs ?? now();
+  const inARow = (before?.inARow ?? 0) + 1;
+  const nextMs = now() + Math.max(error.retryAfterMs ?? 0, backoffMs(timing, inARow, random()));
+  if (nextMs > sinceMs + timing.giveUpMs) return notSent({ why: 'down' });
+  return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
+}
