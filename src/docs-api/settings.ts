@@ -9,23 +9,21 @@ export interface BaseUrl {
 /** Reads the base address. Throws `DocsApiSettingsError`, which never repeats the address: it may hold a password. */
 export function parseBaseUrl(baseUrl: string): BaseUrl {
   const url = URL.parse(baseUrl);
+  const unfit = (problem: string, fix: string) => new DocsApiSettingsError('baseUrl', problem, fix);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new DocsApiSettingsError(
-      'baseUrl',
+    throw unfit(
       'The address of the docs platform is not an http(s) address.',
       'Use one such as https://api.example.com.',
     );
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new DocsApiSettingsError(
-      'baseUrl',
+    throw unfit(
       'DOCS_API_URL, the address of the docs platform, has a user, a query or a fragment.',
       'Use scheme, host and path only; the API key has a setting of its own.',
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new DocsApiSettingsError(
-      'baseUrl',
+    throw unfit(
       'The address of the docs platform is not encrypted, so the API key could be read on the way.',
       'Use https://. Plain http is accepted for loopback hosts only.',
     );

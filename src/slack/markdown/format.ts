@@ -1,5 +1,9 @@
-/** Returns a block of code, as it is, between fences that are longer than any inside. */
-export function fence(code: string, language = ''): string {
+import { cleanText } from './spans.ts';
+
+/** Returns a block of code between fences that are longer than any inside; nothing when the code is blank. */
+export function fence(text: string, language = ''): string {
+  const code = cleanText(text).replace(/^\n|\n$/g, '');
+  if (code.trim() === '') return '';
   const ticks = '`'.repeat(Math.max(3, longestTicks(code) + 1));
   return `${ticks}${language}\n${code}\n${ticks}`;
 }

@@ -1,7 +1,7 @@
 import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
 import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
-import { cleanText, type Span, withoutMention } from './spans.ts';
+import { type Span, withoutMention } from './spans.ts';
 
 /** Returns Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
 export function mrkdwnToMarkdown(source: string, reading: Reading): string {
@@ -9,7 +9,7 @@ export function mrkdwnToMarkdown(source: string, reading: Reading): string {
     .replace(/\r\n?/g, '\n')
     .split(/```([\s\S]*?)```/)
     .flatMap((part, index) =>
-      index % 2 === 0 ? proseBlocks(part.replace(/^[ \t]+/, ''), reading) : codeBlock(part, reading),
+      index % 2 === 0 ? proseBlocks(part.replace(/^[ \t]+/, ''), reading) : fence(codeText(part, reading)),
     )
     .filter((block) => block.trim() !== '')
     .join('\n\n');
@@ -18,11 +18,6 @@ export function mrkdwnToMarkdown(source: string, reading: Reading): string {
 /** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
-}
-
-function codeBlock(source: string, reading: Reading): string[] {
-  const code = cleanText(codeText(source, reading)).replace(/^\n|\n$/g, '');
-  return code.trim() === '' ? [] : [fence(code)];
 }
 
 /** Slack turns addresses into links in code as well; here they are again what was typed. */
@@ -60,7 +55,7 @@ function renderProse(lines: readonly string[], reading: Reading): string {
     ...(index > 0 ? [{ text: '\n' }] : []),
     ...spansOf(line, reading),
   ]);
-  return trimLines(renderInline(withoutMention(spans, reading.withoutMention)));
+  return trimLines(renderInline(withoutMention(spans, reading)));
 }
 
 const MARKS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;

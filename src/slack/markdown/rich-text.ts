@@ -2,7 +2,7 @@ import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
 import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
-import { cleanText, type Span, withoutMention } from './spans.ts';
+import { type Span, withoutMention } from './spans.ts';
 
 /** Returns a `rich_text` block as Markdown: what people's messages consist of. Nothing in the block is escaped. */
 export function richTextToMarkdown(block: Fields, reading: Reading): string {
@@ -12,7 +12,7 @@ export function richTextToMarkdown(block: Fields, reading: Reading): string {
 /** Returns the block as lines of one paragraph or cell, without the marks of lists, quotes and fences. */
 export function richTextLines(block: Fields, reading: Reading): string {
   const spans = flattenSpans(listOf(block.elements), reading, 0);
-  return renderInline(withoutMention(spans, reading.withoutMention)).trim();
+  return renderInline(withoutMention(spans, reading)).trim();
 }
 
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
@@ -52,10 +52,8 @@ function blockOf(fields: Fields, reading: Reading, depth: number): string {
   const elements = listOf(fields.elements);
   if (depth > MAX_DEPTH) return '';
   if (fields.type === 'rich_text_preformatted') {
-    const code = cleanText(codeOf(elements, reading)).replace(/^\n|\n$/g, '');
-    const language = textOf(fields.language) ?? '';
-    const block = code.trim() === '' ? '' : fence(code, /^[\w+#.-]{1,30}$/.test(language) ? language : '');
-    return quoteIfBordered(fields, block);
+    const language = /^[\w+#.-]{1,30}$/.exec(textOf(fields.language) ?? '')?.[0];
+    return quoteIfBordered(fields, fence(codeOf(elements, reading), language));
   }
   const text = blocksOf(elements, reading, depth + 1);
   return fields.type === 'rich_text_quote' && text !== '' ? quoteLines(text) : text;
@@ -63,7 +61,7 @@ function blockOf(fields: Fields, reading: Reading, depth: number): string {
 
 function renderParagraph(elements: readonly unknown[], reading: Reading): string {
   const spans = elements.flatMap((element) => spansOf(element, reading));
-  return trimLines(renderInline(withoutMention(spans, reading.withoutMention)));
+  return trimLines(renderInline(withoutMention(spans, reading)));
 }
 
 function quoteIfBordered({ border }: Fields, markdown: string): string {

@@ -1,4 +1,5 @@
 import { stripInvisible } from '../visible.ts';
+import type { Reading } from './names.ts';
 
 /** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
 export interface Span {
@@ -23,7 +24,10 @@ export function cleanText(text: string): string {
 /**
  * Returns the spans without every mention of this user, and without the punctuation or the space that belonged to it.
  */
-export function withoutMention(spans: readonly Span[], userId?: string): readonly Span[] {
+export function withoutMention(
+  spans: readonly Span[],
+  { withoutMention: userId }: Pick<Reading, 'withoutMention'>,
+): readonly Span[] {
   if (userId === undefined) return spans;
   const kept: Span[] = [];
   let dropped = false;
