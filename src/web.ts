@@ -1,33 +1,24 @@
 import { once } from 'node:events';
-import { App, AuthorizationError } from '@slack/bolt';
+import { App, AuthorizationError, type Receiver } from '@slack/bolt';
 import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
-import { createGate } from './commands/gate.ts';
+import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
 import { createIntake, createWaker } from './commands/intake.ts';
 import { createModalOpener } from './commands/open-modal.ts';
 import { createSystemSnapshot } from './commands/status/snapshot.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
+import type { FeatureContext } from './jobs/feature.ts';
 import { enqueueRun } from './jobs/index.ts';
-import { createQueues } from './jobs/queue.ts';
-import type { RoleParts } from './role.ts';
+import { connectRole, type RoleParts } from './role.ts';
 import { within } from './runtime/within.ts';
-import { redisState } from './server/health-checks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
-import { createRefusedRequests } from './server/refused-requests.ts';
 import { createSocketReceiver } from './server/socket-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
-import { createAuditStore } from './store/audit.ts';
-import { createHealthStore } from './store/health.ts';
-import { createLinkStore } from './store/links.ts';
-import { createMessageStore } from './store/messages.ts';
-import { createRateLimitStore } from './store/rate-limit.ts';
 import { connectForRequests } from './store/redis/connections.ts';
-import { createResponseUrlStore } from './store/response-urls.ts';
-import { createRunStore } from './store/runs.ts';
-import { createThreadStore } from './store/threads.ts';
+import { createStores } from './store/stores.ts';
 
 /** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
 const ADDRESS_MS = 200;
@@ -43,112 +34,72 @@ const READY_MS = 2000;
 
 /** The part of Docket that takes requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
-  const { address, slack, identity, health, policy, names, timing, now, newRef, log, closers, onRedisError } =
-    parts;
-
-  const redis = connectForRequests(address, timing, onRedisError);
-  closers.add(() => redis.disconnect());
-  parts.redisWatch.add(redis);
-  const queues = createQueues(redis, onRedisError);
-  closers.add(() => queues.close());
-  const runs = createRunStore(redis);
-  const messages = createMessageStore(redis);
-  const links = createLinkStore(redis);
-  const audit = createAuditStore(redis);
-  const responseUrls = createResponseUrlStore(redis);
-  const monotonicMs = () => performance.now();
-
-  parts.checks.addPart('redis', () => redisState(redis));
-
+  const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
+  const { redis, queues } = connectRole(connectForRequests, parts);
+  const stores = createStores(redis);
+  const { runs, threads, audit, responseUrls } = stores;
   const { receiver, connected } = createReceiver(settings, parts);
-  const bolt = new App({
-    receiver,
-    logger: createSlackLogger(log),
-    convoStore: false,
-    clientOptions: { slackApiUrl: settings.slackApiUrl },
-    authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
-  });
-  // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
-  bolt.error(async (error) => {
-    if (!(error instanceof AuthorizationError)) throw error;
-  });
-  const threads = createThreadStore(redis);
-  const deliveryState = (key: string) => within(LINK_MS, messages.state(key));
+  const bolt = createBolt(settings, parts, receiver);
+
+  const { projects, docsDomain, links, replies: replyMode, limits } = settings;
+  const { names, isPublic, policy, newRef } = parts;
   const wake = createWaker((run) => enqueueRun(queues, run, { now: true }), log);
-  const gate = createGate({
-    tools: {
-      intake: createIntake({
-        runs,
-        threads,
-        wake,
-        timeoutMs: timing.intakeMs,
-        // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
-        claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
-        monotonicMs,
-        log,
-      }),
-      deliveryState,
-      projects: settings.projects,
-      docsDomain: settings.docsDomain,
-      links: settings.links,
-      replyMode: settings.replies,
-      limits: settings.limits,
-      names,
-      isPublic: parts.isPublic,
-      loadLink: (name) => within(LINK_MS, links.get(name)),
-      auditLines: audit.latest,
-      systemSnapshot: createSystemSnapshot({
-        snapshots: health.snapshots,
-        store: createHealthStore(redis),
-        connected,
-        ping: () => redis.ping(),
-        redisProblems: parts.redisWatch.problems,
-        counts: queues.counts,
-        features: {
-          runs,
-          threads,
-          outbox: { deliveryState },
-          isPublic: parts.isPublic,
-          workspaceUrl: () => identity.current()?.url,
-          projects: settings.projects,
-          limits: settings.limits,
-          timing,
-          rateLimiter: createRateLimitStore(redis),
-        },
-        about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
-        monotonicMs,
-      }),
-      openModal: createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log }),
-      now,
-    },
-    policy,
-    identity: identity.current,
-    audit,
-    newRef,
-    now,
+  const deliveryState = (key: string) => within(LINK_MS, stores.messages.state(key));
+  const intake = createIntake({
+    runs,
+    threads,
+    wake,
+    timeoutMs: timing.intakeMs,
+    // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
+    claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
+    monotonicMs,
     log,
   });
+  const features: FeatureContext = {
+    ...stores,
+    outbox: { deliveryState },
+    isPublic,
+    workspaceUrl: () => identity.current()?.url,
+    projects,
+    limits,
+    timing,
+  };
+  const systemSnapshot = createSystemSnapshot({
+    snapshots: parts.health.snapshots,
+    store: stores.health,
+    connected,
+    ping: () => redis.ping(),
+    redisProblems: parts.redisWatch.problems,
+    counts: queues.counts,
+    features,
+    about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
+    monotonicMs,
+  });
+  const tools: GateParts['tools'] = {
+    intake,
+    deliveryState,
+    projects,
+    docsDomain,
+    links,
+    replyMode,
+    limits,
+    names,
+    isPublic,
+    loadLink: (name) => within(LINK_MS, stores.links.get(name)),
+    auditLines: audit.latest,
+    systemSnapshot,
+    openModal: createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log }),
+    now,
+  };
+  const updateHome = (teamId: string, userId: string) => {
+    const data = { teamId, userId, openedAtMs: now() };
+    return queues.enqueue('slack-outbox', 'home', `${teamId}:${userId}`, data, { now: true });
+  };
   bind(bolt, {
     registry,
-    gate,
+    gate: createGate({ tools, policy, identity: identity.current, audit, newRef, now, log }),
     identity: identity.current,
-    eventTools: {
-      threads,
-      runs,
-      wake,
-      updateHome: (teamId, userId) =>
-        queues.enqueue(
-          'slack-outbox',
-          'home',
-          `${teamId}:${userId}`,
-          { teamId, userId, openedAtMs: now() },
-          { now: true },
-        ),
-      projects: settings.projects,
-      replyMode: settings.replies,
-      now,
-      log,
-    },
+    eventTools: { threads, runs, wake, updateHome, projects, replyMode, now, log },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     postEphemeral,
     ephemeralTimeoutMs: timing.ephemeralMs,
@@ -163,6 +114,21 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   await bolt.start();
 }
 
+function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: Receiver): App {
+  const bolt = new App({
+    receiver,
+    logger: createSlackLogger(log),
+    convoStore: false,
+    clientOptions: { slackApiUrl: settings.slackApiUrl },
+    authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
+  });
+  // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
+  bolt.error(async (error) => {
+    if (!(error instanceof AuthorizationError)) throw error;
+  });
+  return bolt;
+}
+
 /** Over a socket when there is a token for it, else over HTTP. */
 function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, log, checks, server } = parts;
@@ -173,9 +139,8 @@ function createReceiver(settings: Settings, parts: RoleParts) {
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const refused = createRefusedRequests(log, machineMs);
-  checks.addProblem(refused.problem);
-  const receiver = createHttpReceiver({ signingSecret, server, refused, now: machineMs, log });
+  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, log });
+  checks.addProblem(receiver.problem);
   return { receiver, connected: () => undefined };
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
-import type { RefusedRequests } from './refused-requests.ts';
+import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
 import { BodyRefused, createBodyReader } from './request-body.ts';
 import { parseBytes } from './slack-request.ts';
 import { clockSkew, isSigned, readSignature } from './slack-signature.ts';
@@ -18,17 +18,19 @@ const MAX_SSL_CHECK_BYTES = 1000;
 export interface HttpParts {
   signingSecret: string;
   server: HttpServer;
-  refused: RefusedRequests;
   now: () => number;
   log: Log;
 }
+
+export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
 
 /**
  * Takes Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it looks at the headers of the signature
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers whatever it cannot read. It
  * acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
-export function createHttpReceiver({ signingSecret, server, refused, now, log }: HttpParts): Receiver {
+export function createHttpReceiver({ signingSecret, server, now, log }: HttpParts): HttpReceiver {
+  const refused = createRefusedRequests(log, now);
   const readBody = createBodyReader();
   let app: App | undefined;
 
@@ -104,6 +106,7 @@ export function createHttpReceiver({ signingSecret, server, refused, now, log }:
       app = bolt;
       trackListeners(bolt);
     },
+    problem: refused.problem,
     async start() {
       server.route('POST /slack/events', handle);
     },

@@ -11,8 +11,6 @@ const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
 /** Who the bot is. Slack is asked until it answers; Docket starts and refuses politely while Slack is away. */
-export type IdentitySource = ReturnType<typeof createIdentity>;
-
 export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
   let identity: Identity | undefined;
   let timer: NodeJS.Timeout | undefined;

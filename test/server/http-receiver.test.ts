@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
 import { createHttpReceiver } from '../../src/server/http-receiver.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
-import { createRefusedRequests } from '../../src/server/refused-requests.ts';
 import { createSlackLogger } from '../../src/slack/logger.ts';
 import { signatureOf } from '../support/sign.ts';
 
@@ -26,8 +25,7 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, arriveMs);
   onTestFinished(() => server.close());
-  const refused = createRefusedRequests(log, now);
-  const receiver = createHttpReceiver({ signingSecret: SECRET, server, refused, now, log });
+  const receiver = createHttpReceiver({ signingSecret: SECRET, server, now, log });
   const bolt = new App({
     receiver,
     logger: createSlackLogger(log),
@@ -57,7 +55,7 @@ async function setting({
     return sent;
   }
   const signed = (body: string) => signatureOf(body, SECRET, clock.ms);
-  return { posts, sends, signed, asked, lines, clock, refused, said: () => lines.map(({ msg }) => msg) };
+  return { posts, sends, signed, asked, lines, clock, receiver, said: () => lines.map(({ msg }) => msg) };
 }
 
 const command = (text = '') =>
@@ -223,39 +221,39 @@ describe('whoever runs Docket is told', () => {
     ['behind', 10, "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)."],
     ['ahead', -10, "Slack's request is 600 s behind this machine's clock. Set the clock (NTP)."],
   ])('that its clock is %s, once a minute', async (_, minutes, problem) => {
-    const { posts, clock, said, refused } = await setting();
+    const { posts, clock, said, receiver } = await setting();
     const slacks = () => signatureOf(command(), SECRET, clock.ms + minutes * minute);
     clock.ms = 1000 * Math.floor(clock.ms / 1000);
     for (let n = 0; n < 3; n += 1) expect((await posts(command(), slacks())).status).toBe(401);
-    await expect.poll(refused.problem).toBe(problem);
+    await expect.poll(receiver.problem).toBe(problem);
     expect(said().filter((line) => line === problem)).toHaveLength(1);
     clock.ms += minute;
     await posts(command(), slacks());
     await expect.poll(() => said().filter((line) => line === problem)).toHaveLength(2);
     expect((await posts(command())).status).toBe(200);
-    expect(refused.problem()).toBeUndefined();
+    expect(receiver.problem()).toBeUndefined();
   });
 
   test('that a secret is wrong, for ten minutes, and once a minute in the log', async () => {
-    const { posts, clock, said, refused } = await setting();
+    const { posts, clock, said, receiver } = await setting();
     const wrong = () => signatureOf(command(), 'another', clock.ms);
     for (let n = 0; n < 3; n += 1) await posts(command(), wrong());
     expect(said()).toEqual([UNSIGNED]);
     clock.ms += minute;
     await posts(command(), wrong());
     expect(said()).toEqual([UNSIGNED, UNSIGNED]);
-    expect(refused.problem()).toBe(UNSIGNED);
+    expect(receiver.problem()).toBe(UNSIGNED);
     clock.ms += 10 * minute;
-    expect(refused.problem()).toBeUndefined();
+    expect(receiver.problem()).toBeUndefined();
   });
 
   test('nothing of requests that are not like those of Slack, at whatever time they were made up', async () => {
-    const { posts, said, refused, clock } = await setting();
+    const { posts, said, receiver, clock } = await setting();
     await posts(command(), {});
     await posts(command(), signatureOf(command(), 'another', clock.ms + 10 * minute));
     expect((await posts(command())).status).toBe(200);
     expect(said()).toEqual([]);
-    expect(refused.problem()).toBeUndefined();
+    expect(receiver.problem()).toBeUndefined();
   });
 });
 

@@ -1,3 +1,5 @@
+import type { Log } from '../../runtime/log.ts';
+import { Stopping } from '../../runtime/stopping.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
@@ -64,4 +66,25 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
     }
     return recipients.length > 0;
   };
+}
+
+/**
+ * Returns the people that a list of admins names, by themselves or by user group; `everyone` is nobody in particular.
+ * Rejects with `Stopping` alone: a group whose members Slack does not tell is left out.
+ */
+export async function findAdmins(
+  list: readonly string[],
+  groupMembers: (groupId: string) => Promise<readonly string[] | undefined>,
+  log: Pick<Log, 'warn'>,
+): Promise<Admins> {
+  const members = list.map(async (entry) => {
+    if (entry === 'everyone') return [];
+    return entry.startsWith('S') ? ((await groupMembers(entry)) ?? []) : [entry];
+  });
+  const known = await Promise.allSettled(members);
+  const failed = known.find((one) => one.status === 'rejected');
+  if (failed?.reason instanceof Stopping) throw failed.reason;
+  if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
+  const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+  return { ids: [...ids], complete: failed === undefined };
 }

@@ -1,0 +1,33 @@
+import type { Redis } from 'ioredis';
+import { createAlertStore } from './alerts.ts';
+import { createAuditStore } from './audit.ts';
+import { createCallOnceStore } from './calls.ts';
+import { createDueStore } from './due.ts';
+import { createHealthStore } from './health.ts';
+import { createLinkStore } from './links.ts';
+import { createMessageStore } from './messages.ts';
+import { createOwnPostStore } from './own-posts.ts';
+import { createPeopleStore } from './people.ts';
+import { createRateLimitStore } from './rate-limit.ts';
+import { createReactionStore } from './reactions.ts';
+import { createResponseUrlStore } from './response-urls.ts';
+import { createRunStore } from './runs.ts';
+import { createThreadStore } from './threads.ts';
+
+/** Everything that Docket keeps, over one connection. */
+export const createStores = (redis: Redis) => ({
+  alerts: createAlertStore(redis),
+  audit: createAuditStore(redis),
+  due: createDueStore(redis),
+  health: createHealthStore(redis),
+  links: createLinkStore(redis),
+  messages: createMessageStore(redis),
+  ownPosts: createOwnPostStore(redis),
+  people: createPeopleStore(redis),
+  rateLimiter: createRateLimitStore(redis),
+  reactions: createReactionStore(redis),
+  responseUrls: createResponseUrlStore(redis),
+  runs: createRunStore(redis),
+  steps: createCallOnceStore(redis),
+  threads: createThreadStore(redis),
+});
