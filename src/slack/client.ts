@@ -13,7 +13,7 @@ import {
   findMessages,
   type PageRequest,
   toMetadata,
-} from './marked.ts';
+} from './message-metadata.ts';
 import { personOf } from './person.ts';
 import { createScopeReporter } from './scope-report.ts';
 import { createSlackClock } from './slack-clock.ts';
@@ -206,14 +206,14 @@ export function createSlackApi(options: SlackApiOptions) {
     async post(
       { channel, threadTs }: { channel: string; threadTs?: string },
       content: Message | string,
-      mark: DeliveryMetadata,
+      metadata: DeliveryMetadata,
     ): Promise<PostedMessage> {
       const response = await call('chat.postMessage', () =>
         web.chat.postMessage({
           channel,
           ...body(content),
           ...(threadTs !== undefined && { thread_ts: threadTs }),
-          metadata: toMetadata(mark),
+          metadata: toMetadata(metadata),
           unfurl_links: false,
           unfurl_media: false,
         }),
@@ -261,7 +261,7 @@ export function createSlackApi(options: SlackApiOptions) {
       return clock.nowMs() ?? 0;
     },
 
-    /** Returns our messages in a conversation or a thread since a time of Slack's clock, by the key of their mark. */
+    /** Returns our messages in a conversation or a thread since a time of Slack's clock, by the key in their metadata. */
     async findMessages(
       place: { channel: string; threadTs?: string },
       sinceMs: number,

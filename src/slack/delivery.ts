@@ -7,9 +7,9 @@ import type { RateLimitStore } from '../store/rate-limit.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
+import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
 import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
-import { createLostPostSearch } from './search.ts';
 
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;

@@ -1,7 +1,7 @@
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { SlackApi } from './client.ts';
-import type { FoundMessage } from './marked.ts';
+import type { FoundMessage } from './message-metadata.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
 /** A post of ours whose outcome is not known. */
@@ -24,7 +24,7 @@ export type SearchResult =
 interface HistoryRead {
   startedAtMs: number;
   sinceMs: number;
-  marked: Promise<ReadonlyMap<string, FoundMessage>>;
+  messages: Promise<ReadonlyMap<string, FoundMessage>>;
 }
 
 /** The first that is looked for is not always the first that was posted. */
@@ -41,7 +41,7 @@ export interface SearchParts {
 }
 
 /**
- * Looks for posts whose answers were lost. After an outage many of one place are looked for at once: one call answers
+ * Returns what looks for posts whose answers were lost. After an outage many of one place are looked for at once: one call answers
  * all whose time had come when it was made.
  */
 export function createLostPostSearch({
@@ -73,8 +73,8 @@ export function createLostPostSearch({
     const startedAtMs = now();
     for (const [name, old] of reads) if (old.startedAtMs < startedAtMs - CACHE_MS) reads.delete(name);
     const earlierMs = sinceMs - MARGIN_MS;
-    const marked = slack.findMessages(place, earlierMs).catch(holdWhenLimited(rateLimiter, rateLimit));
-    const read = { startedAtMs, sinceMs: earlierMs, marked };
+    const messages = slack.findMessages(place, earlierMs).catch(holdWhenLimited(rateLimiter, rateLimit));
+    const read = { startedAtMs, sinceMs: earlierMs, messages };
     reads.set(placeKey, read);
     return resultOf(read);
 
@@ -85,7 +85,7 @@ export function createLostPostSearch({
 
     async function resultOf(read: HistoryRead): Promise<SearchResult> {
       try {
-        return { kind: 'known', found: (await read.marked).get(key) };
+        return { kind: 'known', found: (await read.messages).get(key) };
       } catch (error) {
         if (reads.get(placeKey) === read) reads.delete(placeKey);
         throw error;

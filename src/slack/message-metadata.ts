@@ -1,4 +1,4 @@
-/** The mark of a message of ours, kept in its metadata, by which it is found again after an unclear post. */
+/** The metadata of a message of ours, by whose `key` it is found again after an unclear post. */
 export interface DeliveryMetadata {
   key: string;
   hash: string;
@@ -40,7 +40,7 @@ interface PageResponse {
   response_metadata?: { next_cursor?: string };
 }
 
-/** Returns the messages of ours in a place, by the key of their mark, since a time of Slack's clock (epoch). */
+/** Returns the messages of ours in a place, by the key in their metadata, since a time of Slack's clock (epoch). */
 export async function findMessages(
   { channel, threadTs }: { channel: string; threadTs?: string },
   sinceMs: number,
