@@ -13,15 +13,6 @@ export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };
 export const done: Outcome = { kind: 'done' };
 export const runAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
 
-/**
- * How long until a poll that is planned for `atMs`; 0 when that is past, or further ahead than any plan (`longestMs`):
- * then it was made before the clock was set back.
- */
-export function pollInMs(atMs: number, nowMs: number, longestMs: number): number {
-  const inMs = atMs - nowMs;
-  return inMs > longestMs ? 0 : Math.max(0, inMs);
-}
-
 /** A kind of background work, all of it in one place. The subject (`id`) has at most one BullMQ job at a time. */
 export interface Job<Data, Context = JobContext> {
   /** Name in logs, metrics and records. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { OutboxMessage } from '../slack/outbox.ts';
+import type { AuditEntry } from '../store/audit.ts';
 import { type RunBase, UnreadableRun } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import { done, type Job, type Outcome, type QueueName, runAgainIn } from './job.ts';
@@ -6,8 +8,26 @@ import { done, type Job, type Outcome, type QueueName, runAgainIn } from './job.
 /** How often a record that cannot be read is tried again. */
 export const UNREADABLE_RETRY_MS = 60_000;
 
-/** What a step came to: another one is to follow at once, or an outcome. */
-export type StepResult = 'next' | Outcome;
+/** Steps of one execution; then other runs have their turn. */
+const MAX_STEPS = 40;
+
+/** The next state of a run, to be saved; it is stepped again after `inMs`. `audit` is the result of an audit line. */
+interface Save<R> {
+  kind: 'save';
+  run: R;
+  inMs: number;
+  audit: string | undefined;
+}
+
+/** What a step came to: another one is to follow at once, the run is to be saved first, or an outcome. */
+export type StepResult<R = never> = 'next' | Save<R> | Outcome;
+
+export const saveAs = <R>(run: R, options: { inMs?: number; audit?: string } = {}): Save<R> => ({
+  kind: 'save',
+  run,
+  inMs: options.inMs ?? 0,
+  audit: options.audit,
+});
 
 /** A run as a step finds it. `wakes`: how often it has been woken, for `markIdle`. */
 export interface LoadedRun<R extends RunBase> {
@@ -16,7 +36,7 @@ export interface LoadedRun<R extends RunBase> {
 }
 
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
-export interface RunJob<R extends RunBase, Loaded extends LoadedRun<R>, Execution> {
+export interface RunJob<R extends RunBase & { state?: string }, Loaded extends LoadedRun<R>, Execution> {
   /** The `job` of its runs. */
   name: R['job'];
   queue: QueueName;
@@ -24,14 +44,18 @@ export interface RunJob<R extends RunBase, Loaded extends LoadedRun<R>, Executio
   schema: z.ZodType<R>;
   /** Loads a run with whatever else a step needs; without it, the run alone. Throws `UnreadableRun`. */
   load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
-  /** Steps of one execution, 1 when missing; then other runs have their turn. */
-  maxSteps?: number;
+  /** Every message of a run as it is to look now, published before each step and before each pause. */
+  messages?(run: R): OutboxMessage[];
+  /** Whether the save of a run frees its claim. */
+  hasEnded?(run: R): boolean;
+  /** What audit lines say of a run. */
+  auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
   /** Makes what the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
-  /** One step: publish, do one thing, save. Safe to repeat at any point, since a process may die at any point. */
-  step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult>;
+  /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
+  step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R>>;
   /** After a defect of ours, again and again: ends the run, and tells people `ref`, which the log has too. */
-  giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<unknown>;
+  giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R>>;
 }
 
 /**
@@ -39,17 +63,18 @@ export interface RunJob<R extends RunBase, Loaded extends LoadedRun<R>, Executio
  * be read, a newer Docket wrote it, and it is left to that one as it is.
  */
 export function defineRunJob<
-  R extends RunBase,
+  R extends RunBase & { state?: string },
   Loaded extends LoadedRun<R> = LoadedRun<R>,
   Execution = undefined,
 >(definition: RunJob<R, Loaded, Execution>): Job<{ runId: string }, JobContext> {
-  const { name, queue, concurrency, schema, maxSteps = 1 } = definition;
+  const { name, queue, concurrency, schema } = definition;
 
-  async function withRun(
+  /** Loads the run, has it stepped by `makeStep`, and saves what it came to. */
+  async function stepRun(
     runId: string,
     context: JobContext,
-    use: (loaded: Loaded) => Promise<StepResult>,
-  ): Promise<StepResult> {
+    makeStep: (loaded: Loaded) => Promise<StepResult<R>>,
+  ): Promise<'next' | Outcome> {
     let loaded: Loaded | undefined;
     try {
       // Without a `load`, `Loaded` is what the store gives.
@@ -58,15 +83,58 @@ export function defineRunJob<
         : ((await context.runs.loadWithWakes(runId, schema)) as Loaded | undefined);
     } catch (error) {
       if (!(error instanceof UnreadableRun)) throw error;
-      context.log.info(
-        { run: runId, job: name, err: error },
-        'a run cannot be read, and is left to a newer Docket',
-      );
+      const about = { run: runId, job: name, err: error };
+      context.log.info(about, 'a run cannot be read, and is left to a newer Docket');
       return runAgainIn(UNREADABLE_RETRY_MS);
     }
-    if (loaded !== undefined) return use(loaded);
-    await context.runs.unlist(name, runId);
-    return done;
+    if (loaded === undefined) {
+      await context.runs.unlist(name, runId);
+      return done;
+    }
+    const result = await makeStep(loaded);
+    return result !== 'next' && result.kind === 'save' ? saveAndPublish(result, loaded.run, context) : result;
+  }
+
+  async function saveAndPublish(
+    { run, inMs, audit }: Save<R>,
+    before: R,
+    context: JobContext,
+  ): Promise<'next' | Outcome> {
+    // Before the save: after a crash a line may stand twice in the audit log, but is never missing.
+    if (audit !== undefined && definition.auditLine) {
+      const line = { ...definition.auditLine(run), atMs: context.now(), result: audit };
+      await context.audit.add(run.teamId, line);
+    }
+    // A claim is freed before people read of the ending, so that the same can be asked for at once.
+    const saved = await context.runs.save(run, definition.hasEnded?.(run) ?? false);
+    const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
+    if (saved === undefined) {
+      // This process may have been taken for dead: then its BullMQ job is gone.
+      context.log.info(about, 'a run was changed meanwhile');
+      await context.wake(run);
+      return done;
+    }
+    if (run.state !== before.state) context.log.info(about, 'a run has a new state');
+    if (inMs <= 0) return 'next';
+    await publish(saved, context);
+    return runAgainIn(inMs);
+  }
+
+  async function publish(run: R, { outbox }: JobContext): Promise<void> {
+    for (const message of definition.messages?.(run) ?? [])
+      await outbox.publish(run.teamId, message, run.rev);
+  }
+
+  async function execute(runId: string, context: JobContext): Promise<Outcome> {
+    const execution = definition.newExecution?.(context) as Execution;
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      const result = await stepRun(runId, context, async (loaded) => {
+        await publish(loaded.run, context);
+        return definition.step(loaded, context, execution);
+      });
+      if (result !== 'next') return result;
+    }
+    return runAgainIn(0);
   }
 
   return {
@@ -75,21 +143,12 @@ export function defineRunJob<
     list: 'runs',
     concurrency,
     data: z.object({ runId: z.string() }),
-
-    async run({ runId }, context) {
-      const execution = definition.newExecution?.(context) as Execution;
-      for (let steps = 0; steps < maxSteps; steps += 1) {
-        const result = await withRun(runId, context, (loaded) => definition.step(loaded, context, execution));
-        if (result !== 'next') return result;
-      }
-      return runAgainIn(0);
-    },
+    run: ({ runId }, context) => execute(runId, context),
 
     async giveUp({ runId }, context, ref) {
-      await withRun(runId, context, async (loaded) => {
-        await definition.giveUp(loaded, context, ref);
-        return done;
-      });
+      const result = await stepRun(runId, context, (loaded) => definition.giveUp(loaded, context, ref));
+      // What is left to do for a run that has ended.
+      if (result === 'next') await execute(runId, context);
     },
   };
 }

@@ -5,7 +5,9 @@ import { exportJob } from '../../src/jobs/export/job.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
 import { linkJob } from '../../src/jobs/link/job.ts';
 import { type LinkRun, linkRun } from '../../src/jobs/link/record.ts';
-import { defineRunJob, type LoadedRun, type RunJob } from '../../src/jobs/run-job.ts';
+import { defineRunJob, type LoadedRun, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
+import { message } from '../../src/slack/blocks.ts';
+import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { aRun } from '../support/jobs/export/any-run.ts';
@@ -69,77 +71,157 @@ test.each(cases)('%s whose record is gone is no longer listed', async (_, job, r
   expect(lines).toEqual([]);
 });
 
-describe('a job of several steps', () => {
-  type Steps = Omit<RunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>, 'name' | 'queue' | 'concurrency'>;
+/** A job of links whose step is this. */
+type Definition = RunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>;
+const jobOf = (step: Definition['step'], changes: Partial<Definition> = {}) =>
+  defineRunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>({
+    name: 'link',
+    queue: 'docs-export',
+    concurrency: 1,
+    schema: linkRun,
+    newExecution: () => ({ steps: 0 }),
+    step,
+    giveUp: async ({ run }, _context, ref) => saveAs({ ...run, site: `${run.site} ${ref}` }),
+    ...changes,
+  });
+const stored = () => context.runs.load(aLinkRun().id, linkRun);
 
-  /** The steps of a link, each of which saves what `change` makes of its site, and asks for another `times` times. */
-  function jobOf(times: number, changes: Partial<Steps> = {}, several = true) {
-    const sites: string[] = [];
-    const gaveUp: string[] = [];
-    const job = defineRunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>({
-      name: 'link',
-      queue: 'docs-export',
-      concurrency: 1,
-      schema: linkRun,
-      ...(several && { maxSteps: 3 }),
-      newExecution: () => ({ steps: 0 }),
-      async step({ run }, { runs }, execution) {
-        sites.push(run.site);
-        execution.steps += 1;
-        await runs.save({ ...run, site: `${run.site}+` });
-        return execution.steps <= times ? 'next' : done;
-      },
-      giveUp: async ({ run }, _context, ref) => void gaveUp.push(`${run.site} ${ref}`),
-      ...changes,
-    });
-    return { job, sites, gaveUp };
-  }
+describe('steps', () => {
+  let data: { runId: string };
+  let sites: string[];
+  beforeEach(async () => {
+    data = await given(aLinkRun({ site: 'a' }), {});
+    sites = [];
+  });
 
-  test('each step loads what the one before saved, and they end with the outcome of the last', async () => {
-    const data = await given(aLinkRun({ site: 'a' }), {});
-    const { job, sites } = jobOf(2);
-    expect(await job.run(data, context)).toEqual(done);
+  /** Each saves a longer site; another follows `times` times in one execution. */
+  const steps =
+    (times: number): Definition['step'] =>
+    async ({ run }, _context, execution) => {
+      sites.push(run.site);
+      execution.steps += 1;
+      return execution.steps <= times ? saveAs({ ...run, site: `${run.site}+` }) : done;
+    };
+
+  test('each loads what the one before saved, and they end with the outcome of the last', async () => {
+    expect(await jobOf(steps(2)).run(data, context)).toEqual(done);
     expect(sites).toEqual(['a', 'a+', 'a++']);
   });
 
-  test('after the most that it may take, it gives its slot back, and the next execution goes on', async () => {
-    const data = await given(aLinkRun({ site: 'a' }), {});
-    const { job, sites } = jobOf(3);
+  test('after very many, the slot is given back, and the next execution goes on', async () => {
+    const job = jobOf(steps(Infinity));
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
-    expect(sites).toHaveLength(3);
+    expect(sites).toHaveLength(40);
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
-    expect(sites).toEqual(['a', 'a+', 'a++', 'a+++', 'a++++', 'a+++++']);
+    expect(sites).toHaveLength(80);
   });
 
-  test('without a number of steps it takes one', async () => {
-    const data = await given(aLinkRun({ site: 'a' }), {});
-    const { job, sites } = jobOf(1, {}, false);
-    expect(await job.run(data, context)).toEqual(runAgainIn(0));
-    expect(sites).toEqual(['a']);
+  test('share what the execution remembers, and the next execution remembers none of it', async () => {
+    const job = jobOf(steps(1));
+    await job.run(data, context);
+    await job.run(data, context);
+    expect(sites).toEqual(['a', 'a+', 'a+', 'a++']);
   });
 
-  test('a step finds how often its run was woken', async () => {
-    const data = await given(aLinkRun(), {});
+  test('find how often their run was woken', async () => {
     const wakes: number[] = [];
-    const step: Steps['step'] = async (loaded) => {
+    const job = jobOf(async (loaded) => {
       wakes.push(loaded.wakes);
       await context.runs.wake('link', data.runId);
       return wakes.length < 2 ? 'next' : done;
-    };
-    await jobOf(0, { step }).job.run(data, context);
+    });
+    await job.run(data, context);
     expect(wakes[1]).toBe((wakes[0] ?? 0) + 1);
   });
 
-  test('what is loaded beside the run reaches the step, and the run that is given up its reference', async () => {
-    const data = await given(aLinkRun({ site: 'a' }), {});
-    const load: Steps['load'] = async (runId, { runs }) => {
+  test('find what is loaded beside the run', async () => {
+    const load: Definition['load'] = async (runId, { runs }) => {
       const loaded = await runs.loadWithWakes(runId, linkRun);
       return loaded && { ...loaded, run: { ...loaded.run, site: 'loaded' } };
     };
-    const { job, sites, gaveUp } = jobOf(0, { load });
-    await job.run(data, context);
-    await job.giveUp?.(data, context, 'ref1');
+    await jobOf(steps(0), { load }).run(data, context);
     expect(sites).toEqual(['loaded']);
-    expect(gaveUp).toEqual(['loaded ref1']);
+  });
+});
+
+describe('a step that ends with the next state', () => {
+  let data: { runId: string };
+  let published: string[];
+  let woken: string[];
+  beforeEach(async () => {
+    data = await given(aLinkRun({ site: 'a' }), {});
+    published = [];
+    woken = [];
+    context = jobContext(redis.client, {
+      outbox: {
+        publish: async (_team, { key }, version) => void published.push(`${key} ${version}`),
+      },
+      wake: async ({ id }) => void woken.push(id),
+    });
+  });
+  const messages = ({ site }: LinkRun): OutboxMessage[] => [
+    { key: site, place: { user: 'U0ANA' }, kind: 'state', message: message([['']]) },
+  ];
+  const once: Definition['step'] = async ({ run }) =>
+    run.site === 'a' ? saveAs({ ...run, site: 'b' }) : done;
+  const audited = async () =>
+    (await context.audit.latest('T0ACME', 9)).done.map(({ what, result }) => `${what} ${result}`);
+  const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
+
+  test('is saved and published, with its revision', async () => {
+    expect(await jobOf(once, { messages }).run(data, context)).toEqual(done);
+    expect(await stored()).toMatchObject({ site: 'b', rev: 2 });
+    expect(published).toEqual(['a 1', 'b 2']);
+  });
+
+  test('is published before its pause', async () => {
+    const job = jobOf(async ({ run }) => saveAs({ ...run, site: 'b' }, { inMs: 500 }), { messages });
+    expect(await job.run(data, context)).toEqual(runAgainIn(500));
+    expect(published).toEqual(['a 1', 'b 2']);
+  });
+
+  test('frees the claim of a run that has ended, and of no other', async () => {
+    await jobOf(once, { hasEnded: ({ site }) => site !== 'b' }).run(data, context);
+    expect(await claims()).toHaveLength(1);
+    await jobOf(async ({ run }) => (run.site === 'b' ? saveAs({ ...run, site: 'c' }) : done), {
+      hasEnded: ({ site }) => site === 'c',
+    }).run(data, context);
+    expect(await claims()).toEqual([]);
+  });
+
+  test('has its audit line although the process dies before it is saved', async () => {
+    const job = jobOf(async ({ run }) => saveAs(run, { audit: 'sent' }), { auditLine });
+    const died = { ...context, runs: { ...context.runs, save: () => Promise.reject(new Error('dead')) } };
+    await expect(job.run(data, died)).rejects.toThrow('dead');
+    expect(await audited()).toEqual(['link sent']);
+  });
+
+  test('is not saved over what somebody else saved: the run is woken instead', async () => {
+    const job = jobOf(
+      async ({ run }) => {
+        await context.runs.save({ ...run, site: 'theirs' });
+        return saveAs({ ...run, site: 'ours' }, { inMs: 500 });
+      },
+      { messages },
+    );
+    expect(await job.run(data, context)).toEqual(done);
+    expect(await stored()).toMatchObject({ site: 'theirs' });
+    expect(published).toEqual(['a 1']);
+    expect(woken).toEqual([data.runId]);
+  });
+
+  test('of a run that is given up has its reference, and steps go on from there', async () => {
+    const sites: string[] = [];
+    const job = jobOf(
+      async ({ run }) => {
+        sites.push(run.site);
+        return done;
+      },
+      { messages },
+    );
+    await job.giveUp?.(data, context, 'ref1');
+    expect(await stored()).toMatchObject({ site: 'a ref1' });
+    expect(published).toEqual(['a ref1 2']);
+    expect(sites).toEqual(['a ref1']);
   });
 });

@@ -1,39 +1,46 @@
+import { deliveryCheckMs, loadCardState, reportNoPlace } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { done, type Outcome, runAgainIn } from '../job.ts';
-import { defineRunJob } from '../run-job.ts';
-import { addAudit, advance, publishMessages } from './advance.ts';
+import { done, runAgainIn } from '../job.ts';
+import { defineRunJob, type StepResult, saveAs } from '../run-job.ts';
 import { createDownloadLink } from './bundle-step.ts';
+import { site } from './phrases.ts';
 import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
-import { endRun } from './transitions.ts';
-import { cardKey, noPlaceMessage, privateKey } from './view.ts';
+import { advance, endRun } from './transitions.ts';
+import { cardKey, exportMessages, noPlaceMessage, privateKey } from './view.ts';
 
-/**
- * Takes one static export from the accepted request to its ending. Each step works out the next state, saves it and
- * publishes it.
- */
+/** Takes one static export from the accepted request to its ending. */
 export const exportJob = defineRunJob({
   name: 'export',
   queue: 'docs-export',
   concurrency: 20,
   schema: exportRun,
-  async step({ run }, context) {
-    await publishMessages(run, context);
-    return step(run, context);
-  },
-  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+  messages: (run) => exportMessages(run).map((message) => ({ by: run.requester.id, ...message })),
+  hasEnded: ({ state }) => state === 'ended',
+  auditLine: (run) => ({
+    user: run.requester,
+    channel: run.asked.channel,
+    what: 'export',
+    subject: site(run),
+    job: run.jobId,
+  }),
+  step: ({ run }, context) => step(run, context),
+  // What breaks after the ending has nobody to tell: the person knows how it ended.
+  giveUp: async ({ run }, context, ref) =>
+    run.state === 'ended'
+      ? markIdle(run, context)
+      : saveAs(endRun(run, { kind: 'broken', ref }, context.now())),
 });
 
-async function step(run: ExportRun, context: JobContext): Promise<Outcome> {
+async function step(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   switch (run.state) {
     case 'accepted':
-      await addAudit(run, 'accepted', context);
       if (run.jobId !== undefined)
         await context.runs.alias(jobAlias(run.teamId, run.project, run.jobId), run.id);
-      return advance(run, { state: 'carding' }, context);
+      return saveAs(advance(run, { state: 'carding' }, context.now()), { audit: 'accepted' });
     case 'carding':
-      return postCard(run, context);
+      return awaitCard(run, context);
     case 'starting':
       return startExport(run, context);
     case 'watching':
@@ -47,87 +54,60 @@ async function step(run: ExportRun, context: JobContext): Promise<Outcome> {
   }
 }
 
-async function giveUp(run: ExportRun, context: JobContext, ref: string): Promise<Outcome> {
-  // What breaks after the ending has nobody to tell: the person knows how it ended.
-  if (run.state === 'ended') {
-    await context.runs.markIdle(run, true);
-    return done;
-  }
-  const saved = await context.runs.save(endRun(run, { kind: 'broken', ref }, context.now()), true);
-  if (saved === undefined) return done;
-  await publishMessages(saved, context);
-  await addAudit(saved, 'ended: broken', context);
-  await context.runs.markIdle(saved, true);
+async function markIdle(run: ExportRun, { runs }: JobContext): Promise<StepResult> {
+  await runs.markIdle(run, true);
   return done;
 }
 
-/** The card comes first: where it cannot be posted, nothing starts. */
-async function postCard(run: ExportRun, context: JobContext): Promise<Outcome> {
-  const delivery = await context.outbox.deliveryState(cardKey(run));
-  if (delivery.kind === 'shown') {
-    const state = run.joined ? ('watching' as const) : ('starting' as const);
-    return advance(run, { state, nextLookAtMs: context.now() }, context);
+async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+  const nowMs = context.now();
+  const card = await loadCardState(run, cardKey(run), context);
+  switch (card.kind) {
+    case 'waiting':
+      return runAgainIn(card.inMs);
+    case 'elsewhere':
+      return saveAs({ ...run, inDirectMessage: true });
+    case 'refused':
+      return saveAs(endRun(run, { kind: 'noPlace', code: card.code }, nowMs));
+    case 'shown': {
+      const state = run.joined ? 'watching' : 'starting';
+      return saveAs(advance(run, { state, nextLookAtMs: nowMs }, nowMs));
+    }
   }
-  if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
-  if (!run.asked.joinable && !run.inDirectMessage) return advance(run, { inDirectMessage: true }, context);
-  return advance(run, endRun(run, { kind: 'noPlace', code: delivery.code }, context.now()), context);
 }
 
-/** How soon to look again at a message that is on its way. */
-const deliveryCheckMs = ({ sinceMs }: ExportRun, { now }: JobContext) =>
-  Math.min(Math.max((now() - sinceMs) / 2, 50), 2000);
-
-async function handleEnded(run: ExportRun, context: JobContext): Promise<Outcome> {
+async function handleEnded(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { ending } = run;
-  if (ending !== undefined && !run.audited) {
-    await addAudit(run, `ended: ${ending.kind}`, context);
-    return advance(run, { audited: true }, context);
+  if (ending !== undefined && !run.audited)
+    return saveAs({ ...run, audited: true }, { audit: `ended: ${ending.kind}` });
+  if (ending?.kind === 'noPlace') {
+    const name = `no-place.${run.attempt}`;
+    const message = noPlaceMessage(run, ending.code);
+    await reportNoPlace(run, { name, userId: run.requester.id, message }, context);
   }
-  if (ending?.kind === 'noPlace') await reportNoPlace(run, ending.code, context);
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
   const waits = endings.flatMap((one) =>
     one && !one.over ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
   );
   if (ending?.kind === 'done' && ending.privately && !ending.over && ending.refusal === undefined) {
     const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
-    if (delivery.kind === 'refused')
-      return advance(run, { ending: { ...ending, refusal: delivery.code } }, context);
-    // The thread says that it was sent, and has to hear of it soon when it cannot be.
+    if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...ending, refusal: delivery.code } });
+    // The thread says that it was sent, and has to correct that soon when it cannot be.
     if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
   }
   const leftMs = Math.min(...waits);
-  if (leftMs <= 0) return advance(run, markExpiredLinks(run, context.now()), context);
-  if (leftMs < Infinity) return runAgainIn(leftMs);
-  await context.runs.markIdle(run, true);
-  return done;
+  if (leftMs <= 0) return saveAs(markExpiredLinks(run, context.now()));
+  return leftMs < Infinity ? runAgainIn(leftMs) : markIdle(run, context);
 }
 
-/** The links that have ended, marked as such. */
-function markExpiredLinks({ ending, earlier }: ExportRun, nowMs: number): Partial<ExportRun> {
-  const markExpired = (one: DoneEnding) => ({
-    ...one,
-    ...((one.linkEndsAtMs ?? Infinity) <= nowMs && { over: true }),
-  });
+/** Returns the run with those of its links marked that have expired. */
+function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
+  const { ending, earlier } = run;
+  const markExpired = (one: DoneEnding) =>
+    (one.linkEndsAtMs ?? Infinity) <= nowMs ? { ...one, over: true } : one;
   return {
+    ...run,
     ...(ending?.kind === 'done' && { ending: markExpired(ending) }),
     ...(earlier && { earlier: { ...earlier, ending: markExpired(earlier.ending) } }),
   };
-}
-
-/** Privately where it was asked, or by direct message when that cannot be told to have arrived. */
-async function reportNoPlace(run: ExportRun, code: string, context: JobContext) {
-  const message = noPlaceMessage(run, code);
-  const responseUrl = await context.runs.responseUrl(run.id);
-  if (responseUrl !== undefined) {
-    const posted = await context.callOnce(run.id, `no-place.${run.attempt}`, () =>
-      context.postEphemeral(responseUrl, message, context.timing.slackCallMs),
-    );
-    if (posted.kind === 'done' && posted.value) return;
-  }
-  const key = `${run.id}.no-place.${run.attempt}`;
-  await context.outbox.publish(
-    run.teamId,
-    { key, place: { user: run.requester.id }, kind: 'ending', message },
-    run.rev,
-  );
 }

@@ -3,6 +3,7 @@ import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
+import { trouble } from '../retry.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({
@@ -51,19 +52,7 @@ const ending = z.discriminatedUnion('kind', [
 ]);
 export type Ending = z.infer<typeof ending>;
 
-/** Why a look at the platform gave nothing, while it lasts. */
-const trouble = z.object({
-  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
-  inARow: z.number().int(),
-  /** Admins were told of it. */
-  adminsTold: z.boolean().optional(),
-  /** When it is tried again. */
-  nextMs: z.number(),
-});
-
-export type Trouble = z.infer<typeof trouble>;
-
-/** One look at the export job. `fraction` is 0 to 1. */
+/** What one poll of the export job found. `fraction` is 0 to 1. */
 const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
 export type Snapshot = z.infer<typeof snapshot>;
 
@@ -120,7 +109,8 @@ export const exportRun = runBase.extend({
   movedAtMs: z.number().optional(),
   /** There has been no progress for long, and people are told. */
   stalled: z.boolean().optional(),
-  trouble: trouble.optional(),
+  /** Admins may have been alerted of it. */
+  trouble: trouble.extend({ adminsTold: z.boolean().optional() }).optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
   /** A link whose message stands and may still work, while a further one is made or cannot be had. */

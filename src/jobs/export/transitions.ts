@@ -1,4 +1,69 @@
-import { type Ending, type ExportRun, exportClaim } from './record.ts';
+import type { ExportJob } from '../../docs-api/schemas.ts';
+import { MAX_SNAPSHOTS } from '../polling.ts';
+import { type Ending, type ExportRun, exportClaim, fractionOf } from './record.ts';
+
+/** Returns the run with these changes, and the time at which its state began. */
+export function advance(run: ExportRun, changes: Partial<ExportRun>, nowMs: number): ExportRun {
+  const isNewState = changes.state !== undefined && changes.state !== run.state;
+  return { ...run, ...(isNewState && { sinceMs: nowMs }), ...changes };
+}
+
+/** Returns the run with its ending. A new link takes the place of the one whose message it edits. */
+export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
+  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
+  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
+}
+
+/** Returns the run with a trouble, after which its step is tried again. */
+export const withTrouble = (run: ExportRun, trouble: NonNullable<ExportRun['trouble']>): ExportRun => ({
+  ...run,
+  trouble,
+  nextLookAtMs: trouble.nextMs,
+});
+
+/** Polls before a number below one counts as a fraction, and no longer as less than one percent. */
+const UNSURE_SNAPSHOTS = 3;
+
+/** Returns the run with what one poll found. A platform that falls silent about something leaves what it said before. */
+export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): ExportRun {
+  // In percent, a job stays below one for its first polls only; as a fraction, until it is done.
+  const isReliable = !job.progress?.unsure || run.looks.length >= UNSURE_SNAPSHOTS;
+  const fraction = isReliable ? job.progress?.fraction : undefined;
+  const snapshot = { atMs, ...(fraction !== undefined && { fraction }) };
+  return {
+    ...run,
+    status: job.status === 'unknown' ? job.rawStatus : job.status,
+    progressText: job.progress?.text ?? run.progressText,
+    pageCount: job.pageCount ?? run.pageCount,
+    looks: [...run.looks, snapshot].slice(-MAX_SNAPSHOTS),
+    // One that was not started from here began when the platform says so.
+    ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
+    lookWanted: undefined,
+    trouble: undefined,
+  };
+}
+
+/**
+ * Returns the run with the time at which it last moved, and whether that is `stalledAfterMs` ago. Of one that reports no
+ * progress at all, nobody can say that it has stalled. `before` is the run before the poll at `nowMs`.
+ */
+export function applyProgress(
+  run: ExportRun,
+  before: ExportRun,
+  nowMs: number,
+  stalledAfterMs: number,
+): ExportRun {
+  const fraction = fractionOf(run);
+  const isUnchanged =
+    run.status === before.status &&
+    run.progressText === before.progressText &&
+    run.pageCount === before.pageCount &&
+    fraction === fractionOf(before);
+  const reportsProgress =
+    run.status === 'queued' || (run.progressText ?? run.pageCount ?? fraction) !== undefined;
+  const movedAtMs = isUnchanged ? (before.movedAtMs ?? nowMs) : nowMs;
+  return { ...run, movedAtMs, stalled: reportsProgress && nowMs - movedAtMs >= stalledAfterMs };
+}
 
 /** What a button may do to a run; nothing when the run has moved on since the button was shown. */
 export type Transition = (
@@ -46,7 +111,7 @@ function keepPrivate(run: ExportRun): ExportRun {
   return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
 }
 
-/** The same export job, looked at once more. */
+/** The same export job, watched once more. */
 function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
   return { ...keepPrivate(run), ...resetFields, ...times, resumed: run.resumed + 1, state };
@@ -60,16 +125,10 @@ function relink(run: ExportRun, nowMs: number): ExportRun {
   return { ...next, relinked: run.relinked + 1, state: 'bundling' };
 }
 
-/** The run with its ending. A new link takes the place of the one whose message it edits. */
-export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
-  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
-  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
-}
-
 /** More mentions in one message would be noise. */
 export const MAX_WATCHERS = 20;
 
-/** A look this young answers a click on [Refresh] as well. */
+/** A poll this young answers a click on [Refresh] as well. */
 const FRESH_SNAPSHOT_MS = 2000;
 
 /** Whether the ending mentions this person. */
@@ -102,7 +161,7 @@ export const transitions = {
       (run.ending?.kind === 'broken' && run.jobId === undefined))
       ? restart(run, nowMs)
       : undefined,
-  /** The watch ended before the job did, or its link could not be had: look again. */
+  /** The watch ended before the job did, or its link could not be had: go on with it. */
   checkNow: (run, _by, nowMs) => {
     if (run.state !== 'ended') return undefined;
     const { ending } = run;
@@ -120,7 +179,7 @@ export const transitions = {
     const watchers = [...run.watchers, { id: by.id, name: by.name }];
     return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
   },
-  /** Looks at the platform at once, unless it was looked at just now, or its limit is reached. */
+  /** Polls the platform at once, unless it was polled just now, or its limit is reached. */
   refresh: (run, _by, nowMs) => {
     const { trouble } = run;
     const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { takePollSlot } from '../../../src/jobs/export/poll-slots.ts';
-import { nextPollMs } from '../../../src/jobs/export/polling.ts';
+import { pollSlotOf } from '../../../src/jobs/export/poll-step.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
+import { nextPollMs, pollRateLimit } from '../../../src/jobs/polling.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
@@ -18,7 +18,8 @@ afterAll(() => redis.close());
 
 /** One look an hour, so that turns come back only when the test says so. */
 function ask(run: ExportRun, perSecond = 1 / 3600) {
-  return takePollSlot(run, { key: 'k1', perSecond }, createRateLimitStore(redis.client), NOW_MS);
+  const rateLimit = pollRateLimit('export-status', 'k1', perSecond);
+  return createRateLimitStore(redis.client).takeSlot(rateLimit, pollSlotOf(run, NOW_MS));
 }
 
 async function turnComesBack() {
@@ -92,5 +93,7 @@ test('each key has its own looks, however many projects share it', async () => {
   for (const id of ['a', 'b']) await ask(far(id));
   expect(await ask({ ...far('c'), project: 'other' })).toBeGreaterThan(0);
   const pace = createRateLimitStore(redis.client);
-  expect(await takePollSlot(far('d'), { key: 'k2', perSecond: 1 / 3600 }, pace, NOW_MS)).toBe(0);
+  expect(
+    await pace.takeSlot(pollRateLimit('export-status', 'k2', 1 / 3600), pollSlotOf(far('d'), NOW_MS)),
+  ).toBe(0);
 });

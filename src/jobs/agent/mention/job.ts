@@ -6,55 +6,59 @@ import { lengthOf } from '../../../slack/text.ts';
 import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
 import { done, type Outcome, runAgainIn } from '../../job.ts';
-import { defineRunJob } from '../../run-job.ts';
+import { growingPauseMs } from '../../retry.ts';
+import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { missingScopeText } from '../../wording-view.ts';
 import { excerptOf, parseThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
-/** Nobody waits for a private answer any longer than this. */
+/** Nobody waits for an answer any longer than this. */
 const GIVE_UP_MS = 10 * 60_000;
 
 /** Until a card that was posted just now is known to be the root of a followed thread. */
 const FOLLOW_GRACE_MS = 10_000;
 
-/** Answers somebody who mentioned the app where no agent job is followed, once and privately. */
+/** Answers somebody who mentioned the app where no agent job is followed, once, by an ephemeral. */
 export const mentionJob = defineRunJob({
   name: 'agent-mention',
   queue: 'slack-outbox',
   concurrency: 5,
   schema: mentionRun,
+  auditLine: ({ reply: { user, channel }, name = user }) => ({
+    user: { id: user, name },
+    channel,
+    what: 'mention',
+    subject: '',
+  }),
   step: ({ run }, context) =>
-    run.answer === undefined ? decideAnswer(run, context) : sendAnswer(run, run.answer, context),
+    run.answer === undefined
+      ? decideAnswer(run, context)
+      : postAnswer(run, mentionMessage(run.id, run.answer), context),
   giveUp: ({ run }, context) => finish(run, context),
 });
 
 /** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
-async function decideAnswer(run: MentionRun, context: JobContext): Promise<Outcome> {
-  const { policy, runs, log, now } = context;
+async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
+  const { policy, log, now, limits } = context;
   const earlyMs = run.early ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
   if (earlyMs > 0) return runAgainIn(earlyMs);
   if (run.early && (await isFollowed(run, context))) return finish(run, context);
-  const { user, external } = run.reply;
+  const { user, external, channel } = run.reply;
   const verdict = await policy.check(user, 'agent', { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? postAnswer(run, message([[missingScopeText]]), context)
       : retryLater(run, 'Slack does not tell who it is', context);
-  const { name } = verdict.person;
-  let answer: MentionAnswer;
+  const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
   if (verdict.kind === 'refused') {
-    answer = { kind: 'refused', ask: contactsText(verdict.ask, policy.isOpen('agent')) };
-    await auditRefusal(run, name, context);
-  } else {
-    const text = await readText(run, context);
-    if (text === undefined) return retryLater(run, 'Slack does not tell the names in it', context);
-    answer = answerFor(run, text, context.limits.instructionCharacters);
+    log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
+    const answer = { kind: 'refused' as const, ask: contactsText(verdict.ask, policy.isOpen('agent')) };
+    return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
   }
-  const saved = await runs.save({ ...run, reply: { ...run.reply, content: {} }, name, answer });
-  if (saved !== undefined) return sendAnswer(saved, answer, context);
-  log.info({ run: run.id }, 'the run was changed meanwhile');
-  return runAgainIn(0);
+  const text = await readText(run, context);
+  if (text === undefined) return retryLater(run, 'Slack does not tell the names in it', context);
+  return saveAs({ ...decided, answer: answerFor(run, text, limits.instructionCharacters) });
 }
 
 /** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
@@ -103,24 +107,7 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
   }
 }
 
-async function auditRefusal(run: MentionRun, name: string, { audit, now, log }: JobContext) {
-  const { teamId } = run;
-  const { user, channel } = run.reply;
-  log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
-  await audit.add(teamId, {
-    atMs: now(),
-    user: { id: user, name },
-    channel,
-    what: 'mention',
-    subject: '',
-    result: 'refused: not permitted',
-  });
-}
-
-const sendAnswer = (run: MentionRun, answer: MentionAnswer, context: JobContext) =>
-  postAnswer(run, mentionMessage(run.id, answer), context);
-
-/** Says it once, to whoever wrote the mention. */
+/** Posts it once, to whoever wrote the mention. */
 async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
   const { slack, callOnceInSlack, log } = context;
   const { threadTs } = run;
@@ -139,22 +126,16 @@ async function postAnswer(run: MentionRun, content: Message, context: JobContext
   return finish(run, context);
 }
 
-/** As long again as it has taken so far: the pauses double without a count of them. */
 async function retryLater(
   run: MentionRun,
   why: string,
   context: JobContext,
   atLeastMs = 0,
 ): Promise<Outcome> {
-  const { now, random, log } = context;
-  const { retryMinMs, retryMaxMs } = context.timing;
-  const sinceMs = now() - run.sinceMs;
-  if (sinceMs > GIVE_UP_MS) {
-    log.warn({ run: run.id, why }, 'a mention was not answered in time');
-    return finish(run, context);
-  }
-  const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
-  return runAgainIn(Math.max(pauseMs, atLeastMs));
+  if (context.now() - run.sinceMs <= GIVE_UP_MS)
+    return runAgainIn(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
+  context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
+  return finish(run, context);
 }
 
 async function finish(run: MentionRun, { runs }: JobContext): Promise<Outcome> {

@@ -2,6 +2,7 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { contactsText } from '../../ask-whom.ts';
+import { loadCardState } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import type { StepResult } from '../../run-job.ts';
@@ -53,17 +54,16 @@ async function loadVisibility(
 
 /** Posts the card first: when that cannot be posted, nothing is followed and nothing is sent. */
 export async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult> {
-  const { outbox, now, threads } = context;
+  const { now, threads } = context;
   await publishThread(run, context);
-  const delivery = await outbox.deliveryState(cardKey(run));
-  if (delivery.kind === 'waiting') return runAgainIn(Math.min(Math.max((now() - run.sinceMs) / 2, 25), 2000));
-  if (delivery.kind === 'refused') {
-    if (!run.asked.joinable && !run.inDirectMessage)
-      return save({ ...run, inDirectMessage: true }, 0, context);
-    await auditThread(run, `refused: ${delivery.code}`, context);
-    return save(endThread(run, { why: 'noPlace', code: delivery.code }), 0, context);
+  const card = await loadCardState(run, cardKey(run), context);
+  if (card.kind === 'waiting') return runAgainIn(card.inMs);
+  if (card.kind === 'elsewhere') return save({ ...run, inDirectMessage: true }, 0, context);
+  if (card.kind === 'refused') {
+    await auditThread(run, `refused: ${card.code}`, context);
+    return save(endThread(run, { why: 'noPlace', code: card.code }), 0, context);
   }
-  const { channel, ts } = delivery;
+  const { channel, ts } = card;
   const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
   const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
   const holder = await threads.follow(claimed, { teamId: run.teamId, ...place });

@@ -1,3 +1,4 @@
+import { reportNoPlace } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
@@ -17,7 +18,10 @@ export async function end({ run, inbox, wakes }: LoadedThread, context: JobConte
   if (answerInMs > 0) return runAgainIn(answerInMs);
   await ifReadable(() => context.watches.leave(run), context);
   await context.threads.unfollow(run.teamId, run.id);
-  if (run.ended?.why === 'noPlace') await postNoPlace(run, run.ended.code ?? '', context);
+  if (run.ended?.why === 'noPlace') {
+    const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
+    await reportNoPlace(run, { name: 'no-place', userId: run.owner.id, message }, context);
+  }
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
 }
 
@@ -37,23 +41,5 @@ function addEndedNotes(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadR
   return recipients.reduce(
     (thread, { to, id }) => addNote(thread, { id: `over ${id}`, to, kind: 'over' }),
     run,
-  );
-}
-
-/** Answers the command by an ephemeral, or by direct message when that is not known to have arrived. */
-async function postNoPlace(run: ThreadRun, code: string, context: JobContext): Promise<void> {
-  const message = noPlaceMessage(run.asked.joinable, code);
-  const responseUrl = await context.runs.responseUrl(run.id);
-  if (responseUrl !== undefined) {
-    const outcome = await context.callOnceInSlack(run.id, 'no-place', () =>
-      context.postEphemeral(responseUrl, message, context.timing.slackCallMs),
-    );
-    if (outcome.kind === 'done' && outcome.value) return;
-  }
-  const place = { user: run.owner.id };
-  await context.outbox.publish(
-    run.teamId,
-    { key: `${run.id}.no-place`, place, kind: 'ending', message },
-    run.rev,
   );
 }

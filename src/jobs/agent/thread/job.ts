@@ -1,10 +1,11 @@
 import type { JobContext } from '../../context.ts';
+import { done } from '../../job.ts';
 import { defineRunJob, type StepResult } from '../../run-job.ts';
 import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
 import { type ThreadRun, threadRun } from './record.ts';
-import { type LoadedThread, recordChanges } from './thread-step.ts';
+import { type LoadedThread, recordChanges, save } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 
 /** A step waits for the platform most of the time, and one that hangs must not keep other threads waiting. */
@@ -17,7 +18,6 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   concurrency: CONCURRENCY,
   schema: threadRun,
   load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
-  maxSteps: 40,
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
   step: runStep,
   giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
@@ -36,12 +36,12 @@ function runStep(loaded: LoadedThread, context: JobContext, execution: Execution
   }
 }
 
-async function giveUp(run: ThreadRun, context: JobContext, ref: string): Promise<void> {
+async function giveUp(run: ThreadRun, context: JobContext, ref: string): Promise<StepResult> {
   if (run.state === 'ended') {
     await context.runs.markIdle(run, true);
-    return;
+    return done;
   }
   const ended = endThread(run, { why: 'broken', ref });
   await recordChanges(run, ended, context);
-  await context.threads.save(ended, 0);
+  return save(ended, 0, context);
 }

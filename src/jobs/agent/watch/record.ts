@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
+import { trouble } from '../../retry.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
 export const jobSnapshot = z.object({
@@ -36,6 +37,8 @@ export const roundEnding = z.object({
   atMs: z.number(),
 });
 export type RoundEnding = z.infer<typeof roundEnding>;
+
+const { nextMs, ...withoutNext } = trouble.shape;
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
@@ -80,14 +83,7 @@ export const watchRun = runBase.extend({
   nextLookAtMs: z.number(),
   /** Somebody waits for a look, though no round is open. */
   lookWanted: z.boolean(),
-  trouble: z
-    .object({
-      kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
-      inARow: z.number().int(),
-      sinceMs: z.number(),
-      nextMs: z.number(),
-    })
-    .optional(),
+  trouble: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
   /** Something changed that the threads have not been woken for yet; one of them may know it already. */
   untold: z.boolean(),
   knownBy: z.string().optional(),

@@ -144,6 +144,16 @@ export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   return endRound({ ...watch, lookWanted: false }, ending, n, prBefore);
 }
 
+/** Returns the watch with a trouble, for which its threads are woken. It began at `nowMs`, unless it lasts already. */
+export function applyTrouble(
+  watch: WatchRun,
+  trouble: Omit<NonNullable<WatchRun['trouble']>, 'sinceMs'>,
+  nowMs: number,
+): WatchRun {
+  const sinceMs = watch.trouble?.kind === trouble.kind ? watch.trouble.sinceMs : nowMs;
+  return markChanged({ ...watch, trouble: { ...trouble, sinceMs }, nextLookAtMs: trouble.nextMs });
+}
+
 /** With something that every thread has to be told. */
 export const markChanged = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
 

@@ -1,5 +1,5 @@
-import { MAX_SNAPSHOTS, nextPollMs, type PollBounds } from '../../../../src/jobs/export/polling.ts';
 import type { Snapshot } from '../../../../src/jobs/export/record.ts';
+import { MAX_SNAPSHOTS, nextPollMs, type PollBounds } from '../../../../src/jobs/polling.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 
 /** How an export job was watched from its start to the look that found it ended. */

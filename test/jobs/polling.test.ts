@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNearEnd, MAX_SNAPSHOTS, nextPollMs } from '../../../src/jobs/export/polling.ts';
-import type { Snapshot } from '../../../src/jobs/export/record.ts';
+import type { Snapshot } from '../../src/jobs/export/record.ts';
+import { isNearEnd, MAX_SNAPSHOTS, nextPollMs } from '../../src/jobs/polling.ts';
 import {
   adaptive,
   around,
@@ -11,7 +11,7 @@ import {
   type Shape,
   shapes,
   type Watch,
-} from '../../support/jobs/export/watches.ts';
+} from '../support/jobs/export/watches.ts';
 
 const MINUTE = 60_000;
 
