@@ -1,3 +1,4 @@
+import { editDistance } from '../runtime/edit-distance.ts';
 import type { Part } from '../slack/blocks.ts';
 import { cut, oneLine } from '../slack/text.ts';
 import { stripInvisible } from '../slack/visible.ts';
@@ -250,19 +251,4 @@ function nearest(name: string, known: string[]): string | undefined {
   if (longer.length === 1) return longer[0];
   const near = known.filter((one) => editDistance(name, one) <= Math.max(1, Math.floor(one.length / 3)));
   return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
-}
-
-/** Letters to add, leave out or change (Levenshtein); infinite where the lengths alone say that it is many. */
-function editDistance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > 3) return Number.POSITIVE_INFINITY;
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isSafeId } from '../docs-api/paths.ts';
-import { readDomain } from '../domain.ts';
 import type { Allow } from '../policy.ts';
 import type { Project } from '../projects.ts';
+import { editDistance } from '../runtime/edit-distance.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
 import {
   type Env,
@@ -12,6 +11,7 @@ import {
   projectProblems,
   record,
 } from './project-settings.ts';
+import { hostName, isVariableName, numberWithin, projectId, wholeNumber } from './values.ts';
 import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
 
 /** What the file says, with the defaults for what it does not. */
@@ -37,17 +37,10 @@ const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a li
 
 const hostNameProblem = 'must be a host name. Write it like docs.example.com.';
 
-const domain = z.string(hostNameProblem).transform((typed, context) => {
-  const read = readDomain(typed);
-  if (read.kind === 'domain') return read.domain;
-  const { suggested } = read;
-  context.addIssue(
-    suggested === undefined
-      ? hostNameProblem
-      : `must be a host name and nothing else. Did you mean ${suggested}?`,
-  );
-  return z.NEVER;
-});
+const domain = hostName(
+  hostNameProblem,
+  (meant) => `must be a host name and nothing else. Did you mean ${meant}?`,
+);
 
 const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
@@ -58,14 +51,6 @@ const principalProblem =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 
 const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
-
-/** Also of DOCS_PROJECT_ID. */
-export const projectId = z
-  .string('must be text. Put the id in quotes.')
-  .refine(
-    (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
-    "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
-  );
 
 /** No message here may repeat what it finds: it may be a key. */
 const apiKey = z
@@ -78,24 +63,12 @@ const apiKey = z
     const name = envNameIn(value);
     if (name === undefined)
       context.addIssue('must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.');
-    else if (!/^[A-Z][A-Z0-9_]{0,99}$/.test(name))
+    else if (!isVariableName(name))
       context.addIssue(
         'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.',
       );
   })
   .optional();
-
-function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
-  const problem = `must be ${range}. The default is ${defaultValue}.`;
-  return z.number(problem).refine(fits, problem).default(defaultValue);
-}
-
-const wholeNumber = (max: number, defaultValue: number) =>
-  numberWithin(
-    (value) => Number.isInteger(value) && value >= 1 && value <= max,
-    `a whole number from 1 to ${max}`,
-    defaultValue,
-  );
 
 const mapProblem = 'must be a map. Write name: value, one a line, beneath it.';
 
@@ -233,27 +206,13 @@ function knownKeysAt([section]: YamlPath): string[] {
 
 function unknownKey(key: string, known: readonly string[]): string {
   const [nearest] = known
-    .map((name) => ({ name, far: distance(normalize(key), normalize(name)) }))
+    .map((name) => ({ name, far: editDistance(normalize(key), normalize(name)) }))
     .sort((one, other) => one.far - other.far);
   const isNear = nearest !== undefined && nearest.far <= Math.max(1, Math.floor(nearest.name.length / 3));
   return `is not a setting. ${isNear ? `Did you mean ${nearest.name}?` : `Known here: ${known.join(', ')}.`}`;
 }
 
 const normalize = (key: string) => key.toLowerCase().slice(0, 40);
-
-/** How many letters must be put in, left out or replaced to turn one word into the other. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= other.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (other[column - 1] === letter ? 0 : 1);
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
 
 function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
   if (step === undefined) return value;

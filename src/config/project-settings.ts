@@ -1,4 +1,5 @@
 import { readDomain } from '../domain.ts';
+import { isVariableName, secretFlaw } from './values.ts';
 import type { YamlPath, YamlProblem } from './yaml-file.ts';
 
 /** The environment's part: where keys are found, and what they must begin with. */
@@ -60,14 +61,6 @@ function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
   });
 }
 
-/** What no token, key or secret holds, with the fix; nothing is said of the value. */
-export function secretFlaw(secret: string): string | undefined {
-  if (/^["'`]|["'`]$/.test(secret))
-    return 'has quotes around it. Remove them: an env file of docker keeps them.';
-  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
-  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
-}
-
 function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env): Problem[] {
   if (!('apiKey' in project)) {
     const text =
@@ -75,7 +68,7 @@ function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env)
     return env.DOCS_API_KEY === undefined ? [{ path, text }] : [];
   }
   const name = envNameIn(project.apiKey);
-  if (name === undefined || !/^[A-Z][A-Z0-9_]{0,99}$/.test(name)) return [];
+  if (name === undefined || !isVariableName(name)) return [];
   const key = env[name];
   const prefix = env.DOCS_API_KEY_PREFIX;
   const problem = (text: string) => [{ path: [...path, 'apiKey', 'env'], text }];

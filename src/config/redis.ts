@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeCredential } from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
+import { isThisMachine } from './values.ts';
 
 /** What REDIS_ALLOW may name: what is refused without it. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
@@ -30,8 +31,6 @@ export function secretsInAddress(address: string): string[] {
   return [address, password, URL.parse(address)?.password ?? '', decodeCredential(password)].filter(Boolean);
 }
 
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])?$/i;
-
 export const isRedisAddress = /^rediss?:\/\//;
 
 /** Behind the host: what would be a password with one of these characters in it. */
@@ -46,7 +45,11 @@ export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', RED
       'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ];
-  if (url?.protocol === 'redis:' && !loopback.test(url.hostname) && !allow.includes('plaintext'))
+  if (
+    url?.protocol === 'redis:' &&
+    !isThisMachine(url.hostname || 'localhost') &&
+    !allow.includes('plaintext')
+  )
     problems.push(
       'REDIS_URL begins with redis:// and names another machine: all that Docket keeps would cross the network in ' +
         'the clear. Use rediss://, or set REDIS_ALLOW=plaintext if you trust that network.',

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
-import { type ConfigFile, defaultConfigFile, projectId, readConfigFile } from './file.ts';
-import { type Env, secretFlaw } from './project-settings.ts';
+import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
+import type { Env } from './project-settings.ts';
 import {
   isRedisAddress,
   type RedisAllowance,
@@ -13,6 +13,7 @@ import {
   redisProblems,
   secretsInAddress,
 } from './redis.ts';
+import { hostName, portNumber, projectId, secretFlaw, secureUrl } from './values.ts';
 
 /** What the operator set, checked. Secrets are plain strings here and must not be logged. */
 export interface Settings extends Omit<ConfigFile, 'projects'> {
@@ -70,26 +71,9 @@ export class SettingsError extends Error {
   }
 }
 
-const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** `https`, or any scheme to this very machine: keys and tokens must not cross a network in the clear. */
-function secureUrl(fix: string) {
-  return z.string(`is missing. ${fix}`).refine((value) => {
-    if (!URL.canParse(value)) return false;
-    const { protocol, hostname } = new URL(value);
-    return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
-  }, `must be an https address (http only for this machine). ${fix}`);
-}
-
 const signingSecret = z
   .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
   .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
-
-const portNumber = z.coerce
-  .number('must be a port number.')
-  .int('must be a port number.')
-  .min(0, 'must be a port number.')
-  .max(65535, 'must be a port number.');
 
 const envSchema = z.object({
   DOCKET_ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker.').default('all'),
@@ -108,15 +92,7 @@ const envSchema = z.object({
   DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
   DOCS_PROJECT_ID: projectId.optional(),
-  DOCS_DOMAIN: z
-    .string()
-    .transform((typed, context) => {
-      const read = readDomain(typed);
-      if (read.kind === 'domain') return read.domain;
-      context.addIssue('must be a host name such as docs.example.com.');
-      return z.NEVER;
-    })
-    .optional(),
+  DOCS_DOMAIN: hostName('must be a host name such as docs.example.com.').optional(),
   REDIS_URL: z.string().regex(isRedisAddress, 'must begin with redis:// or rediss://.').optional(),
   REDIS_ALLOW: z
     .string()

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { isSafeId } from '../docs-api/paths.ts';
+import { readDomain } from '../domain.ts';
+
+// Readers of the kinds of values that settings have, each with the message that says how to mend one.
+
+/** Whether a host name as `URL` gives it is that of this very machine. */
+export const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+
+/** `https`, or `http` to this very machine: keys and tokens must not cross a network in the clear. */
+export function secureUrl(fix: string) {
+  return z.string(`is missing. ${fix}`).refine((value) => {
+    const url = URL.parse(value);
+    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname));
+  }, `must be an https address (http only for this machine). ${fix}`);
+}
+
+/** Host names, as `readDomain` gives them. `suggestion` is said instead of `problem` where one is known. */
+export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
+  z.string(problem).transform((typed, context) => {
+    const read = readDomain(typed);
+    if (read.kind === 'domain') return read.domain;
+    context.addIssue(read.suggested === undefined ? problem : suggestion(read.suggested));
+    return z.NEVER;
+  });
+
+export const projectId = z
+  .string('must be text. Put the id in quotes.')
+  .refine(
+    (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
+    "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
+  );
+
+const portProblem = 'must be a port number.';
+export const portNumber = z.coerce
+  .number(portProblem)
+  .int(portProblem)
+  .min(0, portProblem)
+  .max(65535, portProblem);
+
+/** `range` says in words what fits. */
+export function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
+  const problem = `must be ${range}. The default is ${defaultValue}.`;
+  return z.number(problem).refine(fits, problem).default(defaultValue);
+}
+
+export const wholeNumber = (max: number, defaultValue: number) =>
+  numberWithin(
+    (value) => Number.isInteger(value) && value >= 1 && value <= max,
+    `a whole number from 1 to ${max}`,
+    defaultValue,
+  );
+
+/** Whether an environment variable can be called so; a key that was put in its place cannot. */
+export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
+
+/** What no token, key or secret holds, with the fix; nothing is said of the value. */
+export function secretFlaw(secret: string): string | undefined {
+  if (/^["'`]|["'`]$/.test(secret))
+    return 'has quotes around it. Remove them: an env file of docker keeps them.';
+  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
+  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
+}
