@@ -11,6 +11,7 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { Permission } from '../policy.ts';
+import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
@@ -181,12 +182,4 @@ function modalValues({ state }: ViewOutput): ModalValues {
     return value.trim() === '' ? [] : [[blockId, value] as const];
   });
   return Object.fromEntries(values);
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
 }

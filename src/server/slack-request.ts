@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 
 /** What a request to `/slack/events` is, or an envelope of Socket Mode. */
 export type SlackRequest =
@@ -114,12 +115,4 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { type Logger, SocketModeClient } from '@slack/socket-mode';
 import { LogLevel } from '@slack/web-api';
 import { Agent, buildConnector } from 'undici';
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
@@ -160,12 +161,4 @@ function createQuietLogger(log: Log): Logger {
     getLevel: () => LogLevel.INFO,
     setName: nothing,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { scrub } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
@@ -86,12 +87,7 @@ export function createAuditStore(
 }
 
 function readEntry(fields: string[]): AuditEntry | undefined {
-  const json = fields[fields.indexOf('entry') + 1];
-  try {
-    return entrySchema.safeParse(JSON.parse(json ?? '')).data;
-  } catch {
-    return undefined;
-  }
+  return entrySchema.safeParse(parseJson(fields[fields.indexOf('entry') + 1])).data;
 }
 
 function shorten(text: string): string {

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
@@ -26,18 +27,10 @@ export function createHealthStore(redis: Redis): HealthStore {
       const found = await redis.mget(dependencies.map(keys.health));
       return Object.fromEntries(
         dependencies.flatMap((part, index) => {
-          const read = healthSnapshot.safeParse(parseJson(found[index] ?? ''));
+          const read = healthSnapshot.safeParse(parseJson(found[index]));
           return read.success ? [[part, read.data]] : [];
         }),
       );
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

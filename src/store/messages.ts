@@ -45,31 +45,36 @@ export const wantedMessage = z.object({
 });
 export type WantedMessage = z.infer<typeof wantedMessage>;
 
-/** What is known of a message in Slack. Times are epoch milliseconds. */
-export interface MessageRecord {
-  wanted: WantedMessage;
-  /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
-  deliveredHash?: string;
-  channel?: string;
-  ts?: string;
-  /** A post was sent at this time of Slack's clock and its outcome is not known; look for it from `checkAtMs` on. */
-  postedAtMs?: number;
-  checkAtMs?: number;
-  editedAtMs?: number;
-  /** Until then, an edit whose outcome is not known may still arrive, and take the place of a later one. */
-  editUnclearUntilMs?: number;
-  /** Deliveries that went wrong in a row. */
-  failures?: number;
-  /** Slack refused the blocks: the text alone is shown. */
-  textOnly?: boolean;
-  /** The person who gets it by direct message, since its place refused it with `refusal`. */
-  movedTo?: string;
-  refusal?: string;
-  /** Somebody deleted it in Slack; cleared when it is posted again. */
-  deleted?: boolean;
-}
+const text = z.string().exactOptional();
+const flag = z.stringbool().exactOptional();
+const number = z.coerce.number().exactOptional();
 
-type Delivery = Omit<MessageRecord, 'wanted'>;
+/** What is known of a message in Slack. Each is a field of its record, and written alone. Times are epoch milliseconds. */
+export const deliveryFields = z.object({
+  /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
+  deliveredHash: text,
+  channel: text,
+  ts: text,
+  /** A post was sent at this time of Slack's clock and its outcome is not known; it is searched from `checkAtMs` on. */
+  postedAtMs: number,
+  checkAtMs: number,
+  editedAtMs: number,
+  /** Until then, an edit whose outcome is not known may still arrive, and take the place of a later one. */
+  editUnclearUntilMs: number,
+  /** Deliveries that went wrong in a row. */
+  failures: number,
+  /** Slack refused the blocks: the text alone is shown. */
+  textOnly: flag,
+  /** The person who gets it by direct message, since its place refused it with `refusal`. */
+  movedTo: text,
+  refusal: text,
+  /** Somebody deleted it in Slack; cleared when it is posted again. */
+  deleted: flag,
+});
+type Delivery = z.output<typeof deliveryFields>;
+export type MessageRecord = Delivery & { wanted: WantedMessage };
+
+const fieldNames = deliveryFields.keyof().options;
 
 /** `undefined` forgets a field. */
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
@@ -125,24 +130,6 @@ redis.call('ZREM', KEYS[2], ARGV[2])
 return 1
 `);
 
-/** The fields of a message's record beside what is wanted; each is written by itself. */
-export const deliveryFields = z.object({
-  deliveredHash: z.string().optional(),
-  channel: z.string().optional(),
-  ts: z.string().optional(),
-  postedAtMs: z.coerce.number().optional(),
-  checkAtMs: z.coerce.number().optional(),
-  editedAtMs: z.coerce.number().optional(),
-  editUnclearUntilMs: z.coerce.number().optional(),
-  failures: z.coerce.number().optional(),
-  textOnly: z.stringbool().optional(),
-  movedTo: z.string().optional(),
-  refusal: z.string().optional(),
-  deleted: z.stringbool().optional(),
-});
-
-const fieldNames = Object.keys(deliveryFields.shape) as (keyof Delivery)[];
-
 export function createMessageStore(redis: Redis): MessageStore {
   return {
     async setWanted(messageKey, wanted, version, nowMs) {
@@ -167,8 +154,7 @@ export function createMessageStore(redis: Redis): MessageStore {
       const wanted = wantedMessage.safeParse(JSON.parse(fields.wanted));
       if (!wanted.success)
         throw new UnreadableMessage(`message ${messageKey} cannot be read`, { cause: wanted.error });
-      // `exactOptionalPropertyTypes` tells a missing field from an undefined one; a parsed record has no undefined ones.
-      return { ...(deliveryFields.parse(fields) as Delivery), wanted: wanted.data };
+      return { ...deliveryFields.parse(fields), wanted: wanted.data };
     },
     async state(messageKey) {
       const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { loadRecords } from './records.ts';
@@ -242,12 +243,4 @@ export function readRun<R extends RunBase>(
   const read = schema.safeParse(parseJson(json));
   if (!read.success) throw new UnreadableRun(runId, read.error);
   return read.data;
-}
-
-function parseJson(json: string | null): unknown {
-  try {
-    return JSON.parse(json ?? '');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,0 +1,8 @@
+/** Returns what a text says as JSON; undefined when it is none. */
+export function parseJson(text: string | null | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
