@@ -3,19 +3,19 @@ import { LONGEST_PAUSE_MS } from './worker.ts';
 
 export interface OverdueFinderParts {
   due: DueStore;
-  /** Has the member of a list worked on at once. */
+  /** Wakes an entry of a list. */
   wake: Record<DueList, (member: string) => Promise<void>>;
-  /** Whether there is a job here for a member of the runs; else it is a newer Docket's. */
+  /** Whether there is a job here for an entry of the runs; else it is a newer Docket's. */
   isKnown: (member: string) => boolean;
-  /** How often each process looks. */
+  /** How often each process sweeps. */
   everyMs: number;
 }
 
-/** As parts of `everyMs`: how far apart the looks of all processes are, and how late something is to be overdue. */
+/** As parts of `everyMs`: how far apart the sweeps of all processes are, and how late something is to be overdue. */
 const SWEEP_GAP = 0.9;
 const SWEEP_LATENESS = 0.2;
 
-/** Returns what finds the overdue, as functions that have it worked on; it finds nothing right after another process. */
+/** Returns a function that finds what is overdue, unless a process just did: functions, each of which wakes one entry. */
 export function createOverdueFinder({
   due,
   wake,
@@ -33,7 +33,7 @@ export function createOverdueFinder({
       findOverdue('reactions'),
     ]);
     const known = runs.filter(isKnown);
-    // Only the newer Docket can have the others worked on: it must not have to wait until this process is gone.
+    // Only the newer Docket can wake the others: it must not have to wait until this process has stopped.
     if (known.length < runs.length) await due.releaseSweep();
     return [...wakesOf('runs', known), ...wakesOf('messages', messages), ...wakesOf('reactions', reactions)];
   };

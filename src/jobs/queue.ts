@@ -5,8 +5,8 @@ import { type QueueName, queueNames } from './job.ts';
 
 export interface Queues {
   /**
-   * Sees to it that the job's subject is looked at: adds a BullMQ job unless there is one, and has it run once
-   * more if it is running just now. With `now`, one that waits for its time runs at once.
+   * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
+   * `now`, one that is delayed runs at once.
    */
   enqueue(
     queue: QueueName,
@@ -31,11 +31,11 @@ export interface QueueCounts {
 
 const subjectOf = (job: string, id: string) => `${job}:${id}`;
 
-/** The `id` that `ensure` was given. */
+/** The `id` that `enqueue` was given. */
 export const subjectIdOf = ({ name, opts }: Job): string =>
   (opts.deduplication?.id ?? '').slice(name.length + 1);
 
-/** Has a job run that waits for its time. BullMQ does it without a look at any clock; other jobs stay as they are. */
+/** Has a delayed job run at once, for which BullMQ needs no clock. A job in any other state stays as it is. */
 export async function promoteJob(job: Job): Promise<void> {
   try {
     await job.promote();
@@ -45,10 +45,7 @@ export async function promoteJob(job: Job): Promise<void> {
   }
 }
 
-/**
- * `connection` may be one for requests or one for work. It is checked by nobody: BullMQ's own version check
- * would leave a queue broken for good that was created while Redis was away.
- */
+/** `connection` may be one for requests or one for work. */
 export function createQueues(connection: Redis, onError: (error: Error) => void): Queues {
   const queues = new Map(
     queueNames.map((name) => {
@@ -56,6 +53,7 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
         connection,
         prefix: PREFIX,
         skipWaitingForReady: true,
+        // BullMQ's check would leave a queue broken for good that was created while Redis is away.
         skipVersionCheck: true,
       });
       queue.on('error', onError);

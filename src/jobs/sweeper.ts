@@ -1,21 +1,21 @@
 import type { Log } from '../runtime/log.ts';
 
 export interface SweeperParts {
-  /** What is overdue; called functions have it worked on. */
+  /** Finds what is overdue: functions, each of which wakes one entry. */
   find: () => Promise<(() => Promise<void>)[]>;
   everyMs: number;
   log: Log;
 }
 
-/** What is given its job at the same time: fewer trips to Redis, and others still get their turn there. */
+/** Entries woken at the same time: few trips to Redis, between which other commands still come. */
 const BATCH_SIZE = 50;
 
-/** Again and again finds work that is overdue and sees to it that it is done. */
+/** Wakes what is overdue, every `everyMs`. */
 export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  // One that cannot be given its job must not keep the others from theirs.
+  // One that cannot be woken must not keep the others from it.
   const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
 
   async function sweep() {

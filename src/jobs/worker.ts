@@ -14,7 +14,7 @@ import { promoteJob, subjectIdOf } from './queue.ts';
 const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
 
-/** Jobs that wait for longer look more than once. What is due later was planned before a clock was set back. */
+/** Jobs that wait for longer are stepped more than once. What is due later was planned before a clock was set back. */
 export const LONGEST_PAUSE_MS = 30_000;
 
 export interface Workers {
@@ -35,13 +35,13 @@ export interface WorkerParts<Context> {
   /** Whether Redis does not tell its version. */
   skipVersionCheck?: boolean;
   timing: Timing;
-  /** No job is taken before: looks need to know the time. */
+  /** No job is taken before: steps need to know the time. */
   ready: Promise<unknown>;
   log: Log;
   onError: (error: Error) => void;
 }
 
-/** One BullMQ worker per queue. A job that wants another look is moved to delayed, which frees its slot. */
+/** One BullMQ worker per queue. A job that is to be stepped again is moved to delayed, which frees the worker. */
 export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   const {
     jobs,
@@ -57,7 +57,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   } = parts;
   const jobErrors = createJobErrorStore(connection);
   const due = createDueStore(connection);
-  /** Jobs that broke here since their last good look. */
+  /** Jobs that broke here since their last good step. */
   const failing = new Set<string>();
 
   async function runStep(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
@@ -98,8 +98,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   }
 
   /**
-   * Returns how the job is handed back after the look that begins here: it waits, unless somebody woke its subject
-   * meanwhile. A wake that comes later finds the job waiting, and has it run itself.
+   * Returns how the job is handed back after the step that begins here: it is delayed, unless its subject was woken
+   * meanwhile. A wake that comes later finds it delayed, and has it run itself.
    */
   function beginStep(bullJob: BullJob, token: string | undefined, entry: DueEntry | undefined) {
     // Not waited for: Redis answers in order.

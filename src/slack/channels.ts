@@ -13,8 +13,8 @@ export interface ChannelsParts {
 }
 
 /**
- * What Slack says of a conversation. Whoever asks meanwhile gets the same answer; whoever has to wait for a turn is
- * told with kind `limited` when to ask again.
+ * What Slack says of a conversation. Requests at the same time share one answer. Where no slot is free it rejects with
+ * a `SlackApiError` of kind `limited`, whose `retryAfterMs` says when to ask again.
  */
 export function createChannels({
   slack,

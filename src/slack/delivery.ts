@@ -45,9 +45,9 @@ interface FailedCall {
 }
 
 /**
- * Brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may overlap when a process was taken for dead. What keeps them from posting twice is the
- * mark that is written before every call, only while the record is still as it was read: whoever comes second starts
- * again with what the first left.
+ * Brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may overlap when a
+ * process was taken for dead. What keeps them from posting twice is the mark that is written before every call, only
+ * while the record is still as it was read: whoever comes second starts again with what the first left.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;

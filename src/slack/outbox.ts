@@ -15,7 +15,7 @@ export interface OutboxMessage {
   clicked?: true;
   /** What it says is not worth a new post where somebody deleted it. */
   repost?: false;
-  /** Who is told by direct message when the place refuses it for good. */
+  /** Who gets it by direct message when the place refuses it for good. */
   otherwise?: string;
   /** Kept without a time to live, for messages that are still edited after a month. */
   lasting?: true;

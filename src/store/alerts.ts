@@ -5,7 +5,7 @@ import { keys } from './keys.ts';
 
 /** Alerts that are given once an hour at most, by all processes together. */
 export interface AlertStore {
-  /** Begins an alert, unless it was begun within the hour; answers when that was (epoch milliseconds). */
+  /** Begins an alert, unless it was begun within the hour. Returns when it was begun (epoch milliseconds). */
   begin(name: string, nowMs: number): Promise<number>;
   /** Keeps whom the alert is for (user ids), for the rest of its hour at most and `forMs`. */
   setPeople(name: string, people: readonly string[], forMs: number): Promise<void>;
@@ -23,7 +23,7 @@ export function createAlertStore(redis: Redis): AlertStore {
     },
     async setPeople(name, people, forMs) {
       const leftMs = await redis.pttl(keys.alert(name));
-      // An alert that is over is begun anew, and its people are looked for again.
+      // One that has expired is begun again, and its people are looked for again.
       if (leftMs <= 0) return;
       await redis.set(keys.alertPeople(name), JSON.stringify(people), 'PX', Math.min(leftMs, forMs));
     },

@@ -12,7 +12,7 @@ export const entrySchema = z.object({
   user: z.object({ id: z.string(), name: z.string() }),
   /** Conversation id; empty where there is none, as on Home. */
   channel: z.string(),
-  /** The command, button or dialog. */
+  /** The command, button or modal. */
   what: z.string(),
   /** What it was about: a domain or a job id. */
   subject: z.string(),

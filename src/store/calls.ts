@@ -25,7 +25,7 @@ export interface CallOnceStore {
   clear(runId: string, dedupeKey: string, token: string): Promise<void>;
 }
 
-const beginScript = luaScript(`
+const beginScript = luaScript<[kind: CallOnceState['kind'], value?: string]>(`
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('HSET', KEYS[1], 'token', ARGV[1], 'since', ARGV[2])
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -59,14 +59,10 @@ return 0
 export function createCallOnceStore(redis: Redis): CallOnceStore {
   return {
     async begin(runId, dedupeKey, token, nowMs) {
-      const answer = (await beginScript(
-        redis,
-        [keys.step(runId, dedupeKey)],
-        [token, nowMs, retention.runMs],
-      )) as string[];
-      if (answer[0] === 'begun') return { kind: 'begun' };
-      if (answer[0] === 'finished') return { kind: 'finished', result: JSON.parse(answer[1] ?? 'null') };
-      return { kind: 'open', sinceMs: Number(answer[1]) };
+      const args = [token, nowMs, retention.runMs];
+      const [kind, value = 'null'] = await beginScript(redis, [keys.step(runId, dedupeKey)], args);
+      if (kind === 'finished') return { kind, result: JSON.parse(value) };
+      return kind === 'open' ? { kind, sinceMs: Number(value) } : { kind };
     },
     async finish(runId, dedupeKey, result) {
       const touched = [keys.step(runId, dedupeKey), keys.run(runId), keys.activeRuns()];

@@ -3,8 +3,8 @@ import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
- * The lists of what a worker has to look at until it is settled. Each entry has the time at which it is due, by Redis'
- * clock alone: the clocks of the machines need not agree.
+ * The lists of what has something to do. Each entry has the time at which it is due, by Redis' clock alone: the clocks
+ * of the machines need not agree.
  */
 export const dueLists = {
   runs: keys.activeRuns(),
@@ -21,7 +21,7 @@ export interface DueEntry {
 }
 
 export interface DueStore {
-  /** How often it was woken so far, for `wait`. */
+  /** How often it was woken so far, for `postpone`. */
   wakes(entry: DueEntry): Promise<number>;
   /**
    * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
@@ -29,27 +29,27 @@ export interface DueStore {
    */
   postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean>;
   /**
-   * What has been due for `lateMs` or longer, the longest first, and what is due later than in `longestMs`: that was
-   * planned before Redis' clock was set back.
+   * Entries that have been due for `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
+   * were planned before Redis' clock was set back.
    */
   overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]>;
-  /** Returns whether this process is the one that looks for what is overdue; one in `everyMs` is. */
+  /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
   claimSweep(everyMs: number): Promise<boolean>;
   /** Lets another process claim the sweep at once. */
   releaseSweep(): Promise<void>;
 }
 
-/** What is found at once; the rest comes the next time. */
+/** Entries that one sweep finds; the next one finds the rest. */
 const MAX_OVERDUE = 1000;
 
-const postponeScript = luaScript(`${LUA_NOW}
+const postponeScript = luaScript<0 | 1>(`${LUA_NOW}
 local member, wait, wakes = unpack(ARGV)
 local woken = KEYS[2] and (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
 redis.call('ZADD', KEYS[1], 'XX', woken and now or now + wait, member)
 return woken and 1 or 0
 `);
 
-const overdueScript = luaScript(`${LUA_NOW}
+const overdueScript = luaScript<string[]>(`${LUA_NOW}
 local late, longest, most = unpack(ARGV)
 local function time(ms) return string.format('%.0f', ms) end
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time(now - late), 'LIMIT', 0, most)
@@ -59,7 +59,7 @@ return found
 `);
 
 // A time to live that is longer than it can be was given before Redis' clock was set back.
-const claimScript = luaScript(`
+const claimScript = luaScript<0 | 1>(`
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
@@ -75,9 +75,8 @@ export function createDueStore(redis: Redis): DueStore {
       const touched = [dueLists[list], ...(runId === undefined ? [] : [keys.run(runId)])];
       return (await postponeScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
     },
-    async overdue(list, lateMs, longestMs) {
-      return (await overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE])) as string[];
-    },
+    overdue: (list, lateMs, longestMs) =>
+      overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE]),
     async claimSweep(everyMs) {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
     },

@@ -12,7 +12,7 @@ export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 export const dependencies = ['docs', 'slack'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** What the workers saw last, for processes that do not call themselves. It is forgotten after a while. */
+/** Each worker's latest snapshots, for processes that make no calls themselves. They expire after a while. */
 export interface HealthStore {
   save(part: Dependency, snapshot: HealthSnapshot): Promise<void>;
   load(): Promise<Partial<Record<Dependency, HealthSnapshot>>>;

@@ -4,7 +4,7 @@ import { keys } from './keys.ts';
 
 /** Counts the unexpected errors of a BullMQ job. */
 export interface JobErrorStore {
-  /** Counts one more and answers how many there are. */
+  /** Counts one more. Returns how many there are. */
   add(bullJobId: string): Promise<number>;
   clear(bullJobId: string): Promise<void>;
 }

@@ -6,18 +6,18 @@ export const PREFIX = '{docket}';
 
 export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
-  /** Sorted set of the runs that a worker has to look at, scored by when they are due; see `due.ts`. */
+  /** Sorted set of the runs that have something to do, scored by when they are due; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
   /** Sorted set of the runs that concern a person, scored by the time they last asked. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
   /** The run that knows a name of the platform's, such as an export job. */
   alias: (name: string) => `${PREFIX}:alias:${name}`,
   claim: (name: string) => `${PREFIX}:claim:${name}`,
-  /** List of what happened to a run and waits for its look, oldest first. */
+  /** List of the events that a run has not applied yet, oldest first. */
   inbox: (runId: string) => `${PREFIX}:inbox:${runId}`,
   /** The same for a thread that no run follows yet. */
   early: (claim: string) => `${PREFIX}:early:${claim}`,
-  /** Set of the claims for which something came early that no worker has seen yet. */
+  /** Set of the claims with early events that no worker has seen yet. */
   earlyUnseen: () => `${PREFIX}:early-unseen`,
   /** Sorted set of the dedupe keys of the events of a thread or a run, scored by the time. */
   seenEvents: (of: string) => `${PREFIX}:told:${of}`,
@@ -52,7 +52,7 @@ export const keys = {
   /** The same of what was refused. */
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
   health: (part: string) => `${PREFIX}:health:${part}`,
-  /** One process at a time looks for what is overdue. */
+  /** One process at a time sweeps. */
   sweep: () => `${PREFIX}:sweep`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };

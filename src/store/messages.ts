@@ -20,7 +20,7 @@ const place = z.union([
 ]);
 export type Place = z.infer<typeof place>;
 
-/** How a message should look now. */
+/** How a message is to look now. */
 export const wantedMessage = z.object({
   v: version(1),
   teamId: z.string(),
@@ -36,7 +36,7 @@ export const wantedMessage = z.object({
   text: z.string(),
   /** Ours, and Slack checks them; only their being a list is checked here. */
   blocks: z.custom<KnownBlock[]>(Array.isArray),
-  /** Who is told by direct message when the place refuses it for good. */
+  /** Who gets it by direct message when the place refuses it for good. */
   otherwise: z.string().optional(),
   /** Kept without a time to live, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
@@ -49,7 +49,7 @@ const text = z.string().exactOptional();
 const flag = z.stringbool().exactOptional();
 const number = z.coerce.number().exactOptional();
 
-/** What is known of a message in Slack. Each is a field of its record, and written alone. Times are epoch milliseconds. */
+/** What is known of a message in Slack: fields of its record, each written alone. Times are epoch milliseconds. */
 export const deliveryFields = z.object({
   /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
   deliveredHash: text,
@@ -91,7 +91,7 @@ export class UnreadableMessage extends Error {
 }
 
 export interface MessageStore {
-  /** Replaces the wanted state, unless a later `version` of it was wanted already. Answers whether it changed. */
+  /** Replaces the wanted state, unless a later `version` of it was wanted already. Returns whether it changed. */
   setWanted(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
   /** Throws `UnreadableMessage`. */
   load(messageKey: string): Promise<MessageRecord | undefined>;
@@ -106,6 +106,7 @@ export interface MessageStore {
   markDelivered(messageKey: string, hash: string | undefined): Promise<boolean>;
   /** Whether Slack shows it as it is wanted now, and where it was wanted. */
   isDelivered(messageKey: string): Promise<boolean>;
+  /** A message without a record is waiting. */
   state(messageKey: string): Promise<DeliveryState>;
 }
 

@@ -142,7 +142,7 @@ end
 return 1
 `);
 
-const loadScript = luaScript(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
+const loadScript = luaScript<[number, string[]]>(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
 
 const markDeliveredScript = luaScript(`${LUA_DIFFERS}
 if differs(all(KEYS[1])) then
@@ -172,7 +172,7 @@ export function createReactionStore(redis: Redis): ReactionStore {
       );
     },
     async load(runId) {
-      const [nowMs, flat] = (await loadScript(redis, [keys.reactions(runId)], [])) as [number, string[]];
+      const [nowMs, flat] = await loadScript(redis, [keys.reactions(runId)]);
       const fields: Record<string, string> = {};
       for (let i = 0; i < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
       if (fields.subject === undefined) return undefined;

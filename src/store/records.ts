@@ -4,7 +4,7 @@ import { keys } from './keys.ts';
 /** Records that are read at once. */
 const CHUNK = 200;
 
-/** The records of runs, as JSON by their ids, some at a time; without those that are gone. */
+/** Returns the records of runs, as JSON by their ids; runs without a record are left out. */
 export async function loadRecords(redis: Redis, ids: readonly string[]): Promise<[string, string][]> {
   const records: [string, string][] = [];
   for (let from = 0; from < ids.length; from += CHUNK) {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
-/** Addresses for private answers, each by its request, for as long as Slack honours them. They are secrets. */
+/** Addresses for ephemeral answers, each by its request, for as long as Slack honours them. They are secrets. */
 export interface ResponseUrlStore {
   put(request: string, responseUrl: string): Promise<void>;
   find(request: string): Promise<string | undefined>;

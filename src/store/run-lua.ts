@@ -2,7 +2,6 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
-/** What the scripts need to know of a run. */
 interface RunRef {
   job: string;
   id: string;
@@ -14,7 +13,7 @@ interface SavedRun {
   lasting?: boolean | undefined;
 }
 
-/** How a run is listed among those that a worker has to look at. */
+/** How a run is listed among those that are due. */
 export const memberOf = ({ job, id }: RunRef) => `${job} ${id}`;
 
 export function parseMember(member: string): RunRef {
@@ -22,7 +21,7 @@ export function parseMember(member: string): RunRef {
   return { job, id };
 }
 
-/** `wake(run, active, member)`: the run is due now, and its look finds out that it was woken. Needs LUA_NOW. */
+/** `wake(run, active, member)`: the run is due now, and a step under way can tell that it was woken. Needs LUA_NOW. */
 export const LUA_WAKE = `
 local function wake(run, active, member)
   redis.call('HINCRBY', run, 'wakes', 1)
@@ -76,8 +75,8 @@ export const saveArgs = (run: SavedRun, next: SavedRun): (string | number)[] => 
 ];
 
 /**
- * `isAtWork(id)`: a worker has to look at the run, and it has not ended. `oldestOf(quota, max, id)` answers the oldest
- * run that counts toward a quota when it is full, the run itself apart; those that count no more leave it.
+ * `isAtWork(…)`: the run is listed, and has not ended. `oldestOf(quota, max, id, …)` returns the oldest run that
+ * counts toward a quota when it is full, `id` itself apart; those that count no more leave it.
  */
 const LUA_QUOTA = `
 local function isAtWork(active, member, run)
@@ -97,7 +96,11 @@ local function oldestOf(quota, max, id, active, members, runs)
 end
 `;
 
-export const acceptScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
+type AcceptanceKind = 'accepted' | 'repeated' | 'claimed' | 'full' | 'late' | 'stale';
+
+export const acceptScript = luaScript<
+  [kind: AcceptanceKind, by?: string, quota?: number]
+>(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
 local runs, members = unpack(ARGV, 14)
 local quotas = #ARGV - 15
@@ -134,14 +137,14 @@ end
 return {'accepted'}
 `);
 
-export const saveScript = luaScript(`${LUA_SAVE}
+export const saveScript = luaScript<0 | 1>(`${LUA_SAVE}
 if not isLatest() then return 0 end
 save()
 if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
 return 1
 `);
 
-export const markIdleScript = luaScript(`
+export const markIdleScript = luaScript<0 | 1>(`
 local rev, id, member, wakes = unpack(ARGV)
 if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
 if wakes ~= '' and (redis.call('HGET', KEYS[1], 'wakes') or '0') ~= wakes then return 0 end

@@ -27,7 +27,7 @@ export const runBase = z.object({
   job: z.string(),
   /** Counts the saves; a save of an older state is refused. */
   rev: z.number().int(),
-  /** While the run lives, no other run holds this name. */
+  /** A name that no other run holds while this one lives. */
   claim: z.string().optional(),
   /** Ids of the people whose Home shows it. */
   people: z.array(z.string()).default([]),
@@ -59,7 +59,7 @@ export type Acceptance =
   /** Somebody changed the run since it was read. */
   | { kind: 'stale' };
 
-/** Of the runs under one name, `max` may be at work at once: a worker has to look at them, and they have not ended. */
+/** Of the runs under one name, `max` may be at work at once: they are listed, and have not ended. */
 export interface Quota {
   name: string;
   max: number;
@@ -89,20 +89,20 @@ export interface RunStore {
    */
   resume(run: RunBase, deadlineMs: number, claimMs: number, quotas?: readonly Quota[]): Promise<Acceptance>;
   /**
-   * Saves the next state of a run and answers it with its new revision; nothing when `run` was not the latest.
-   * `release` frees its claim in the same moment.
+   * Saves the next state of a run and returns it with its new revision; undefined when `run` was not the latest.
+   * `release` frees its claim in the same write.
    */
   save<R extends RunBase>(run: R, release?: boolean): Promise<R | undefined>;
   /**
-   * No worker needs to look at the run any more. `release` frees its claim. Answers whether it is so: not when `run`
+   * The run has nothing to do until it is woken. `release` frees its claim. Returns whether it is so: not when `run`
    * was not the latest, nor when the run was woken since it had `wakes`.
    */
   markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
-  /** Has a worker look at a run, also at one that is settled or just settling. One that is gone stays gone. */
+  /** Has a run stepped, also one that is idle or just becoming so. One without a record stays so. */
   wake(job: string, runId: string): Promise<void>;
   /** Throws `UnreadableRun`. */
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
-  /** The same with how often it was woken, for `settle`. */
+  /** The same with how often it was woken, for `markIdle`. */
   loadWithWakes<R extends RunBase>(
     runId: string,
     schema: z.ZodType<R>,
@@ -112,13 +112,13 @@ export interface RunStore {
   /** Gives a run one more name, by which it is found for as long as it is kept. */
   alias(name: string, runId: string): Promise<void>;
   byAlias(name: string): Promise<string | undefined>;
-  /** Nobody needs to look at a run whose record is gone. */
+  /** Takes a run without a record from those that are due. */
   unlist(job: string, runId: string): Promise<void>;
-  /** The runs with these ids, in their order. Those whose record is gone or cannot be read are left out. */
+  /** The runs with these ids, in their order. Those without a record that can be read are left out. */
   loadAll<R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>): Promise<R[]>;
-  /** The runs of one job among them, in full. Those whose record is gone or cannot be read are left out. */
+  /** Those of one job among the active ones, in full. Those without a record that can be read are left out. */
   activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
-  /** The runs that a worker has to look at, the one that is due first first. */
+  /** The runs that have something to do, the one that is due first first. */
   active(): Promise<{ job: string; id: string }[]>;
   responseUrl(runId: string): Promise<string | undefined>;
 }
@@ -145,7 +145,7 @@ export function createRunStore(redis: Redis): RunStore {
       ...quotas.map(({ name }) => keys.quota(name)),
       ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
     ];
-    const [kind, by, quota] = (await acceptScript(redis, touched, [
+    const [kind, by = '', quota = 0] = await acceptScript(redis, touched, [
       deadlineMs,
       run.id,
       JSON.stringify(run),
@@ -162,9 +162,9 @@ export function createRunStore(redis: Redis): RunStore {
       keys.run(''),
       memberOf({ job: run.job, id: '' }),
       ...quotas.map(({ max }) => max),
-    ])) as [Acceptance['kind'], string?, number?];
-    if (kind === 'full') return { kind, by: by ?? '', quota: quota ?? 0 };
-    return kind === 'claimed' ? { kind, by: by ?? '' } : { kind };
+    ]);
+    if (kind === 'full') return { kind, by, quota };
+    return kind === 'claimed' ? { kind, by } : { kind };
   }
 
   async function active() {

@@ -20,7 +20,7 @@ export interface ThreadPlace {
 export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
   ['agent-thread', teamId, channel, rootTs].join(' ');
 
-/** Something that happened, as JSON keeps it. `once` names it: the same name is kept once, for seven days. */
+/** An event, as JSON keeps it. Of those with the same `dedupeKey` one is kept, within seven days. */
 export interface InboxEntry {
   event: object;
   dedupeKey: string;
@@ -33,6 +33,8 @@ type AppendResult =
   | { kind: 'early' }
   | { kind: 'notFollowed' };
 
+type InboxResult = 'kept' | 'repeated' | 'late' | 'gone';
+
 type ThreadSave<R> =
   | { kind: 'saved'; run: R }
   | { kind: 'stale' }
@@ -42,12 +44,12 @@ type ThreadSave<R> =
 /** A slot, and of which limit. */
 export type LimitedSlot = SlotRequest & { limit: RateLimit };
 
-/** What happens to followed threads, and which they are. Everything that was told waits in the inbox of its run. */
+/** Followed threads and their events. Each event waits in the inbox of the run that follows the thread. */
 export interface ThreadStore {
   /**
-   * Keeps what happened in a thread for the run that follows it, and has that run looked at. `underOurs`: the thread
-   * is under a message of ours, whose run may not know yet that it is its thread: kept like accepted work until a
-   * worker is there (`seeEarly`). Where that is `undefined`, the messages that we posted ourselves tell.
+   * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
+   * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
+   * there (`startEarlyExpiry`). Where it is undefined, the posts of ours that are known decide.
    */
   appendToThread(
     job: string,
@@ -57,35 +59,29 @@ export interface ThreadStore {
   ): Promise<AppendResult>;
   /**
    * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
-   * such run.
+   * such run any more.
    */
-  appendToInbox(
-    job: string,
-    runId: string,
-    entry: InboxEntry,
-    deadlineMs: number,
-  ): Promise<'kept' | 'repeated' | 'late' | 'gone'>;
+  appendToInbox(job: string, runId: string, entry: InboxEntry, deadlineMs: number): Promise<InboxResult>;
   /**
-   * The run, what happened to it since (oldest first, at most 100 entries), and its count of wakes. Throws
-   * `UnreadableRun`.
+   * The run, its inbox (oldest first, at most 100 entries), and how often it was woken. Throws `UnreadableRun`.
    */
   loadWithInbox<R extends RunBase>(
     runId: string,
     schema: z.ZodType<R>,
   ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined>;
   /**
-   * Saves the next state of a run and forgets the first `taken` entries of what was heard, together; nothing of it
-   * when `run` was not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
+   * Saves the next state of a run and removes the first `taken` entries of its inbox, together; neither when `run` was
+   * not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
    */
   save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>>;
   /**
    * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
-   * ones. What came early goes to the front of its inbox, so what was opened before can no longer be taken by count;
-   * not where the run has had the place since it was accepted. Returns the run that has the place already, if another.
-   * Safe to repeat.
+   * ones. Early events go to the front of its inbox, so one that was loaded before can no longer be removed by count;
+   * they are dropped where the run has had the thread since it was accepted. Returns the other run that follows the
+   * thread already, if any. Safe to repeat.
    */
   follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
-  /** A worker is there: what came early is kept for ten more minutes, in which a run can come to know its thread. */
+  /** A worker is there: early events are kept for ten more minutes, in which a run can come to know its thread. */
   startEarlyExpiry(): Promise<void>;
   /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
   unfollow(teamId: string, runId: string): Promise<void>;
@@ -95,25 +91,28 @@ export interface ThreadStore {
   followedIndex(teamId: string): Promise<unknown[]>;
 }
 
-/** What one look takes at most. */
+/** Entries that one step takes at most. */
 const INBOX_BATCH = 100;
 
-/** How many threads `seeEarly` takes at once. */
+/** Threads of early events that one sweep takes. */
 const EARLY_BATCH = 1000;
 
+/** `isFirst(seen, dedupeKey, forMs)`: whether no event of that key came within `forMs`. Needs LUA_NOW. */
 const LUA_DEDUPE = `
-local function isFirst(told, once, forMs)
-  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - forMs)
-  if redis.call('ZADD', told, 'NX', now, once) == 0 then return false end
-  redis.call('PEXPIRE', told, forMs)
+local function isFirst(seen, dedupeKey, forMs)
+  redis.call('ZREMRANGEBYSCORE', seen, '-inf', now - forMs)
+  if redis.call('ZADD', seen, 'NX', now, dedupeKey) == 0 then return false end
+  redis.call('PEXPIRE', seen, forMs)
   return true
 end
 `;
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
-const appendToThreadScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}${LUA_MAY_BE_OURS}
-local claim, told, early, active, followed, index, unseen, posting, posted = unpack(KEYS)
-local entry, once, underOurs, member, run, inbox, toldMs, earlyMs, heard, place, rootTs = unpack(ARGV)
+const appendToThreadScript = luaScript<
+  [AppendResult['kind'], string?]
+>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}${LUA_MAY_BE_OURS}
+local claim, seen, early, active, followed, index, unseen, posting, posted = unpack(KEYS)
+local event, dedupeKey, underOurs, member, run, inbox, seenMs, earlyMs, most, place, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
 if not id and underOurs == 'no' then return {'notFollowed'} end
 if not id and underOurs == 'unknown' and not mayBeOurs(posting, posted, rootTs) then
@@ -125,38 +124,38 @@ if id and redis.call('EXISTS', run .. id) == 0 then
   redis.call('HDEL', index, id)
   return {'notFollowed'}
 end
-if not isFirst(told, once, toldMs) then return {'repeated'} end
+if not isFirst(seen, dedupeKey, seenMs) then return {'repeated'} end
 if not id then
-  redis.call('RPUSH', early, entry)
-  redis.call('LTRIM', early, -heard, -1)
+  redis.call('RPUSH', early, event)
+  redis.call('LTRIM', early, -most, -1)
   redis.call('PEXPIRE', early, earlyMs)
   redis.call('SADD', unseen, place)
   redis.call('PEXPIRE', unseen, earlyMs)
   return {'early'}
 end
-redis.call('RPUSH', inbox .. id, entry)
+redis.call('RPUSH', inbox .. id, event)
 livesAs(run .. id, inbox .. id)
 wake(run .. id, active, member .. id)
 return {'kept', id}
 `);
 
-const appendToInboxScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
-local run, told, inbox, active = unpack(KEYS)
-local entry, once, member, deadline, toldMs = unpack(ARGV)
+const appendToInboxScript = luaScript<InboxResult>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
+local run, seen, inbox, active = unpack(KEYS)
+local event, dedupeKey, member, deadline, seenMs = unpack(ARGV)
 if now > tonumber(deadline) then return 'late' end
 if redis.call('EXISTS', run) == 0 then return 'gone' end
-if not isFirst(told, once, toldMs) then return 'repeated' end
-redis.call('RPUSH', inbox, entry)
+if not isFirst(seen, dedupeKey, seenMs) then return 'repeated' end
+redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)
 wake(run, active, member)
 return 'kept'
 `);
 
-const loadScript = luaScript(`
+const loadScript = luaScript<[[string | null, string | null], string[]]>(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-const saveScript = luaScript(`${LUA_SAVE}${LUA_RATE_LIMIT}
+const saveScript = luaScript<[ThreadSave<RunBase>['kind'], number, number]>(`${LUA_SAVE}${LUA_RATE_LIMIT}
 local taken, listed = unpack(ARGV, 7)
 local index, id = KEYS[4], ARGV[4]
 if not isLatest() then return {'stale'} end
@@ -170,7 +169,7 @@ if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, list
 return {'saved'}
 `);
 
-const followScript = luaScript(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
+const followScript = luaScript<string | null>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
 local run, inbox, claim, early, active, followed, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
@@ -178,7 +177,7 @@ local holder = redis.call('GET', claim)
 if holder and holder ~= id and redis.call('EXISTS', runs .. holder) == 1 then return holder end
 redis.call('SET', claim, id)
 livesAs(run, claim)
--- Who had the place before has heard everything since; what came earlier was said before anybody followed.
+-- Who had the thread before has every event since; earlier ones are from before anybody followed.
 local entries = holder == id and {} or redis.call('LRANGE', early, 0, -1)
 for i = #entries, 1, -1 do redis.call('LPUSH', inbox, entries[i]) end
 redis.call('DEL', early)
@@ -206,7 +205,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
         keys.posting(place.teamId, place.channel),
         keys.posted(place.teamId, place.channel),
       ];
-      const [kind, runId] = (await appendToThreadScript(redis, touched, [
+      const [kind, runId = ''] = await appendToThreadScript(redis, touched, [
         JSON.stringify(event),
         dedupeKey,
         underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no',
@@ -218,11 +217,11 @@ export function createThreadStore(redis: Redis): ThreadStore {
         INBOX_BATCH,
         claim,
         place.rootTs,
-      ])) as [AppendResult['kind'], string | undefined];
-      return kind === 'kept' ? { kind, runId: runId ?? '' } : { kind };
+      ]);
+      return kind === 'kept' ? { kind, runId } : { kind };
     },
 
-    async appendToInbox(job, runId, { event, dedupeKey }, deadlineMs) {
+    appendToInbox(job, runId, { event, dedupeKey }, deadlineMs) {
       const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
       const args = [
         JSON.stringify(event),
@@ -231,12 +230,12 @@ export function createThreadStore(redis: Redis): ThreadStore {
         deadlineMs,
         retention.toldMs,
       ];
-      return (await appendToInboxScript(redis, touched, args)) as 'kept' | 'repeated' | 'late' | 'gone';
+      return appendToInboxScript(redis, touched, args);
     },
 
     async loadWithInbox(runId, schema) {
-      const answer = await loadScript(redis, [keys.run(runId), keys.inbox(runId)], [INBOX_BATCH]);
-      const [[json, wakes], entries] = answer as [[string | null, string | null], string[]];
+      const touched = [keys.run(runId), keys.inbox(runId)];
+      const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
       const run = readRun(runId, json, schema);
       if (run === undefined) return undefined;
       return { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
@@ -255,8 +254,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
         toIndexEntry(next),
         ...(slot ? slotArgs(slot.limit, slot) : []),
       ];
-      const answer = await saveScript(redis, touched, args);
-      const [kind, inMs, held] = answer as [ThreadSave<RunBase>['kind'], number, number];
+      const [kind, inMs, held] = await saveScript(redis, touched, args);
       if (kind === 'saved') return { kind, run: next };
       return kind === 'limited' ? { kind, inMs, held: held === 1 } : { kind };
     },
@@ -278,7 +276,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
         keys.run(''),
         toIndexEntry(run),
       ]);
-      return holder === null ? undefined : String(holder);
+      return holder ?? undefined;
     },
 
     async startEarlyExpiry() {

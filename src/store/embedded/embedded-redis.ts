@@ -22,15 +22,15 @@ interface EmbeddedRedisTiming {
   startLimitMs: number;
   /** The longest to wait for the answer to one PING. */
   pingMs: number;
-  /** Pause between two looks at a Redis that is starting or ending. */
+  /** Pause between two checks of a Redis that is starting or ending. */
   checkIntervalMs: number;
-  /** Pause before a dead Redis is started again: doubles up to the maximum, anew once it ran for `stableMs`. */
+  /** Pause before a dead Redis is started again: doubles up to the maximum, and begins again once it ran for `stableMs`. */
   restartMinMs: number;
   restartMaxMs: number;
   stableMs: number;
   /** The longest an orderly shutdown may take before Redis is killed. Every answered write is on disk by then. */
   stopLimitMs: number;
-  /** How long a lock on the data folder that somebody holds is asked for. */
+  /** How long a lock on the data folder that somebody holds is waited for. */
   lockTimeoutMs: number;
 }
 

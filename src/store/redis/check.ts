@@ -15,7 +15,7 @@ import {
 /** How long a new connection, and each answer on it, may take. */
 const ANSWER_MS = 1000;
 
-/** Looks at Redis over a connection of its own. Returns what is wrong with it; never rejects, and writes nothing. */
+/** Checks Redis over a connection of its own. Returns what is wrong with it; never rejects, and writes nothing. */
 export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]> {
   const server = serverOf(address);
   const redis = new Redis({

@@ -14,8 +14,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * A Lua script that is sent once and then called by its digest; Redis forgets scripts when it restarts. `Answer` is what
- * it returns: whole numbers, strings, arrays of them, and `null` for nil or false.
+ * A Lua script that is sent once and then called by its digest; Redis forgets scripts when it restarts. `Answer` is
+ * what it returns: whole numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const digest = createHash('sha1').update(source).digest('hex');

@@ -15,9 +15,9 @@ export class RedisUnfit extends Error {
   }
 }
 
-/** Looks after the Redis of one process. */
+/** Watches the Redis of one process. */
 export interface RedisWatch {
-  /** Looks for the first time, and then again and again. Throws `RedisUnfit`; a Redis that is away is waited for. */
+  /** Checks Redis now and from then on. Throws `RedisUnfit`; a Redis that is away is waited for. */
   start(): Promise<void>;
   stop(): void;
   /** From now on this connection is kept from being idle, and counts for `stuck`. */
@@ -26,7 +26,7 @@ export interface RedisWatch {
   problems(): readonly RedisProblem[];
   /** Whether a connection of this process has had no answer for long, while a new one works. */
   stuck(): boolean;
-  /** Is told after every check what is wrong. */
+  /** Calls `listener` after every check with what is wrong. */
   onCheck(listener: (problems: readonly RedisProblem[]) => void): void;
 }
 
