@@ -24,8 +24,7 @@ import type { Message } from '../src/slack/blocks.ts';
 import { methodScopes } from '../src/slack/client.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
 import { aCaller, aProject } from './support/commands/command-world.ts';
-import { offered } from './support/jobs/agent/a-mention.ts';
-import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/any-thread.ts';
+import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { anEnding, aRun, NOW_MS } from './support/jobs/export/any-run.ts';
 import { aLinkRun } from './support/jobs/link/a-link-run.ts';
 
@@ -199,7 +198,7 @@ function agentMessages(): Message[] {
   ];
   const question = noteMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
   const shown = threads.flatMap((thread) => threadMessages(aThread(thread)));
-  return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', offered)];
+  return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', anOffer)];
 }
 
 /** Tools of somebody whose command opens a dialog at most. */

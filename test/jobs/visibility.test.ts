@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { visibleThread } from '../../src/jobs/agent/thread/visible.ts';
 import { canSee, filterVisible, type Viewer } from '../../src/jobs/visibility.ts';
-import { aThread } from '../support/jobs/agent/any-thread.ts';
+import { aThread } from '../support/jobs/agent/builders.ts';
 import { aRun } from '../support/jobs/export/any-run.ts';
 
 const ben: Viewer = { user: { id: 'U0BEN', fullMember: true }, channel: { id: 'C0ELSE' } };

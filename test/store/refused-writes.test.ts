@@ -9,7 +9,7 @@ import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { aProject } from '../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
-import { anInstruction, aThread, NOW_MS } from '../support/jobs/agent/any-thread.ts';
+import { anInstruction, aThread, NOW_MS } from '../support/jobs/agent/builders.ts';
 
 const TEXT = 'Delete the pricing page of the secret launch';
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };

@@ -4,7 +4,7 @@ import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds((fresh) => {

@@ -8,7 +8,7 @@ import {
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
 import type { TestRedis } from '../../support/flows/redis.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 
 const acme = aProject({ name: 'acme', projectId: 'prj_1' });
@@ -27,7 +27,7 @@ onFreshWorlds(
 const type = (text: string, caller = aCaller()) => agentCommand.run(text, caller, world.tools);
 
 describe('follow', () => {
-  test('keeps a thread whose card comes here, and has it looked at', async () => {
+  test('keeps a thread whose card comes here, and wakes it', async () => {
     expect(await type('follow job_1')).toBeUndefined();
     const [thread] = await world.threadRuns();
     expect(thread).toMatchObject({
@@ -85,7 +85,7 @@ describe('follow', () => {
     expect(await world.threadRuns()).toHaveLength(2);
   });
 
-  test('where the app cannot be, says so to the look', async () => {
+  test('where the app cannot be, says so to the job', async () => {
     await type('follow job_1', aCaller({ channel: { id: 'D1', name: 'directmessage' } }));
     expect(await world.threadRuns()).toMatchObject([{ asked: { joinable: false, isPublic: false } }]);
   });

@@ -8,7 +8,7 @@ import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
 import { aProject, createCommandWorld } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
-import { aThread, NOW_MS } from '../../support/jobs/agent/any-thread.ts';
+import { aThread, NOW_MS } from '../../support/jobs/agent/builders.ts';
 
 const ROOT = '1789912800.000100';
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: ROOT };
@@ -77,7 +77,7 @@ async function nothingKept() {
 }
 
 describe('in a followed thread', () => {
-  test('a reply is kept for its run, as small as can be, which is looked at at once', async () => {
+  test('a reply is kept for its run, as small as can be, which is woken at once', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply({ blocks: [], client_msg_id: 'x', reactions: [] }));
     expect(await world.inbox(thread)).toEqual([

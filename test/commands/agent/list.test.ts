@@ -5,7 +5,7 @@ import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
 import type { TestRedis } from '../../support/flows/redis.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;

@@ -2,7 +2,7 @@ import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { anInstruction, aThread, NOW_MS } from '../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aThread, NOW_MS } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sendShortcut } from '../../../src/commands/agent/shortcut.ts';
 import type { ShortcutMessage } from '../../../src/commands/registry.ts';
 import { aCaller, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds((fresh) => {

@@ -10,8 +10,7 @@ import {
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
 import type { TestRedis } from '../../support/flows/redis.ts';
-import { aMention, offered } from '../../support/jobs/agent/a-mention.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aMention, anOffer, aThread } from '../../support/jobs/agent/builders.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;
@@ -27,7 +26,7 @@ const click = (mention: string, caller = aCaller()) =>
   startNewButton.run({ v: 1, mention }, caller, world.tools);
 
 test('starts a job with the words of the mention, in its thread, once', async () => {
-  const mention = await world.given(aMention({ answer: offered }));
+  const mention = await world.given(aMention({ answer: anOffer }));
   // In place of the offer, which could be clicked again.
   const started = { text: 'A new job starts in this thread.', replace_original: true };
   expect(await click(mention.id)).toMatchObject(started);
@@ -46,7 +45,7 @@ test('starts a job with the words of the mention, in its thread, once', async ()
         isReply: true,
         creates: true,
         state: 'waiting',
-        text: offered.text,
+        text: anOffer.text,
         atMs: 1_789_905_000_000,
         files: true,
       },
@@ -56,21 +55,21 @@ test('starts a job with the words of the mention, in its thread, once', async ()
 });
 
 test('in a thread makes that the one', async () => {
-  const mention = await world.given(aMention({ answer: offered, threadTs: '1.1' }));
+  const mention = await world.given(aMention({ answer: anOffer, threadTs: '1.1' }));
   await click(mention.id);
   expect(await world.threadRuns()).toMatchObject([{ asked: { rootTs: '1.1' } }]);
 });
 
 test('of a thread that is followed by now says so', async () => {
   await world.followed(aThread({ place: { channel: 'C0DOCS', rootTs: '1.1' } }));
-  const mention = await world.given(aMention({ answer: offered, threadTs: '1.1' }));
+  const mention = await world.given(aMention({ answer: anOffer, threadTs: '1.1' }));
   const told = await click(mention.id);
   expect(told?.text).toMatch(/^This thread follows a job by now/);
   expect(told).not.toHaveProperty('replace_original');
 });
 
 test('is for the author alone, and needs the words', async () => {
-  const mention = await world.given(aMention({ answer: offered }));
+  const mention = await world.given(aMention({ answer: anOffer }));
   expect((await click(mention.id, aCaller({ user: ben })))?.text).toMatch(/^Only whoever wrote this/);
   const other = await world.given(aMention({ id: 'other', answer: { kind: 'help' } }));
   expect((await click(other.id))?.text).toMatch(/^I no longer remember this message/);
@@ -81,7 +80,7 @@ test('is for the author alone, and needs the words', async () => {
 test('needs to know the project', async () => {
   const projects = [aProject({ name: 'acme', projectId: 'p1' }), aProject({ name: 'beta', projectId: 'p2' })];
   world = createCommandWorld(redis, { projects });
-  const mention = await world.given(aMention({ answer: offered }));
+  const mention = await world.given(aMention({ answer: anOffer }));
   expect((await click(mention.id))?.text).toMatch(
     /^For which project: acme, beta\?[\s\S]*docs-agent new … --project acme$/,
   );

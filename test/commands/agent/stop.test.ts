@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stopFollowing } from '../../../src/commands/agent/stop.ts';
 import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds((fresh) => {

@@ -9,7 +9,7 @@ import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { aProject } from '../../support/commands/command-world.ts';
 import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
-import { aThread } from '../../support/jobs/agent/any-thread.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { jobContext } from '../../support/jobs/job-context.ts';
 

@@ -11,8 +11,7 @@ import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { threadClaim } from '../../../../src/store/threads.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
-import { aMention, aMentioning } from '../../../support/jobs/agent/a-mention.ts';
-import { aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { aMention, aMentionReply, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import { type JobContextParts, jobContext } from '../../../support/jobs/job-context.ts';
 
 let redis: TestRedis;
@@ -80,7 +79,7 @@ const whisperFails = (kind: 'limited' | 'unreachable' | 'place' | 'unclear', ret
   });
 
 test('an instruction becomes an offer, whose words are kept for its button', async () => {
-  const run = await given({ reply: aMentioning('Add a *quickstart* as <@U0BEN> said') });
+  const run = await given({ reply: aMentionReply('Add a *quickstart* as <@U0BEN> said') });
   expect(await look(run)).toEqual({ kind: 'done' });
   expect(said).toMatchObject([
     {
@@ -98,7 +97,7 @@ test('an instruction becomes an offer, whose words are kept for its button', asy
 });
 
 test('an instruction that is too long for the agent is offered to nobody', async () => {
-  const run = await given({ reply: aMentioning('word '.repeat(2840)) });
+  const run = await given({ reply: aMentionReply('word '.repeat(2840)) });
   await look(run);
   expect(said.map(({ text }) => text)).toEqual([
     'That is 14,199 characters; the agent gets up to 8,000 at once. Nothing was sent.',
@@ -121,7 +120,7 @@ describe('by its words', () => {
     ['follow job_1', { problem }, /^I don't know the project's id/],
     ['follow aj_3f9a…4a06', {}, /^Which job\?/],
   ])('%j', async (text, changes, answer) => {
-    const run = await given({ reply: aMentioning(text), ...changes });
+    const run = await given({ reply: aMentionReply(text), ...changes });
     await look(run);
     // Once answered, nothing of the message is kept.
     expect((await stored(run))?.reply.content).toEqual({});
@@ -148,7 +147,7 @@ describe('who may not instruct the agent', () => {
   });
 
   test('is somebody of another organization, unless named', async () => {
-    const reply = { ...aMentioning('Go'), external: true };
+    const reply = { ...aMentionReply('Go'), external: true };
     const policyOf = (agent: string[]) =>
       createPolicy({
         person: async () => ana,
@@ -178,7 +177,7 @@ describe('who may not instruct the agent', () => {
   });
 });
 
-describe('looks again later', () => {
+describe('is stepped again later', () => {
   test.each<[string, () => JobContext]>([
     ['while Slack does not tell who it is', () => contextWith({}, { kind: 'unknown' })],
     [
@@ -215,7 +214,7 @@ test.each(['place', 'unclear'] as const)(
   },
 );
 
-test('looked at twice is answered once', async () => {
+test('stepped twice is answered once', async () => {
   const run = await given();
   await look(run);
   await look(run);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
-import { offered } from '../../../support/jobs/agent/a-mention.ts';
+import { anOffer } from '../../../support/jobs/agent/builders.ts';
 
 test('an offer says what the job would be about, and carries the mention', () => {
-  const { text, blocks } = mentionMessage('m1', offered);
+  const { text, blocks } = mentionMessage('m1', anOffer);
   expect(text).toBe(
     'No agent job is followed here. Start a new one with "Add a **quickstart**"?\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
   );

@@ -4,19 +4,19 @@ import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
+  applyEvents,
   ben,
   cleo,
   clicks,
   deleted,
   edited,
-  hear,
   instructs,
   ts,
   wrote,
-} from '../../../support/jobs/agent/hearing.ts';
+} from '../../../support/jobs/agent/events.ts';
 
 const who = fc.constantFrom(ana, ben, cleo);
 const second = fc.nat({ max: 12 });
@@ -42,7 +42,7 @@ const actions = [
   'allReplies',
 ] as const;
 
-const anyHeard: fc.Arbitrary<ThreadEvent> = fc.oneof(
+const anyEvent: fc.Arbitrary<ThreadEvent> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(who, second, text, fc.boolean()).map((all) => wrote(...all)) },
   fc.tuple(who, second, text).map((all) => edited(...all)),
   second.map(deleted),
@@ -82,28 +82,28 @@ const isPending = ({ state }: Instruction) => state === 'held' || state === 'wai
 const count = ({ instructions }: ThreadRun, ...states: Instruction['state'][]) =>
   instructions.filter(({ state }) => states.includes(state)).length;
 
-test('whatever is heard, in whatever order', () => {
+test('any events, in any order', () => {
   const step = fc.record({
-    what: anyHeard,
+    event: anyEvent,
     nowMs: fc.integer({ min: NOW_MS, max: NOW_MS + 1_200_000 }),
     mayNot: fc.constantFrom<string[][]>([], [], ['U0BEN']),
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(aThread(), busy), (steps, start) => {
       let thread = start;
-      for (const { what, ...how } of steps) {
+      for (const { event, ...how } of steps) {
         const before = thread;
-        thread = hear(before, [what], how);
-        checkStep(before, what, thread);
+        thread = applyEvents(before, [event], how);
+        checkStep(before, event, thread);
         // Everything may come twice.
-        expect(hear(thread, [what], how).instructions).toEqual(thread.instructions);
+        expect(applyEvents(thread, [event], how).instructions).toEqual(thread.instructions);
       }
     }),
     { numRuns: 300 },
   );
 });
 
-function checkStep(before: ThreadRun, what: ThreadEvent, after: ThreadRun) {
+function checkStep(before: ThreadRun, event: ThreadEvent, after: ThreadRun) {
   const { instructions, notes } = after;
   expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
   expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
@@ -119,7 +119,7 @@ function checkStep(before: ThreadRun, what: ThreadEvent, after: ThreadRun) {
     expect(one.text === '' && isPending(one)).toBe(false);
     const earlier = before.instructions.find((other) => other.id === one.id);
     if (earlier === undefined || isPending(earlier)) continue;
-    const isWanted = what.kind === 'clicked' && what.action === 'sendAgain' && what.about.includes(one.id);
+    const isWanted = event.kind === 'clicked' && event.action === 'sendAgain' && event.about.includes(one.id);
     if (isPending(one)) expect(isWanted && ['unknown', 'failed'].includes(earlier.state)).toBe(true);
     expect(one.attempt).toBe(isPending(one) ? earlier.attempt + 1 : earlier.attempt);
   }

@@ -8,8 +8,8 @@ import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
 import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { anyNote, anyThread } from '../../../support/jobs/agent/arbitrary-threads.ts';
+import { anyNote, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
+import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import { buttonsIn, THREAD } from '../../../support/jobs/export/reading.ts';
 
 const everyMessage = (thread: ThreadRun, note: Note) => [

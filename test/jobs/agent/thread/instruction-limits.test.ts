@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keys } from '../../../../src/store/keys.ts';
 import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
-import { agentWorld } from '../../../support/jobs/agent/agent-world.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
+  applyEvents,
   ben,
   edited,
-  fates,
-  hear,
   instructs,
-  told,
+  notesOf,
+  outcomesOf,
   wrote,
-} from '../../../support/jobs/agent/hearing.ts';
+} from '../../../support/jobs/agent/events.ts';
+import { createAgentWorld } from '../../../support/jobs/agent/world.ts';
 
 const long = (characters: number) => 'word '.repeat(characters / 5);
 const waiting = (many: number) =>
@@ -22,7 +22,7 @@ const waiting = (many: number) =>
 
 describe('an instruction that is too long', () => {
   test('is not taken, and its author is told how long it may be', () => {
-    const thread = hear(aThread(), [wrote(ana, 1, long(14_200))]);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, long(14_200))]);
     expect(thread.instructions).toEqual([]);
     expect(thread.notes).toMatchObject([
       {
@@ -36,37 +36,37 @@ describe('an instruction that is too long', () => {
   });
 
   test('is counted in characters as people see them', () => {
-    expect(hear(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
-    expect(told(hear(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]))).toEqual(['ana: tooLong']);
+    expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
+    expect(notesOf(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]))).toEqual(['ana: tooLong']);
   });
 
   test('is none when it is an aside, and no question when it would be held', () => {
-    expect(hear(aThread(), [wrote(ana, 1, `aside ${long(9000)}`)]).notes).toEqual([]);
-    expect(told(hear(aThread(), [wrote(ben, 1, long(9000))]))).toEqual(['ben: tooLong']);
+    expect(applyEvents(aThread(), [wrote(ana, 1, `aside ${long(9000)}`)]).notes).toEqual([]);
+    expect(notesOf(applyEvents(aThread(), [wrote(ben, 1, long(9000))]))).toEqual(['ben: tooLong']);
   });
 
   test('does not go out as it was before it was edited', () => {
-    const thread = hear(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
-    expect(fates(thread)).toEqual(['withdrawn: Fix it']);
-    expect(told(thread)).toEqual(['ana: tooLong']);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
+    expect(outcomesOf(thread)).toEqual(['withdrawn: Fix it']);
+    expect(notesOf(thread)).toEqual(['ana: tooLong']);
   });
 
   test('is not taken either when the edit comes before its message', () => {
-    const thread = hear(aThread(), [edited(ana, 1, long(39_000)), wrote(ana, 1, 'Fix it')]);
+    const thread = applyEvents(aThread(), [edited(ana, 1, long(39_000)), wrote(ana, 1, 'Fix it')]);
     expect(JSON.stringify(thread.early).length).toBeLessThan(1000);
     expect(thread.instructions).toEqual([]);
     expect(thread.notes).toMatchObject([{ kind: 'tooLong', characters: 38_999 }]);
   });
 
   test('is told to whoever wrote it in a dialog', () => {
-    const thread = hear(aThread(), [instructs(ben, 'i1', long(9000))]);
+    const thread = applyEvents(aThread(), [instructs(ben, 'i1', long(9000))]);
     expect(thread.instructions).toEqual([]);
-    expect(told(thread)).toEqual(['ben: tooLong']);
+    expect(notesOf(thread)).toEqual(['ben: tooLong']);
   });
 
   test('or hundreds of them are told of a few times', () => {
     const many = Array.from({ length: 300 }, (_, index) => wrote(ana, index + 1, long(9000)));
-    const { notes } = hear(aThread(), [...many, wrote(ben, 400, '<@U0DOCKET> help')]);
+    const { notes } = applyEvents(aThread(), [...many, wrote(ben, 400, '<@U0DOCKET> help')]);
     expect(notes.filter(({ to }) => to === 'U0ANA').length).toBeLessThanOrEqual(5);
     expect(notes.filter(({ to }) => to === 'U0BEN')).toHaveLength(1);
   });
@@ -76,26 +76,26 @@ describe('where as many as may wait do so', () => {
   const full = aThread({ instructions: waiting(100) });
 
   test('one more is not taken, and its author is told', () => {
-    const thread = hear(full, [wrote(ana, 1, 'One more')]);
+    const thread = applyEvents(full, [wrote(ana, 1, 'One more')]);
     expect(thread.instructions).toHaveLength(100);
     expect(thread.notes).toMatchObject([{ to: 'U0ANA', kind: 'tooMany', most: 100, excerpt: 'One more' }]);
   });
 
   test('one from a dialog is not taken either', () => {
-    expect(told(hear(full, [instructs(ben, 'i1', 'One more')]))).toEqual(['ben: tooMany']);
+    expect(notesOf(applyEvents(full, [instructs(ben, 'i1', 'One more')]))).toEqual(['ben: tooMany']);
   });
 
   test('one is taken again when one has gone out', () => {
     const [first, ...others] = waiting(100);
     const working = { ...first, state: 'working' as const };
     const thread = aThread({ instructions: [anInstruction(working), ...others] });
-    expect(hear(thread, [wrote(ana, 1, 'One more')]).notes).toEqual([]);
+    expect(applyEvents(thread, [wrote(ana, 1, 'One more')]).notes).toEqual([]);
   });
 
   test('one that waits can be edited, and those that are held keep nobody', () => {
-    expect(told(hear(full, [edited(ana, -500, 'Other words')]))).toEqual([]);
+    expect(notesOf(applyEvents(full, [edited(ana, -500, 'Other words')]))).toEqual([]);
     const held = waiting(100).map((one) => ({ ...one, state: 'held' as const, by: ben }));
-    expect(hear(aThread({ instructions: held }), [wrote(ana, 1, 'One more')]).notes).toEqual([]);
+    expect(applyEvents(aThread({ instructions: held }), [wrote(ana, 1, 'One more')]).notes).toEqual([]);
   });
 
   test('no more are held either', () => {
@@ -105,7 +105,7 @@ describe('where as many as may wait do so', () => {
       by: { id: `U${index}`, name: 'x' },
     }));
     const thread = aThread({ instructions: held, crowd: true });
-    expect(told(hear(thread, [wrote(ben, 1, 'And I')]))).toEqual(['ben: tooMany']);
+    expect(notesOf(applyEvents(thread, [wrote(ben, 1, 'And I')]))).toEqual(['ben: tooMany']);
   });
 });
 
@@ -117,28 +117,28 @@ describe('a thread that is written full', () => {
   beforeEach(() => redis.client.flushall());
   afterAll(() => redis.close());
 
-  const sizeOf = async (world: ReturnType<typeof agentWorld>) =>
+  const sizeOf = async (world: ReturnType<typeof createAgentWorld>) =>
     redis.client.hstrlen(keys.run(world.id), 'json');
 
   test('keeps a small record under 800 replies of 39 KB', async () => {
-    const world = agentWorld(redis);
+    const world = createAgentWorld(redis);
     await world.follows({ mode: 'all' });
     const text = long(39_000);
-    for (let index = 1; index <= 800; index += 1) await world.hears(wrote(ana, index, text));
+    for (let index = 1; index <= 800; index += 1) await world.receives(wrote(ana, index, text));
     let largest = 0;
     while ((await redis.client.llen(keys.inbox(world.id))) > 0) {
-      await world.look();
+      await world.step();
       largest = Math.max(largest, await sizeOf(world));
     }
     expect(largest).toBeLessThan(10_000);
     expect(world.prompts).toEqual([]);
-    expect(world.said[0]).toBe(
+    expect(world.ephemerals[0]).toBe(
       `U0ANA: That is 38,999 characters; the agent gets up to 8,000 at once. Split it into several replies.\n"${text.slice(0, 59)}…"`,
     );
   });
 
   test('keeps no more than may wait, while nothing goes out', async () => {
-    const world = agentWorld(redis);
+    const world = createAgentWorld(redis);
     world.context.limits = { ...world.context.limits, instructionsWaiting: 20 };
     await world.follows({ mode: 'all' });
     const sinceMs = NOW_MS;
@@ -152,10 +152,10 @@ describe('a thread that is written full', () => {
     };
     await world.threads.save({ ...(await world.thread()), limit }, 0);
     for (let index = 1; index <= 300; index += 1)
-      await world.hears(wrote(ben, index, `Instruction ${index}`));
-    while ((await redis.client.llen(keys.inbox(world.id))) > 0) await world.look();
+      await world.receives(wrote(ben, index, `Instruction ${index}`));
+    while ((await redis.client.llen(keys.inbox(world.id))) > 0) await world.step();
     expect((await world.thread()).instructions).toHaveLength(20);
-    expect(world.said).toContainEqual(
+    expect(world.ephemerals).toContainEqual(
       'U0BEN: 20 instructions of this thread are waiting already. This one was not taken; send it again later.\n"Instruction 21"',
     );
   });

@@ -5,9 +5,9 @@ import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { ana, ben, clicks, instructs, wrote } from '../../../support/jobs/agent/hearing.ts';
+import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { ana, ben, clicks, instructs, wrote } from '../../../support/jobs/agent/events.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
 onFreshWorlds((fresh) => {
@@ -24,15 +24,16 @@ test('a platform that says "too many" again and again is told of in one message'
   world.docs.sendFollowUp = async () => {
     throw refused('rate_limited');
   };
-  await world.hears(wrote(ana, 1, 'please'));
+  await world.receives(wrote(ana, 1, 'please'));
   for (let times = 0; times < 4; times += 1) {
-    await world.look();
+    await world.step();
     world.clock.ms = ((await world.thread()).limit?.untilMs ?? 0) + 10;
     // Redis' clock does not move along.
     await world.client.del(keys.windowLimit('follow-ups:default:hold'));
   }
   expect(
-    new Set(world.shown.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0])).size,
+    new Set(world.published.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0]))
+      .size,
   ).toBe(1);
   expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
 });
@@ -47,7 +48,7 @@ test('whether its channel is public is not settled by a process that is to stop'
   await expect(world.follows(fresh)).rejects.toThrow(Stopping);
   expect(await world.thread()).toMatchObject({ ...fresh, rev: 1 });
   world.context.slack.channel = channel;
-  await world.look();
+  await world.step();
   expect((await world.thread()).asked.isPublic).toBe(true);
 });
 
@@ -61,8 +62,8 @@ test('one thread with many instructions does not keep the hour’s limit from an
   const written = [1, 2, 3].map((at) => wrote(ana, at, `Number ${at}`));
   await world.follows();
   world.clock.ms = NOW_MS + 60_000;
-  await world.hears(...written);
-  await world.look();
+  await world.receives(...written);
+  await world.step();
   expect(world.prompts).toHaveLength(3);
   // The first since it was written, the others since the one before them went out.
   expect(since.map((atMs) => Math.floor((atMs - NOW_MS) / 1000))).toEqual([1, 60, 60]);
@@ -72,11 +73,11 @@ test('somebody whom Slack does not tell just now holds up the thread, but not fo
   await world.follows({ mode: 'all' });
   const { check } = world.context.policy;
   world.context.policy.check = async () => ({ kind: 'unknown' });
-  await world.hears(wrote(ben, 1, 'hello'));
-  expect(await world.look()).toMatchObject({ kind: 'again' });
+  await world.receives(wrote(ben, 1, 'hello'));
+  expect(await world.step()).toMatchObject({ kind: 'again' });
   expect(world.prompts).toEqual([]);
   world.context.policy.check = check;
-  await world.look();
+  await world.step();
   expect(world.prompts).toEqual(['hello']);
 });
 
@@ -100,15 +101,15 @@ test('the end of a round that came while the thread was away is told all the sam
     prLink: PR,
   });
   world.clock.ms += 300_000;
-  await world.watchLooks(4);
-  await world.look();
+  await world.stepWatch(4);
+  await world.step();
   expect(world.texts('.end.')).toEqual([expect.stringContaining('opened a pull request: acme/docs#1')]);
 });
 
-test('a send whose watch was not woken is looked at after a restart', async () => {
+test('a watch that was not woken for a send is stepped after a restart', async () => {
   await world.follows();
-  await world.hears(wrote(ana, 1, 'please'));
-  await world.look();
+  await world.receives(wrote(ana, 1, 'please'));
+  await world.step();
   await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
   const sent = await world.thread();
   await world.context.watches.recordSend(
@@ -124,12 +125,12 @@ test('a watch of a newer Docket does not end its threads: what can be sent goes 
   await world.follows();
   const record = JSON.stringify({ ...(await world.watched()), v: 2 });
   await world.client.hset(keys.run(world.watch), 'json', record);
-  await world.hears(wrote(ana, 1, 'please'));
-  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  await world.receives(wrote(ana, 1, 'please'));
+  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
   expect(world.prompts).toEqual(['please']);
   // A wish for a look cannot be kept there, but breaks nothing.
-  await world.hears(clicks(ana, 'checkNow'));
-  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  await world.receives(clicks(ana, 'checkNow'));
+  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
   expect((await world.thread()).state).toBe('following');
 });
 
@@ -139,39 +140,39 @@ describe('an entry of a newer Docket', () => {
 
   test('is kept, with all that came after it; what came before goes out', async () => {
     await world.follows();
-    await world.hears(wrote(ana, 1, 'one'));
+    await world.receives(wrote(ana, 1, 'one'));
     await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
-    await world.hears(wrote(ana, 2, 'two'));
-    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    await world.receives(wrote(ana, 2, 'two'));
+    expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
     expect(world.prompts).toEqual(['one']);
     expect((await waiting()).map((entry) => JSON.parse(entry))).toEqual([newer, wrote(ana, 2, 'two')]);
     await world.client.lpop(keys.inbox(world.id));
-    await world.look();
+    await world.step();
     expect(world.prompts).toEqual(['one', 'two']);
   });
 
   test('is kept by a thread that has ended, too', async () => {
     await world.follows();
-    await world.hears(clicks(ana, 'stop'));
-    await world.look();
-    await world.hears(instructs(ana, 'i1', 'do it'));
+    await world.receives(clicks(ana, 'stop'));
+    await world.step();
+    await world.receives(instructs(ana, 'i1', 'do it'));
     await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
-    expect(await world.look()).toMatchObject({ kind: 'again', inMs: 60_000 });
-    expect(world.said).toEqual([expect.stringContaining('follows no job any more')]);
+    expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
+    expect(world.ephemerals).toEqual([expect.stringContaining('follows no job any more')]);
     expect(await waiting()).toEqual([JSON.stringify(newer)]);
   });
 });
 
 test('whoever wants something of a thread that was just stopped is told', async () => {
   await world.follows();
-  await world.hears(clicks(ben, 'stop'));
-  await world.hears(
+  await world.receives(clicks(ben, 'stop'));
+  await world.receives(
     instructs(ana, 'i1', 'do it'),
     wrote(ana, 3, '<@U0DOCKET> follow aj_2'),
     wrote(ben, 4, 'thanks'),
   );
-  for (let times = 0; times < 3; times += 1) await world.look();
-  const told = world.said.filter((text) => text.includes('follows no job any more'));
+  for (let times = 0; times < 3; times += 1) await world.step();
+  const told = world.ephemerals.filter((text) => text.includes('follows no job any more'));
   expect(told.map((text) => text.slice(0, 5))).toEqual(['U0ANA', 'U0ANA']);
   expect(world.audited).toContain('U0BEN agent: stopped');
 });
@@ -183,9 +184,9 @@ test('people see how things are while instructions go out one after the other', 
     world.clock.ms += 3000;
     return sendFollowUp(input);
   };
-  await world.hears(...Array.from({ length: 20 }, (_, index) => wrote(ana, index, `please ${index}`)));
+  await world.receives(...Array.from({ length: 20 }, (_, index) => wrote(ana, index, `please ${index}`)));
   const before = world.reacted.length;
-  await world.look();
+  await world.step();
   expect(world.prompts).toHaveLength(20);
   // The first time after one send, with all that wait.
   expect(world.reacted[before]?.size).toBe(20);
@@ -201,8 +202,8 @@ test('private notes do not hold up instructions, and none is tried after a refus
       retryAfterMs: 30_000,
     });
   };
-  await world.hears(...Array.from({ length: 30 }, (_, index) => wrote(ana, index, '<@U0DOCKET> help')));
-  expect(await world.look()).toMatchObject({ kind: 'again', inMs: 30_000 });
+  await world.receives(...Array.from({ length: 30 }, (_, index) => wrote(ana, index, '<@U0DOCKET> help')));
+  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 30_000 });
   expect(whispers).toBe(1);
 });
 
@@ -213,26 +214,26 @@ describe('a job that the platform does not know', () => {
     world.docs.getAgentJob = async () => {
       throw refused('not_found', 'getAgentJob');
     };
-    await world.hears(clicks(ana, 'checkJob'));
-    await world.look();
+    await world.receives(clicks(ana, 'checkJob'));
+    await world.step();
     const endMs = world.clock.ms + ms;
     while (world.clock.ms < endMs) {
-      await world.watchLooks(1);
+      await world.stepWatch(1);
       world.clock.ms += 1000;
     }
-    await world.look();
+    await world.step();
   };
 
-  test('for a moment is not gone', async () => {
+  test('for a moment is not shown as unknown', async () => {
     await unknownFor(10_000);
     expect((await world.watched()).gone).toBeUndefined();
   });
 
-  test('for a minute is gone, until it is known again', async () => {
+  test('for a minute is shown as unknown, until it is known again', async () => {
     await unknownFor(120_000);
     expect((await world.thread()).gone).toBe(true);
-    await world.hears(wrote(ana, 200, 'please'));
-    await world.look();
+    await world.receives(wrote(ana, 200, 'please'));
+    await world.step();
     expect(world.prompts).toEqual(['please']);
     expect((await world.thread()).gone).toBeUndefined();
   });
@@ -241,22 +242,22 @@ describe('a job that the platform does not know', () => {
 test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
   await world.follows();
   world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
-  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
-  await world.look();
+  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.step();
   world.clock.ms += 6 * HOUR + 1000;
-  await world.watchLooks();
-  await world.look();
+  await world.stepWatch();
+  await world.step();
   expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching after 6 h')]);
-  await world.hears(clicks(ana, 'checkNow', ['round', '1']));
-  await world.look();
+  await world.receives(clicks(ana, 'checkNow', ['round', '1']));
+  await world.step();
   world.docs.getAgentJob = async () => ({
     id: 'aj',
     status: 'completed',
     rawStatus: 'completed',
     prLink: PR,
   });
-  await world.watchLooks();
-  await world.look();
+  await world.stepWatch();
+  await world.step();
   const [, ending] = world.texts('.end.');
   expect(ending).toContain('<@U0BEN> The agent opened a pull request: acme/docs#1');
   expect(ending).not.toContain('elsewhere');
@@ -267,10 +268,10 @@ test('a thread that breaks says what was not sent, and who asked for it can read
   world.docs.sendFollowUp = async () => {
     throw refused('rate_limited');
   };
-  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
-  await world.look();
+  await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  await world.step();
   await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref123');
-  await world.look();
+  await world.step();
   expect((await world.thread()).ended).toMatchObject({ why: 'broken', ref: 'ref123', unsent: 2 });
   expect(world.audited.filter((line) => line.includes('discarded'))).toHaveLength(2);
 });
@@ -280,11 +281,11 @@ test('a thread that ends leaves nothing behind that stays for ever', async () =>
   world.docs.sendFollowUp = async () => {
     throw refused('bad_request');
   };
-  await world.hears(wrote(ana, 1, 'please'));
-  await world.look();
-  await world.hears(clicks(ana, 'stop'));
-  for (let times = 0; times < 3; times += 1) await world.look();
-  await world.watchLooks();
+  await world.receives(wrote(ana, 1, 'please'));
+  await world.step();
+  await world.receives(clicks(ana, 'stop'));
+  for (let times = 0; times < 3; times += 1) await world.step();
+  await world.stepWatch();
   const endless: string[] = [];
   for (const key of await world.client.keys('*'))
     if ((await world.client.pttl(key)) === -1) endless.push(key);
@@ -303,9 +304,9 @@ test('that the platform does not answer is no longer said once it is not tried a
       retryable: true,
     });
   };
-  await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+  await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
   for (let times = 0; times < 14; times += 1) {
-    await world.look();
+    await world.step();
     world.clock.ms += 30_000;
   }
   const [first, ...others] = world.texts('.retry.');
@@ -316,11 +317,11 @@ test('that the platform does not answer is no longer said once it is not tried a
 test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
   await world.follows();
   world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
-  await world.hears(wrote(ben, 1, '<@U0DOCKET> please'));
-  await world.look();
+  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.step();
   world.clock.ms += 6 * HOUR + 1000;
-  await world.watchLooks();
-  await world.look();
+  await world.stepWatch();
+  await world.step();
   world.docs.getAgentJob = async () => ({
     id: 'aj',
     status: 'completed',
@@ -329,8 +330,8 @@ test('what another thread gave up and is watched again is not told as somebody e
   });
   // Somebody clicks in the other thread, and this one hears of it with its end only.
   await world.context.watches.requestPoll(await world.thread());
-  await world.watchLooks();
-  await world.look();
+  await world.stepWatch();
+  await world.step();
   const ending = world.texts('.end.').at(-1);
   expect(ending).toContain('<@U0BEN> The agent opened a pull request');
   expect(ending).not.toContain('elsewhere');
@@ -341,15 +342,15 @@ test.each(['the project goes from the settings', 'the thread breaks'])(
   async (what) => {
     world.context.limits = { ...world.context.limits, followUpsPerHour: 1 };
     await world.follows({ mode: 'all' });
-    await world.hears(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
-    await world.look();
+    await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
+    await world.step();
     const use = () => world.context.rateLimiter.usage(followUpLimit('default', 1));
     expect(await use()).toMatchObject({ used: 1, waiting: 1 });
     if (what === 'the thread breaks') await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref');
     else {
       world.context.projectId = () => undefined;
       world.clock.ms += HOUR;
-      await world.look();
+      await world.step();
     }
     expect(await use()).toMatchObject({ waiting: 0 });
   },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
 import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { anInstruction, aThread } from '../../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { buttonsIn, reads } from '../../../support/jobs/export/reading.ts';
 
 const aNote = (kind: Note['kind'], changes: Partial<Note> = {}) =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PermissionResult } from '../../../../src/policy.ts';
 import type { TestRedis } from '../../../support/flows/redis.ts';
-import { type AgentWorld, agentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
-import { anInstruction, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { ana, ben, fates, wrote } from '../../../support/jobs/agent/hearing.ts';
+import { anInstruction, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
+import { type AgentWorld, createAgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let redis: TestRedis;
 let world: AgentWorld;
@@ -30,8 +30,8 @@ async function waits(...words: [typeof ana, string][]) {
     { ...(await world.thread()), limit: { ...limit, untilMs: NOW_MS + 3_600_000 } },
     0,
   );
-  await world.hears(...words.map(([by, text], index) => wrote(by, index + 1, text)));
-  await world.look();
+  await world.receives(...words.map(([by, text], index) => wrote(by, index + 1, text)));
+  await world.step();
   expect(world.prompts).toEqual([]);
   world.clock.ms += 3_600_000;
 }
@@ -39,16 +39,16 @@ async function waits(...words: [typeof ana, string][]) {
 test('what waited for an hour does not go out when its author may no longer instruct the agent', async () => {
   await waits([ben, 'One'], [ana, 'Two'], [ben, 'Three']);
   says(ben.id, 'refused');
-  await world.look();
+  await world.step();
   expect(world.prompts).toEqual(['Two']);
-  expect(fates(await world.thread())).toEqual(['discarded: One', 'working: Two', 'discarded: Three']);
+  expect(outcomesOf(await world.thread())).toEqual(['discarded: One', 'working: Two', 'discarded: Three']);
 });
 
 test('whoever wrote it is told privately what was not sent, and it has its lines in the audit log', async () => {
   await waits([ben, 'One'], [ben, 'Two'], [ben, 'Three'], [ben, 'Four'], [ben, 'Five']);
   says(ben.id, 'refused');
-  await world.look();
-  expect(world.said).toEqual([
+  await world.step();
+  expect(world.ephemerals).toEqual([
     [
       'U0BEN: You may no longer instruct the agent here, so what was waiting was not sent. Ask @docs-admins.',
       '"One"\n"Two"\n"Three"\nand 2 more',
@@ -66,10 +66,10 @@ test('whoever wrote it is told privately what was not sent, and it has its lines
 test('what Slack does not tell is waited for, and nothing goes out meanwhile', async () => {
   await waits([ben, 'One']);
   says(ben.id, 'unknown');
-  expect(await world.look()).toMatchObject({ kind: 'again' });
+  expect(await world.step()).toMatchObject({ kind: 'again' });
   expect(world.prompts).toEqual([]);
   says(ben.id, 'allowed');
-  await world.look();
+  await world.step();
   expect(world.prompts).toEqual(['One']);
 });
 
@@ -77,7 +77,7 @@ test('what is sent once more is asked about as well', async () => {
   await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
   expect(world.prompts).toHaveLength(1);
   await redis.client.flushall();
-  world = agentWorld(redis);
+  world = createAgentWorld(redis);
   says(ben.id, 'refused');
   await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
   expect(world.prompts).toEqual([]);

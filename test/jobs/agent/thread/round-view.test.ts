@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
-import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { messageOf } from '../../../support/jobs/agent/reading.ts';
+import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { messageOf } from '../../../support/jobs/agent/rendering.ts';
 import { buttonsIn } from '../../../support/jobs/export/reading.ts';
 
 const BEN = { id: 'U0BEN', name: 'ben' };

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { cardKey, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { messageOf } from '../../../support/jobs/agent/reading.ts';
-import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+import { cardKey, reactionsOf, threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { message } from '../../../../src/slack/blocks.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { messageOf } from '../../../support/jobs/agent/rendering.ts';
+import { buttonsIn, reads, THREAD } from '../../../support/jobs/export/reading.ts';
 
 const card = (changes: Partial<ThreadRun> = {}) => messageOf(aThread(changes), 'card');
 const title = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[0];
@@ -266,5 +268,57 @@ describe('the card', () => {
       ['agent.only_mentioned', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
       ['agent.stop', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
     ]);
+  });
+});
+
+const line = (changes: Partial<ThreadRun> = {}, address?: string) =>
+  reads(message([threadLine(aThread(changes), address)]));
+
+test('says what, where it stands and who, with the way there for those who can open it', () => {
+  const words = 'acme/docs @ agent/quickstart — Idle · followed by @ana';
+  expect(line()).toBe(words);
+  expect(line({}, THREAD)).toBe(`${words} · <${THREAD}|Open thread>`);
+});
+
+test('says what waits', () => {
+  expect(line({ rounds: [aRound()], instructions: [anInstruction({ id: '2' })] })).toBe(
+    'acme/docs @ agent/quickstart — Working · 1 instruction waiting · followed by @ana',
+  );
+});
+
+type Fate = Pick<Instruction, 'state' | 'outcome'>;
+const fate = (state: Instruction['state'], outcome?: Instruction['outcome']): Fate => ({ state, outcome });
+
+describe('the reaction on a reply', () => {
+  test.each([
+    [fate('held'), 'double_vertical_bar'],
+    [fate('waiting'), 'eyes'],
+    [fate('sending'), 'eyes'],
+    [fate('unknown'), 'eyes'],
+    [fate('working'), 'eyes'],
+    [fate('failed'), 'eyes'],
+    [fate('over', 'sent'), 'eyes'],
+    [fate('over', 'left'), 'eyes'],
+    [fate('over', 'notSent'), 'eyes'],
+    [fate('over', 'notForAgent'), undefined],
+    [fate('over', 'discarded'), undefined],
+    [fate('over', 'withdrawn'), undefined],
+  ])('%j: %s', (changes, reaction) => {
+    const one = anInstruction(changes);
+    expect(reactionsOf(aThread({ instructions: [one] })).get(one.id)?.name).toBe(reaction);
+  });
+
+  test('there is none on what is no reply', () => {
+    expect(reactionsOf(aThread({ instructions: [anInstruction({ isReply: false })] }))).toEqual(new Map());
+  });
+
+  test('that it was taken is not needed where its round is shown; that it is held always is', () => {
+    const unlessShown = (changes: Partial<Instruction>) => {
+      const thread = aThread({ instructions: [anInstruction(changes)] });
+      return [...reactionsOf(thread).values()].map((one) => one?.unlessShown?.replace(thread.id, ''));
+    };
+    expect(unlessShown({ state: 'working', round: 3 })).toEqual(['.round.3']);
+    expect(unlessShown({ state: 'waiting' })).toEqual(['']);
+    expect(unlessShown({ state: 'held' })).toEqual([undefined]);
   });
 });

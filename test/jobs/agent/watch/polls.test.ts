@@ -5,8 +5,8 @@ import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record
 import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/rules.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import type { TestRedis } from '../../../support/flows/redis.ts';
-import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/agent-world.ts';
-import { NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let redis: TestRedis;
 let world: AgentWorld;

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
+import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
+  applyEvents,
   ben,
   cleo,
   clicks,
   deleted,
   edited,
-  fates,
-  hear,
   instructs,
-  told,
+  notesOf,
+  outcomesOf,
   ts,
   wrote,
-} from '../../../support/jobs/agent/hearing.ts';
+} from '../../../support/jobs/agent/events.ts';
 
 const minute = 60_000;
 
 test('the owner who is alone instructs by writing', () => {
-  const thread = hear(aThread(), [
+  const thread = applyEvents(aThread(), [
     wrote(ana, 1, 'Fix *the* title, as <@U0ANA> said\nand <https://acme.com|the link>'),
   ]);
   const text = 'Fix **the** title, as @ana said\nand [the link](https://acme.com)';
@@ -41,8 +41,10 @@ test('the owner who is alone instructs by writing', () => {
 
 test('what was written before the job was followed is nothing to the agent', () => {
   const thread = aThread({ asked: { ...aThread().asked, rootTs: ts(0), ts: ts(5) } });
-  expect(hear(thread, [wrote(ana, 3, 'one'), wrote(ben, 4, 'two'), wrote(ana, 5, 'follow')])).toBe(thread);
-  expect(fates(hear(thread, [wrote(ana, 6, 'three')]))).toEqual(['waiting: three']);
+  expect(applyEvents(thread, [wrote(ana, 3, 'one'), wrote(ben, 4, 'two'), wrote(ana, 5, 'follow')])).toBe(
+    thread,
+  );
+  expect(outcomesOf(applyEvents(thread, [wrote(ana, 6, 'three')]))).toEqual(['waiting: three']);
 });
 
 describe('a thread in which somebody else wrote', () => {
@@ -51,30 +53,30 @@ describe('a thread in which somebody else wrote', () => {
     ['talk', wrote(ben, 1, 'aside lunch?'), []],
     ['something without the permission', wrote(ben, 1, 'Nice'), ['U0BEN']],
   ])('asks the owner too, after %s', (_, first, mayNot) => {
-    const thread = hear(aThread(), [first, wrote(ana, 2, 'Fix the title')], { mayNot });
+    const thread = applyEvents(aThread(), [first, wrote(ana, 2, 'Fix the title')], { mayNot });
     expect(thread.crowd).toBe(true);
-    expect(fates(thread)).toContain('held: Fix the title');
-    expect(told(thread)).toEqual(['ana: question']);
+    expect(outcomesOf(thread)).toContain('held: Fix the title');
+    expect(notesOf(thread)).toEqual(['ana: question']);
   });
 
   const crowd = aThread({ crowd: true });
 
   test('takes somebody who never answers at their silence, the oldest replies first', () => {
     const replies = Array.from({ length: 25 }, (_, index) => wrote(ben, index, `reply ${index}`));
-    const thread = hear(crowd, replies);
-    expect(fates(thread).filter((fate) => fate.startsWith('held'))).toHaveLength(20);
-    expect(fates(thread)).toContain('notForAgent: reply 4');
-    expect(fates(thread)).toContain('held: reply 5');
+    const thread = applyEvents(crowd, replies);
+    expect(outcomesOf(thread).filter((fate) => fate.startsWith('held'))).toHaveLength(20);
+    expect(outcomesOf(thread)).toContain('notForAgent: reply 4');
+    expect(outcomesOf(thread)).toContain('held: reply 5');
   });
 
   test('holds replies of everybody, and asks each once', () => {
-    const thread = hear(crowd, [
+    const thread = applyEvents(crowd, [
       wrote(ana, 1, 'one'),
       wrote(ben, 2, 'two'),
       wrote(ana, 3, 'three'),
       wrote(ben, 4, 'four'),
     ]);
-    expect(fates(thread)).toEqual(['held: one', 'held: two', 'held: three', 'held: four']);
+    expect(outcomesOf(thread)).toEqual(['held: one', 'held: two', 'held: three', 'held: four']);
     expect(thread.notes).toEqual([
       { id: `question U0ANA ${NOW_MS}`, to: 'U0ANA', kind: 'question', about: ts(1), excerpt: 'one' },
       { id: `question U0BEN ${NOW_MS}`, to: 'U0BEN', kind: 'question', about: ts(2), excerpt: 'two' },
@@ -83,26 +85,31 @@ describe('a thread in which somebody else wrote', () => {
   });
 
   test('asks again when the question was left for ten minutes', () => {
-    const asked = hear(crowd, [wrote(ben, 1, 'one')]);
-    expect(told(hear(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute - 1 }))).toHaveLength(1);
-    const again = hear(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute });
+    const asked = applyEvents(crowd, [wrote(ben, 1, 'one')]);
+    expect(
+      notesOf(applyEvents(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute - 1 })),
+    ).toHaveLength(1);
+    const again = applyEvents(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute });
     expect(again.notes.at(-1)).toMatchObject({ kind: 'question', about: ts(2) });
-    expect(fates(hear(again, [clicks(ben, 'send', [ts(2)])]))).toEqual(['waiting: one', 'waiting: two']);
+    expect(outcomesOf(applyEvents(again, [clicks(ben, 'send', [ts(2)])]))).toEqual([
+      'waiting: one',
+      'waiting: two',
+    ]);
   });
 
-  test('asks again when what the question was about is gone', () => {
-    const thread = hear(crowd, [wrote(ben, 1, 'one'), deleted(1), wrote(ben, 2, 'two')]);
+  test('asks again when what the question was about was deleted', () => {
+    const thread = applyEvents(crowd, [wrote(ben, 1, 'one'), deleted(1), wrote(ben, 2, 'two')]);
     expect(thread.notes.map(({ about }) => about)).toEqual([ts(1), ts(2)]);
   });
 
   test('takes a mention of Docket at once, past what is held', () => {
-    const thread = hear(crowd, [wrote(ben, 1, 'one'), wrote(ben, 2, '<@U0DOCKET> two')]);
-    expect(fates(thread)).toEqual(['held: one', 'waiting: two']);
-    expect(told(thread)).toEqual(['ben: question']);
+    const thread = applyEvents(crowd, [wrote(ben, 1, 'one'), wrote(ben, 2, '<@U0DOCKET> two')]);
+    expect(outcomesOf(thread)).toEqual(['held: one', 'waiting: two']);
+    expect(notesOf(thread)).toEqual(['ben: question']);
   });
 
   test('does not ask about files alone', () => {
-    expect(hear(crowd, [wrote(ben, 1, '', true)])).toBe(crowd);
+    expect(applyEvents(crowd, [wrote(ben, 1, '', true)])).toBe(crowd);
   });
 });
 
@@ -119,23 +126,23 @@ describe('which replies count', () => {
     ['all', '<@U0DOCKET> aside one', [], []],
     ['all', 'Aside <@U0DOCKET> is great', [], []],
   ] as const)('with %s, %j', (mode, text, fate, notes) => {
-    const thread = hear(aThread({ mode }), [wrote(ana, 1, text)]);
-    expect(fates(thread)).toEqual(fate);
-    expect(told(thread)).toEqual(notes);
+    const thread = applyEvents(aThread({ mode }), [wrote(ana, 1, text)]);
+    expect(outcomesOf(thread)).toEqual(fate);
+    expect(notesOf(thread)).toEqual(notes);
   });
 
   test('with all, those of everybody', () => {
-    const thread = hear(aThread({ mode: 'all' }), [wrote(ben, 1, 'one'), wrote(ana, 2, 'two')]);
-    expect(fates(thread)).toEqual(['waiting: one', 'waiting: two']);
+    const thread = applyEvents(aThread({ mode: 'all' }), [wrote(ben, 1, 'one'), wrote(ana, 2, 'two')]);
+    expect(outcomesOf(thread)).toEqual(['waiting: one', 'waiting: two']);
   });
 
   test.each([
     ['always', ['waiting: one']],
     ['mention', []],
   ] as const)('with auto, as the person answered: %s', (answer, fate) => {
-    const thread = hear(aThread({ crowd: true, answers: { U0BEN: answer } }), [wrote(ben, 1, 'one')]);
-    expect(fates(thread)).toEqual(fate);
-    expect(told(thread)).toEqual([]);
+    const thread = applyEvents(aThread({ crowd: true, answers: { U0BEN: answer } }), [wrote(ben, 1, 'one')]);
+    expect(outcomesOf(thread)).toEqual(fate);
+    expect(notesOf(thread)).toEqual([]);
   });
 });
 
@@ -144,8 +151,8 @@ describe('who may not instruct', () => {
   const twice = [wrote(ben, 1, 'one'), wrote(ben, 2, 'two')];
 
   test('is told once, and asked whom to ask, where all replies count', () => {
-    const thread = hear(aThread({ mode: 'all' }), twice, { mayNot });
-    expect(fates(thread)).toEqual([]);
+    const thread = applyEvents(aThread({ mode: 'all' }), twice, { mayNot });
+    expect(outcomesOf(thread)).toEqual([]);
     expect(thread.notes).toEqual([
       { id: `notPermitted ${ts(1)}`, to: 'U0BEN', kind: 'notPermitted', about: '@docs-admins' },
     ]);
@@ -157,59 +164,61 @@ describe('who may not instruct', () => {
       wrote(ben, 2, '<@U0DOCKET> stop'),
       wrote(ben, 3, 'three'),
     ];
-    const thread = hear(aThread({ mode: 'mention' }), mentions, { mayNot });
-    expect(told(thread)).toEqual(['ben: notPermitted', 'ben: notPermitted']);
+    const thread = applyEvents(aThread({ mode: 'mention' }), mentions, { mayNot });
+    expect(notesOf(thread)).toEqual(['ben: notPermitted', 'ben: notPermitted']);
     expect(thread.state).toBe('following');
   });
 
   test.each(['auto', 'mention'] as const)('is not bothered for talk, with %s', (mode) => {
-    const thread = hear(aThread({ mode }), twice, { mayNot });
-    expect(told(thread)).toEqual([]);
-    expect(fates(thread)).toEqual([]);
+    const thread = applyEvents(aThread({ mode }), twice, { mayNot });
+    expect(notesOf(thread)).toEqual([]);
+    expect(outcomesOf(thread)).toEqual([]);
   });
 
   test('is told once as an owner whose permission was taken away', () => {
     const replies = [wrote(ana, 1, 'one'), wrote(ana, 2, 'two')];
-    expect(told(hear(aThread(), replies, { mayNot: ['U0ANA'] }))).toEqual(['ana: notPermitted']);
+    expect(notesOf(applyEvents(aThread(), replies, { mayNot: ['U0ANA'] }))).toEqual(['ana: notPermitted']);
   });
 
   test('cannot change what waits either: it is withdrawn', () => {
-    const waiting = hear(aThread({ mode: 'all' }), [wrote(ben, 1, 'one')]);
-    const thread = hear(waiting, [edited(ben, 1, 'two')], { mayNot });
-    expect(fates(thread)).toEqual(['withdrawn: one']);
-    expect(told(thread)).toEqual(['ben: notPermitted']);
+    const waiting = applyEvents(aThread({ mode: 'all' }), [wrote(ben, 1, 'one')]);
+    const thread = applyEvents(waiting, [edited(ben, 1, 'two')], { mayNot });
+    expect(outcomesOf(thread)).toEqual(['withdrawn: one']);
+    expect(notesOf(thread)).toEqual(['ben: notPermitted']);
   });
 });
 
 describe('commands', () => {
   test('stop, with a mention', () => {
-    const thread = hear(aThread({ lasting: true }), [
+    const thread = applyEvents(aThread({ lasting: true }), [
       wrote(ana, 1, 'one'),
       wrote(ben, 2, '<@U0DOCKET> Stop!'),
     ]);
     expect(thread).toMatchObject({ state: 'ended', ended: { by: ben, unsent: 1 }, lasting: false });
-    expect(fates(thread)).toEqual(['discarded: one']);
+    expect(outcomesOf(thread)).toEqual(['discarded: one']);
     expect(thread.notes).toEqual([{ id: `stopped ${ts(2)}`, to: 'U0BEN', kind: 'stopped' }]);
-    expect(hear(thread, [wrote(ana, 3, 'two'), edited(ana, 1, 'x'), instructs(ana, 'i', 'x')])).toBe(thread);
+    expect(applyEvents(thread, [wrote(ana, 3, 'two'), edited(ana, 1, 'x'), instructs(ana, 'i', 'x')])).toBe(
+      thread,
+    );
   });
 
   test.each([
     ['only when mentioned', 'mention'],
     ['all replies', 'all'],
   ] as const)('%s', (words, mode) => {
-    const thread = hear(aThread(), [wrote(ben, 1, `<@U0DOCKET> ${words}`)]);
+    const thread = applyEvents(aThread(), [wrote(ben, 1, `<@U0DOCKET> ${words}`)]);
     expect(thread.mode).toBe(mode);
     expect(thread.notes).toEqual([{ id: `mode ${ts(1)}`, to: 'U0BEN', kind: 'mode', about: mode }]);
-    expect(fates(thread)).toEqual([]);
+    expect(outcomesOf(thread)).toEqual([]);
   });
 
   test('a switch asks those whose replies are held once more', () => {
-    const thread = hear(aThread({ crowd: true }), [
+    const thread = applyEvents(aThread({ crowd: true }), [
       wrote(ben, 1, 'one'),
       wrote(ben, 2, 'two'),
       wrote(ana, 3, '<@U0DOCKET> all replies'),
     ]);
-    expect(fates(thread)).toEqual(['held: one', 'held: two']);
+    expect(outcomesOf(thread)).toEqual(['held: one', 'held: two']);
     expect(thread.notes.slice(1)).toMatchObject([
       { to: 'U0BEN', kind: 'question', about: ts(1) },
       { to: 'U0ANA', kind: 'mode' },
@@ -217,34 +226,34 @@ describe('commands', () => {
   });
 
   test('help', () => {
-    expect(told(hear(aThread(), [wrote(ben, 1, '<@U0DOCKET> help')]))).toEqual(['ben: help']);
+    expect(notesOf(applyEvents(aThread(), [wrote(ben, 1, '<@U0DOCKET> help')]))).toEqual(['ben: help']);
   });
 
   test.each(['aj_3f9a77bd04c24a06', 'aj_other'])('follow %s, in a thread that follows already', (jobId) => {
-    const thread = hear(aThread(), [wrote(ana, 1, `<@U0DOCKET> follow \`${jobId}\``)]);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, `<@U0DOCKET> follow \`${jobId}\``)]);
     expect(thread.notes).toEqual([
       { id: `followsAlready ${ts(1)}`, to: 'U0ANA', kind: 'followsAlready', about: jobId },
     ]);
-    expect(fates(thread)).toEqual([]);
+    expect(outcomesOf(thread)).toEqual([]);
   });
 
   test.each(['follow', 'follow aj_3f9a…4a06'])('%s does not say which job', (words) => {
-    const thread = hear(aThread(), [wrote(ana, 1, `<@U0DOCKET> ${words}`)]);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, `<@U0DOCKET> ${words}`)]);
     expect(thread.notes).toEqual([{ id: `badFollow ${ts(1)}`, to: 'U0ANA', kind: 'badFollow' }]);
-    expect(fates(thread)).toEqual([]);
+    expect(outcomesOf(thread)).toEqual([]);
   });
 
   test.each(['stop', 'all replies', 'help', 'follow aj_1', 'follow'])(
     '%s without a mention is an instruction',
     (words) => {
-      const thread = hear(aThread(), [wrote(ana, 1, words)]);
-      expect(fates(thread)).toEqual([`waiting: ${words}`]);
+      const thread = applyEvents(aThread(), [wrote(ana, 1, words)]);
+      expect(outcomesOf(thread)).toEqual([`waiting: ${words}`]);
       expect(thread.mode).toBe('auto');
     },
   );
 
   test('more than a command is an instruction', () => {
-    expect(fates(hear(aThread(), [wrote(ana, 1, '<@U0DOCKET> stop using tabs')]))).toEqual([
+    expect(outcomesOf(applyEvents(aThread(), [wrote(ana, 1, '<@U0DOCKET> stop using tabs')]))).toEqual([
       'waiting: stop using tabs',
     ]);
   });
@@ -252,8 +261,8 @@ describe('commands', () => {
 
 describe('a reply', () => {
   test('with files goes out as text, and its author is told', () => {
-    const thread = hear(aThread(), [wrote(ana, 1, 'See this', true)]);
-    expect(fates(thread)).toEqual(['waiting: See this']);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, 'See this', true)]);
+    expect(outcomesOf(thread)).toEqual(['waiting: See this']);
     expect(thread.notes).toMatchObject([{ id: `files ${ts(1)}`, to: 'U0ANA', kind: 'files', about: ts(1) }]);
   });
 
@@ -263,25 +272,25 @@ describe('a reply', () => {
     ['only a mention and a comma', wrote(ana, 1, ' <@U0DOCKET>, ')],
     ['a mention and files', wrote(ana, 1, '<@U0DOCKET>', true)],
   ])('of %s has nothing to send', (_, reply) => {
-    const thread = hear(aThread(), [reply]);
-    expect(fates(thread)).toEqual([]);
-    expect(told(thread)).toEqual(['ana: tooEmpty']);
+    const thread = applyEvents(aThread(), [reply]);
+    expect(outcomesOf(thread)).toEqual([]);
+    expect(notesOf(thread)).toEqual(['ana: tooEmpty']);
   });
 
-  test('that is heard again changes nothing', () => {
-    const thread = hear(aThread({ crowd: true }), [wrote(ana, 1, 'one', true)]);
-    expect(hear(thread, [wrote(ana, 1, 'one', true)])).toBe(thread);
+  test('that comes again changes nothing', () => {
+    const thread = applyEvents(aThread({ crowd: true }), [wrote(ana, 1, 'one', true)]);
+    expect(applyEvents(thread, [wrote(ana, 1, 'one', true)])).toBe(thread);
   });
 
-  test('goes out in the order in which it was written, also when it was heard late', () => {
+  test('goes out in the order in which it was written, also when it came late', () => {
     const sent = anInstruction({ id: ts(5), excerpt: 'five', state: 'working' });
-    const thread = hear(aThread({ instructions: [sent] }), [
+    const thread = applyEvents(aThread({ instructions: [sent] }), [
       wrote(ana, 6, 'six'),
       instructs(ben, 'dialog', 'seven', NOW_MS + 7000),
       wrote(ana, 8, 'eight'),
       wrote(ana, 4, 'four'),
     ]);
-    expect(fates(thread)).toEqual([
+    expect(outcomesOf(thread)).toEqual([
       'working: five',
       'waiting: four',
       'waiting: six',
@@ -292,16 +301,16 @@ describe('a reply', () => {
 });
 
 describe('an instruction from a dialog', () => {
-  test('always waits for its turn', () => {
-    const thread = hear(aThread({ mode: 'mention', crowd: true }), [instructs(ben, 'R1', 'stop')]);
+  test('always waits to be sent', () => {
+    const thread = applyEvents(aThread({ mode: 'mention', crowd: true }), [instructs(ben, 'R1', 'stop')]);
     expect(thread.instructions).toMatchObject([
       { id: 'R1', by: ben, atMs: NOW_MS, isReply: false, text: 'stop', state: 'waiting', creates: false },
     ]);
-    expect(hear(thread, [instructs(ben, 'R1', 'stop')])).toBe(thread);
+    expect(applyEvents(thread, [instructs(ben, 'R1', 'stop')])).toBe(thread);
   });
 
   test('is not somebody writing in the thread', () => {
-    expect(hear(aThread(), [instructs(ben, 'R1', 'one')]).crowd).toBe(false);
+    expect(applyEvents(aThread(), [instructs(ben, 'R1', 'one')]).crowd).toBe(false);
   });
 });
 
@@ -310,46 +319,46 @@ describe('an edit', () => {
     ['waiting', aThread()],
     ['held', aThread({ crowd: true })],
   ])('of a %s reply is what goes out', (state, before) => {
-    const thread = hear(before, [wrote(ana, 1, 'one'), edited(ana, 1, '*two*')]);
+    const thread = applyEvents(before, [wrote(ana, 1, 'one'), edited(ana, 1, '*two*')]);
     expect(thread.instructions).toMatchObject([{ id: ts(1), state, text: '**two**', excerpt: '**two**' }]);
   });
 
   test('that adds the mention of Docket answers the question for this reply', () => {
-    const thread = hear(aThread({ crowd: true }), [
+    const thread = applyEvents(aThread({ crowd: true }), [
       wrote(ana, 1, 'one'),
       wrote(ana, 2, 'two'),
       edited(ana, 1, '<@U0DOCKET> one'),
     ]);
-    expect(fates(thread)).toEqual(['waiting: one', 'held: two']);
+    expect(outcomesOf(thread)).toEqual(['waiting: one', 'held: two']);
     expect(thread.answers).toEqual({});
   });
 
   test.each(['aside one', '', '<@U0DOCKET>'])('to %j withdraws it', (text) => {
-    const thread = hear(aThread(), [wrote(ana, 1, 'one'), edited(ana, 1, text)]);
-    expect(fates(thread)).toEqual(['withdrawn: one']);
-    expect(hear(thread, [edited(ana, 1, 'one')])).toBe(thread);
+    const thread = applyEvents(aThread(), [wrote(ana, 1, 'one'), edited(ana, 1, text)]);
+    expect(outcomesOf(thread)).toEqual(['withdrawn: one']);
+    expect(applyEvents(thread, [edited(ana, 1, 'one')])).toBe(thread);
   });
 
   test('of one that was not sent is what goes out when it is sent again', () => {
     const failed = anInstruction({ id: ts(1), state: 'failed', outcome: 'notSent' });
-    const thread = hear(aThread({ instructions: [failed] }), [edited(ana, 1, 'two')]);
+    const thread = applyEvents(aThread({ instructions: [failed] }), [edited(ana, 1, 'two')]);
     expect(thread.instructions).toMatchObject([{ state: 'failed', text: 'two', excerpt: 'two' }]);
-    expect(told(thread)).toEqual([]);
+    expect(notesOf(thread)).toEqual([]);
   });
 
   test.each(['sending', 'unknown', 'working', 'sent'] as const)('comes too late when %s', (state) => {
     const one = state === 'sent' ? ({ state: 'over', outcome: 'sent' } as const) : { state };
-    const thread = hear(aThread({ instructions: [anInstruction({ id: ts(1), ...one })] }), [
+    const thread = applyEvents(aThread({ instructions: [anInstruction({ id: ts(1), ...one })] }), [
       edited(ana, 1, 'two'),
     ]);
     expect(thread.instructions).toMatchObject([{ ...one, excerpt: anInstruction().excerpt }]);
-    expect(told(thread)).toEqual(['ana: edited']);
+    expect(notesOf(thread)).toEqual(['ana: edited']);
   });
 
   test('that comes too late is told of once', () => {
     const thread = aThread({ instructions: [anInstruction({ id: ts(1), state: 'working' })] });
-    const late = hear(thread, [edited(ana, 1, 'two'), edited(ana, 1, 'three')]);
-    expect(told(late)).toEqual(['ana: edited']);
+    const late = applyEvents(thread, [edited(ana, 1, 'two'), edited(ana, 1, 'three')]);
+    expect(notesOf(late)).toEqual(['ana: edited']);
   });
 
   test.each(['notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const)(
@@ -357,23 +366,23 @@ describe('an edit', () => {
     (outcome) => {
       const one = anInstruction({ id: ts(1), state: 'over', outcome, text: '' });
       const thread = aThread({ instructions: [one] });
-      expect(hear(thread, [edited(ana, 1, 'two'), deleted(1)])).toBe(thread);
+      expect(applyEvents(thread, [edited(ana, 1, 'two'), deleted(1)])).toBe(thread);
     },
   );
 
   test('that comes before its message is what counts', () => {
-    const thread = hear(aThread({ crowd: true }), [
+    const thread = applyEvents(aThread({ crowd: true }), [
       edited(ben, 1, 'two'),
       edited(ben, 1, 'ask <@U0ANA>'),
       wrote(ben, 1, '<@U0DOCKET> one'),
     ]);
-    expect(fates(thread)).toEqual(['held: ask @ana']);
+    expect(outcomesOf(thread)).toEqual(['held: ask @ana']);
   });
 
   test('that mentions Docket only now in what was talk is not taken, and its author is told', () => {
-    const talk = hear(aThread({ mode: 'mention' }), [wrote(ben, 1, 'Fix the title')]);
-    const thread = hear(talk, [edited(ben, 1, '<@U0DOCKET> Fix the title')]);
-    expect(fates(thread)).toEqual([]);
+    const talk = applyEvents(aThread({ mode: 'mention' }), [wrote(ben, 1, 'Fix the title')]);
+    const thread = applyEvents(talk, [edited(ben, 1, '<@U0DOCKET> Fix the title')]);
+    expect(outcomesOf(thread)).toEqual([]);
     expect(thread.notes).toEqual([{ id: `lateMention ${ts(1)}`, to: 'U0BEN', kind: 'lateMention' }]);
     expect(thread.early).toEqual([]);
   });
@@ -385,7 +394,7 @@ describe('an edit', () => {
     ['in a thread that has ended', '<@U0DOCKET> Fix the title', [], { state: 'ended' }],
   ])('%s that adds a mention is nothing', (_, text, mayNot, changes = {}) => {
     const thread = aThread(changes);
-    expect(hear(thread, [edited(ben, 1, text)], { mayNot })).toBe(thread);
+    expect(applyEvents(thread, [edited(ben, 1, text)], { mayNot })).toBe(thread);
   });
 });
 
@@ -394,25 +403,29 @@ describe('a deletion', () => {
     ['waiting', aThread()],
     ['held', aThread({ crowd: true })],
   ])('of a %s reply withdraws it', (_, before) => {
-    const thread = hear(before, [wrote(ana, 1, 'one'), deleted(1)]);
-    expect(fates(thread)).toEqual(['withdrawn: one']);
+    const thread = applyEvents(before, [wrote(ana, 1, 'one'), deleted(1)]);
+    expect(outcomesOf(thread)).toEqual(['withdrawn: one']);
     expect(thread.instructions[0]?.text).toBe('');
   });
 
   test.each(['sending', 'unknown', 'working', 'failed'] as const)('comes too late when %s', (state) => {
     const thread = aThread({ instructions: [anInstruction({ id: ts(1), state })] });
-    expect(hear(thread, [deleted(1)])).toBe(thread);
+    expect(applyEvents(thread, [deleted(1)])).toBe(thread);
   });
 
   test('that comes before its message keeps it from going out, whatever edit comes late', () => {
-    const thread = hear(aThread(), [deleted(1), edited(ben, 1, 'two'), wrote(ben, 1, '<@U0DOCKET> one')]);
-    expect(fates(thread)).toEqual([]);
+    const thread = applyEvents(aThread(), [
+      deleted(1),
+      edited(ben, 1, 'two'),
+      wrote(ben, 1, '<@U0DOCKET> one'),
+    ]);
+    expect(outcomesOf(thread)).toEqual([]);
     expect(thread).toMatchObject({ crowd: true, notes: [] });
   });
 
   test('of messages that never came is forgotten after twenty', () => {
     const many = Array.from({ length: 21 }, (_, index) => deleted(index));
-    expect(hear(aThread(), many).early.map((one) => one.ts)).toEqual(
+    expect(applyEvents(aThread(), many).early.map((one) => one.ts)).toEqual(
       Array.from({ length: 20 }, (_, index) => ts(index + 1)),
     );
   });
@@ -425,7 +438,7 @@ describe('what is over', () => {
     );
 
   test('is forgotten but for the latest, and its text at once', () => {
-    const thread = hear(aThread({ instructions: over(MAX_FINISHED + 5) }), [wrote(ana, 1, 'one')]);
+    const thread = applyEvents(aThread({ instructions: over(MAX_FINISHED + 5) }), [wrote(ana, 1, 'one')]);
     expect(thread.instructions).toHaveLength(MAX_FINISHED + 1);
     expect(thread.instructions[0]).toMatchObject({ id: 'o5', text: '' });
     expect(thread.instructions.at(-1)).toMatchObject({ id: ts(1), text: 'one' });
@@ -434,7 +447,7 @@ describe('what is over', () => {
   test('or worked on: a round of hundreds does not make the record ever longer', () => {
     const working = over(MAX_FINISHED + 5).map((one) => ({ ...one, state: 'working' as const, round: 1 }));
     const unregistered = anInstruction({ id: 'new', state: 'working' });
-    const thread = hear(aThread({ instructions: [unregistered, ...working] }), [wrote(ana, 1, 'one')]);
+    const thread = applyEvents(aThread({ instructions: [unregistered, ...working] }), [wrote(ana, 1, 'one')]);
     expect(thread.instructions).toHaveLength(MAX_FINISHED + 2);
     expect(thread.instructions[0]).toMatchObject({ id: 'new', text: unregistered.text });
     expect(thread.instructions[1]).toMatchObject({ id: 'o5', text: '' });
@@ -446,7 +459,9 @@ describe('what is over', () => {
       aRound({ n: 2, last: { id: 'o0', by: ana, excerpt: 'x' } }),
       { n: 3, sinceMs: NOW_MS, count: 0, authors: [] },
     ];
-    const thread = hear(aThread({ instructions: over(MAX_FINISHED + 5), rounds }), [wrote(ana, 1, 'one')]);
+    const thread = applyEvents(aThread({ instructions: over(MAX_FINISHED + 5), rounds }), [
+      wrote(ana, 1, 'one'),
+    ]);
     expect(thread.instructions).toHaveLength(MAX_FINISHED + 1);
     expect(thread.instructions[0]).toMatchObject({ id: 'o0', text: 'long ago' });
     expect(thread.instructions.filter(({ text }) => text === 'long ago')).toHaveLength(1);
@@ -454,10 +469,10 @@ describe('what is over', () => {
 });
 
 test('somebody who was never asked is not settled by others', () => {
-  const thread = hear(aThread(), [
+  const thread = applyEvents(aThread(), [
     wrote(ben, 1, 'one'),
     wrote(cleo, 2, 'two'),
     clicks(cleo, 'always', [ts(2)]),
   ]);
-  expect(fates(thread)).toEqual(['held: one', 'waiting: two']);
+  expect(outcomesOf(thread)).toEqual(['held: one', 'waiting: two']);
 });

@@ -2,7 +2,7 @@ import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Person } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
-import { NOW_MS } from './any-thread.ts';
+import { NOW_MS } from './builders.ts';
 
 /** Ana followed the job. */
 export const ana: Person = { id: 'U0ANA', name: 'ana' };
@@ -17,7 +17,7 @@ export const ts = (seconds: number) => `${NOW_MS / 1000 + seconds}.000100`;
 type Written = Extract<ThreadEvent, { kind: 'reply' }>;
 type Click = Extract<ThreadEvent, { kind: 'clicked' }>;
 
-/** A message as Slack tells of it; `<@U0DOCKET>` in its text mentions Docket. */
+/** A new message; `<@U0DOCKET>` in its text mentions Docket. */
 export const wrote = (by: Person, at: number, text: string, files = false): Written => ({
   kind: 'reply',
   channel: 'C0DOCS',
@@ -47,7 +47,7 @@ export const clicks = (by: Person, action: Click['action'], about: string[] = []
   attempt,
 });
 
-/** From a dialog. */
+/** An instruction from a modal. */
 export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): ThreadEvent => ({
   kind: 'instruct',
   id,
@@ -56,17 +56,17 @@ export const instructs = (by: Person, id: string, text: string, atMs = NOW_MS): 
   atMs,
 });
 
-/** The thread after all of this was heard at once. Ids in `mayNot` lack the permission. */
-export function hear(
+/** Returns the thread after these events. Ids in `mayNot` lack the permission. */
+export function applyEvents(
   thread: ThreadRun,
-  heard: readonly ThreadEvent[],
+  events: readonly ThreadEvent[],
   { nowMs = NOW_MS, mayNot = [] }: { nowMs?: number; mayNot?: string[] } = {},
 ): ThreadRun {
-  return heard.reduce((sofar, what) => applyEvent(sofar, what, about(what, nowMs, mayNot)), thread);
+  return events.reduce((before, event) => applyEvent(before, event, contextOf(event, nowMs, mayNot)), thread);
 }
 
-function about(what: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
-  const id = what.kind === 'deleted' ? '' : 'user' in what ? what.user : what.by.id;
+function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
+  const id = event.kind === 'deleted' ? '' : 'user' in event ? event.user : event.by.id;
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
     ask: '@docs-admins',
@@ -77,9 +77,9 @@ function about(what: ThreadEvent, nowMs: number, mayNot: string[]): EventContext
   };
 }
 
-/** What becomes of each instruction: "waiting: Fix the title". */
-export const fates = ({ instructions }: ThreadRun) =>
+/** The state or outcome of each instruction: "waiting: Fix the title". */
+export const outcomesOf = ({ instructions }: ThreadRun) =>
   instructions.map(({ state, outcome, excerpt }) => `${outcome ?? state}: ${excerpt}`);
 
-/** What people are told alone: "ana: question". */
-export const told = ({ notes }: ThreadRun) => notes.map(({ to, kind }) => `${people.get(to)}: ${kind}`);
+/** To whom the notes are, and their kinds: "ana: question". */
+export const notesOf = ({ notes }: ThreadRun) => notes.map(({ to, kind }) => `${people.get(to)}: ${kind}`);

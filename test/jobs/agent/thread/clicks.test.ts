@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/any-thread.ts';
-import { ana, ben, cleo, clicks, fates, hear, told, ts, wrote } from '../../../support/jobs/agent/hearing.ts';
+import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import {
+  ana,
+  applyEvents,
+  ben,
+  cleo,
+  clicks,
+  notesOf,
+  outcomesOf,
+  ts,
+  wrote,
+} from '../../../support/jobs/agent/events.ts';
 
 const minute = 60_000;
 
 /** Ana and Ben both wrote, and both were asked. */
-const asked = hear(aThread(), [
+const asked = applyEvents(aThread(), [
   wrote(ben, 1, 'Nice'),
   wrote(ana, 2, 'Fix the title'),
   wrote(ana, 3, 'And the nav'),
@@ -13,78 +23,89 @@ const asked = hear(aThread(), [
 
 describe('the answer to the question', () => {
   test('[Send] lets everything of that person go out, and nothing of others', () => {
-    const sent = hear(asked, [clicks(ana, 'send', [ts(2)])]);
-    expect(fates(sent)).toEqual(['held: Nice', 'waiting: Fix the title', 'waiting: And the nav']);
+    const sent = applyEvents(asked, [clicks(ana, 'send', [ts(2)])]);
+    expect(outcomesOf(sent)).toEqual(['held: Nice', 'waiting: Fix the title', 'waiting: And the nav']);
   });
 
   test('[Send] makes later replies talk', () => {
-    const sent = hear(asked, [clicks(ana, 'send', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
+    const sent = applyEvents(asked, [clicks(ana, 'send', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
     expect(sent.answers).toEqual({ U0ANA: 'mention' });
-    expect(fates(sent)).not.toContainEqual(expect.stringContaining('Lunch?'));
-    expect(told(sent)).toEqual(['ben: question', 'ana: question']);
+    expect(outcomesOf(sent)).not.toContainEqual(expect.stringContaining('Lunch?'));
+    expect(notesOf(sent)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('[Not for the agent] drops everything of that person, and makes later replies talk', () => {
-    const dropped = hear(asked, [clicks(ana, 'notForAgent', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
-    expect(fates(dropped)).toEqual(['notForAgent: Fix the title', 'notForAgent: And the nav', 'held: Nice']);
+    const dropped = applyEvents(asked, [clicks(ana, 'notForAgent', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
+    expect(outcomesOf(dropped)).toEqual([
+      'notForAgent: Fix the title',
+      'notForAgent: And the nav',
+      'held: Nice',
+    ]);
     expect(dropped.answers).toEqual({ U0ANA: 'mention' });
-    expect(told(dropped)).toEqual(['ben: question', 'ana: question']);
+    expect(notesOf(dropped)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('after [Not for the agent] a mention of Docket is still for the agent', () => {
-    const dropped = hear(asked, [
+    const dropped = applyEvents(asked, [
       clicks(ana, 'notForAgent', [ts(2)]),
       wrote(ana, 4, '<@U0DOCKET> fix the nav'),
     ]);
-    expect(fates(dropped)).toContain('waiting: fix the nav');
+    expect(outcomesOf(dropped)).toContain('waiting: fix the nav');
   });
 
   test('[Always in this thread] lets them go out, and later ones without asking', () => {
-    const always = hear(asked, [clicks(ana, 'always', [ts(2)]), wrote(ana, 4, 'And the footer')]);
-    expect(fates(always)).toEqual([
+    const always = applyEvents(asked, [clicks(ana, 'always', [ts(2)]), wrote(ana, 4, 'And the footer')]);
+    expect(outcomesOf(always)).toEqual([
       'held: Nice',
       'waiting: Fix the title',
       'waiting: And the nav',
       'waiting: And the footer',
     ]);
-    expect(told(always)).toEqual(['ben: question', 'ana: question']);
+    expect(notesOf(always)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('[Always in this thread] after [Send] still changes what comes later', () => {
-    const always = hear(asked, [
+    const always = applyEvents(asked, [
       clicks(ana, 'send', [ts(2)]),
       clicks(ana, 'always', [ts(2)]),
       wrote(ana, 4, 'And the footer'),
     ]);
-    expect(fates(always)).toContain('waiting: And the footer');
+    expect(outcomesOf(always)).toContain('waiting: And the footer');
   });
 
   test.each(['send', 'notForAgent', 'always'] as const)('%s by somebody else changes nothing', (action) => {
-    expect(hear(asked, [clicks(ben, action, [ts(2)])])).toBe(asked);
-    expect(hear(asked, [clicks(cleo, action, [ts(2)])])).toBe(asked);
+    expect(applyEvents(asked, [clicks(ben, action, [ts(2)])])).toBe(asked);
+    expect(applyEvents(asked, [clicks(cleo, action, [ts(2)])])).toBe(asked);
   });
 
   test.each(['send', 'notForAgent'] as const)('%s a second time changes nothing', (action) => {
-    const once = hear(asked, [clicks(ana, action, [ts(2)])]);
-    expect(hear(once, [clicks(ana, 'send', [ts(2)]), clicks(ana, 'notForAgent', [ts(2)])])).toBe(once);
+    const once = applyEvents(asked, [clicks(ana, action, [ts(2)])]);
+    expect(applyEvents(once, [clicks(ana, 'send', [ts(2)]), clicks(ana, 'notForAgent', [ts(2)])])).toBe(once);
   });
 
   test('files of a held reply are told of when it goes out', () => {
-    const held = hear(aThread({ crowd: true }), [wrote(ben, 1, 'See this', true)]);
-    expect(told(held)).toEqual(['ben: question']);
-    expect(told(hear(held, [clicks(ben, 'send', [ts(1)])]))).toEqual(['ben: question', 'ben: files']);
+    const held = applyEvents(aThread({ crowd: true }), [wrote(ben, 1, 'See this', true)]);
+    expect(notesOf(held)).toEqual(['ben: question']);
+    expect(notesOf(applyEvents(held, [clicks(ben, 'send', [ts(1)])]))).toEqual([
+      'ben: question',
+      'ben: files',
+    ]);
   });
 });
 
 describe('an owner who is alone', () => {
-  const alone = hear(aThread(), [
+  const alone = applyEvents(aThread(), [
     wrote(ana, 1, 'What does <@U0BEN> think?'),
     wrote(ana, 2, 'Or <@U0CLEO>?'),
     wrote(ana, 3, 'Fix the nav'),
   ]);
 
   test('is asked for each reply that mentions somebody, and all others go out', () => {
-    expect(fates(alone)).toEqual(['held: What does @ben think?', 'held: Or @cleo?', 'waiting: Fix the nav']);
+    expect(outcomesOf(alone)).toEqual([
+      'held: What does @ben think?',
+      'held: Or @cleo?',
+      'waiting: Fix the nav',
+    ]);
     expect(alone.notes.map(({ kind, about }) => [kind, about])).toEqual([
       ['question', ts(1)],
       ['question', ts(2)],
@@ -95,23 +116,23 @@ describe('an owner who is alone', () => {
     ['send', 'waiting'],
     ['notForAgent', 'notForAgent'],
   ] as const)('%s settles that reply alone, and leaves no answer', (action, fate) => {
-    const settled = hear(alone, [clicks(ana, action, [ts(2)])]);
-    expect(fates(settled)).toEqual(
+    const settled = applyEvents(alone, [clicks(ana, action, [ts(2)])]);
+    expect(outcomesOf(settled)).toEqual(
       expect.arrayContaining([`${fate}: Or @cleo?`, 'held: What does @ben think?']),
     );
     expect(settled.answers).toEqual({});
-    expect(told(settled)).toEqual(['ana: question', 'ana: question']);
+    expect(notesOf(settled)).toEqual(['ana: question', 'ana: question']);
   });
 
   test('may say that all replies count', () => {
-    const always = hear(alone, [clicks(ana, 'always', [ts(1)]), wrote(ana, 4, 'Ask <@U0BEN>')]);
-    expect(fates(always)).toContain('waiting: Ask @ben');
-    expect(fates(always)).toContain('waiting: Or @cleo?');
+    const always = applyEvents(alone, [clicks(ana, 'always', [ts(1)]), wrote(ana, 4, 'Ask <@U0BEN>')]);
+    expect(outcomesOf(always)).toContain('waiting: Ask @ben');
+    expect(outcomesOf(always)).toContain('waiting: Or @cleo?');
   });
 
   test('who is joined by others before the answer answers for everything', () => {
-    const joined = hear(alone, [wrote(ben, 4, 'I like it'), clicks(ana, 'send', [ts(1)])]);
-    expect(fates(joined)).toEqual(
+    const joined = applyEvents(alone, [wrote(ben, 4, 'I like it'), clicks(ana, 'send', [ts(1)])]);
+    expect(outcomesOf(joined)).toEqual(
       expect.arrayContaining(['waiting: What does @ben think?', 'waiting: Or @cleo?']),
     );
     expect(joined.answers).toEqual({ U0ANA: 'mention' });
@@ -129,19 +150,24 @@ describe('[Discard]', () => {
   });
 
   test('drops what still waits of what was shown', () => {
-    const dropped = hear(waiting, [clicks(ben, 'discard', ['a', 'b', 'c', 'gone'])]);
-    expect(fates(dropped)).toEqual(['sending: sent', 'discarded: first', 'held: held', 'waiting: second']);
+    const dropped = applyEvents(waiting, [clicks(ben, 'discard', ['a', 'b', 'c', 'gone'])]);
+    expect(outcomesOf(dropped)).toEqual([
+      'sending: sent',
+      'discarded: first',
+      'held: held',
+      'waiting: second',
+    ]);
     expect(dropped.instructions.map(({ text }) => text === '')).toEqual([false, true, false, false]);
   });
 
   test('of what is under way changes nothing', () => {
-    expect(hear(waiting, [clicks(ben, 'discard', ['a'])])).toBe(waiting);
+    expect(applyEvents(waiting, [clicks(ben, 'discard', ['a'])])).toBe(waiting);
   });
 
   const limit = { n: 1, kind: 'ours' as const, perHour: 1, sinceMs: 1, untilMs: 2, refusals: 0 };
 
   test('of all that waits for a limit leaves who it was, and what', () => {
-    const dropped = hear({ ...waiting, limit }, [clicks(ben, 'discard', ['b', 'd'])]);
+    const dropped = applyEvents({ ...waiting, limit }, [clicks(ben, 'discard', ['b', 'd'])]);
     expect(dropped.limit).toEqual({
       ...limit,
       discarded: { by: ben, count: 2, first: { by: ana, excerpt: 'first' } },
@@ -149,7 +175,7 @@ describe('[Discard]', () => {
   });
 
   test('of a part leaves the limit as it is', () => {
-    expect(hear({ ...waiting, limit }, [clicks(ben, 'discard', ['b'])]).limit).toEqual(limit);
+    expect(applyEvents({ ...waiting, limit }, [clicks(ben, 'discard', ['b'])]).limit).toEqual(limit);
   });
 });
 
@@ -166,8 +192,8 @@ describe('a send that nobody knows of', () => {
   const answer = (action: 'sendAgain' | 'leave') => ({ by: ben, action, atMs: NOW_MS + minute });
 
   test('is sent again in its place, as another attempt', () => {
-    const again = hear(unknown, [clicks(ben, 'sendAgain', [id])], { nowMs: NOW_MS + minute });
-    expect(fates(again)).toEqual([
+    const again = applyEvents(unknown, [clicks(ben, 'sendAgain', [id])], { nowMs: NOW_MS + minute });
+    expect(outcomesOf(again)).toEqual([
       'waiting: early',
       'waiting: Also add error handling to the quickstart.',
       'waiting: late',
@@ -177,22 +203,22 @@ describe('a send that nobody knows of', () => {
   });
 
   test('is left at that', () => {
-    const left = hear(unknown, [clicks(ben, 'leave', [id])], { nowMs: NOW_MS + minute });
-    expect(fates(left)[0]).toBe('left: Also add error handling to the quickstart.');
+    const left = applyEvents(unknown, [clicks(ben, 'leave', [id])], { nowMs: NOW_MS + minute });
+    expect(outcomesOf(left)[0]).toBe('left: Also add error handling to the quickstart.');
     expect(left.troubles).toEqual([aTrouble({ attempt: 0 }), aTrouble({ answer: answer('leave') })]);
   });
 
   test.each(['sendAgain', 'leave'] as const)('%s on an old message changes nothing', (action) => {
-    expect(hear(unknown, [clicks(ben, action, [id], 2)])).toBe(unknown);
-    expect(hear(unknown, [clicks(ben, action, ['late'])])).toBe(unknown);
-    const again = hear(unknown, [clicks(ben, 'sendAgain', [id])]);
-    expect(hear(again, [clicks(ana, action, [id])])).toBe(again);
+    expect(applyEvents(unknown, [clicks(ben, action, [id], 2)])).toBe(unknown);
+    expect(applyEvents(unknown, [clicks(ben, action, ['late'])])).toBe(unknown);
+    const again = applyEvents(unknown, [clicks(ben, 'sendAgain', [id])]);
+    expect(applyEvents(again, [clicks(ana, action, [id])])).toBe(again);
   });
 
   test('keeps what was answered before', () => {
     const answered = aTrouble({ answer: { by: ana, action: 'late', atMs: NOW_MS } });
     const thread = { ...unknown, troubles: [answered, aTrouble({ why: 'down' })] };
-    const again = hear(thread, [clicks(ben, 'sendAgain', [id])], { nowMs: NOW_MS + minute });
+    const again = applyEvents(thread, [clicks(ben, 'sendAgain', [id])], { nowMs: NOW_MS + minute });
     expect(again.troubles).toEqual([answered, aTrouble({ why: 'down', answer: answer('sendAgain') })]);
   });
 
@@ -201,8 +227,8 @@ describe('a send that nobody knows of', () => {
       instructions: [anInstruction({ state: 'failed' })],
       troubles: [aTrouble({ why: 'down' })],
     });
-    expect(fates(hear(failed, [clicks(ana, 'sendAgain', [id])]))[0]).toMatch(/^waiting/);
-    expect(hear(failed, [clicks(ana, 'leave', [id])])).toBe(failed);
+    expect(outcomesOf(applyEvents(failed, [clicks(ana, 'sendAgain', [id])]))[0]).toMatch(/^waiting/);
+    expect(applyEvents(failed, [clicks(ana, 'leave', [id])])).toBe(failed);
   });
 });
 
@@ -213,7 +239,7 @@ describe('a round that failed', () => {
   const failed = aThread({ instructions: [over], rounds: [aRound({ ending })] });
 
   test('is sent again with its last instruction, by whoever clicked', () => {
-    const again = hear(failed, [clicks(ben, 'sendAgain', ['round', '1'])]);
+    const again = applyEvents(failed, [clicks(ben, 'sendAgain', ['round', '1'])]);
     expect(again.instructions).toEqual([
       over,
       anInstruction({ id: `${id} again 1`, by: ben, atMs: NOW_MS, isReply: false }),
@@ -221,8 +247,8 @@ describe('a round that failed', () => {
   });
 
   test('is sent again once', () => {
-    const again = hear(failed, [clicks(ben, 'sendAgain', ['round', '1'])]);
-    expect(hear(again, [clicks(ana, 'sendAgain', ['round', '1'])])).toBe(again);
+    const again = applyEvents(failed, [clicks(ben, 'sendAgain', ['round', '1'])]);
+    expect(applyEvents(again, [clicks(ana, 'sendAgain', ['round', '1'])])).toBe(again);
   });
 
   test.each([
@@ -233,7 +259,7 @@ describe('a round that failed', () => {
     ['one whose text is gone', { instructions: [{ ...over, text: '' }] }],
   ])('%s is not', (_, changes) => {
     const thread = { ...failed, ...changes };
-    expect(hear(thread, [clicks(ben, 'sendAgain', ['round', '1'])])).toBe(thread);
+    expect(applyEvents(thread, [clicks(ben, 'sendAgain', ['round', '1'])])).toBe(thread);
   });
 });
 
@@ -242,17 +268,17 @@ describe('which replies count', () => {
     ['onlyMentioned', 'mention'],
     ['allReplies', 'all'],
   ] as const)('%s changes it, and what is held stays held', (action, mode) => {
-    const changed = hear(asked, [clicks(ben, action)]);
+    const changed = applyEvents(asked, [clicks(ben, action)]);
     expect(changed.mode).toBe(mode);
     expect(changed.instructions).toEqual(asked.instructions);
-    expect(hear(changed, [clicks(ana, action)])).toBe(changed);
+    expect(applyEvents(changed, [clicks(ana, action)])).toBe(changed);
   });
 
   test.each(['onlyMentioned', 'allReplies'] as const)(
     '%s asks each who has held replies once more, about the first',
     (action) => {
       const nowMs = NOW_MS + minute;
-      const changed = hear(asked, [clicks(cleo, action)], { nowMs });
+      const changed = applyEvents(asked, [clicks(cleo, action)], { nowMs });
       expect(changed.notes.slice(asked.notes.length)).toEqual([
         { id: `question U0BEN ${nowMs}`, to: 'U0BEN', kind: 'question', about: ts(1), excerpt: 'Nice' },
         {
@@ -267,13 +293,13 @@ describe('which replies count', () => {
   );
 
   test('where nothing is held, nobody is asked or told', () => {
-    expect(told(hear(aThread(), [clicks(ben, 'allReplies')]))).toEqual([]);
+    expect(notesOf(applyEvents(aThread(), [clicks(ben, 'allReplies')]))).toEqual([]);
   });
 
   test.each(['send', 'always'] as const)('%s lets everything held go out, and means no more', (action) => {
-    const alone = hear(aThread(), [wrote(ana, 1, 'Ask <@U0BEN>'), wrote(ana, 2, 'Or <@U0CLEO>')]);
-    const sent = hear(alone, [clicks(ben, 'allReplies'), clicks(ana, action, [ts(1)])]);
-    expect(fates(sent)).toEqual(['waiting: Ask @ben', 'waiting: Or @cleo']);
+    const alone = applyEvents(aThread(), [wrote(ana, 1, 'Ask <@U0BEN>'), wrote(ana, 2, 'Or <@U0CLEO>')]);
+    const sent = applyEvents(alone, [clicks(ben, 'allReplies'), clicks(ana, action, [ts(1)])]);
+    expect(outcomesOf(sent)).toEqual(['waiting: Ask @ben', 'waiting: Or @cleo']);
     expect(sent.answers).toEqual({});
   });
 });
@@ -286,13 +312,13 @@ describe('[Stop following]', () => {
   });
 
   test('drops what was not sent, and leaves alone what is under way', () => {
-    const stopped = hear(busy, [clicks(ben, 'stop')]);
+    const stopped = applyEvents(busy, [clicks(ben, 'stop')]);
     expect(stopped).toMatchObject({
       state: 'ended',
       ended: { why: 'stopped', by: ben, unsent: 2 },
       lasting: false,
     });
-    expect(fates(stopped).toSorted()).toEqual([
+    expect(outcomesOf(stopped).toSorted()).toEqual([
       'discarded: held',
       'discarded: waiting',
       'failed: failed',
@@ -303,9 +329,9 @@ describe('[Stop following]', () => {
   });
 
   test('is the end: nothing is taken after it', () => {
-    const stopped = hear(busy, [clicks(ben, 'stop')]);
+    const stopped = applyEvents(busy, [clicks(ben, 'stop')]);
     expect(
-      hear(stopped, [
+      applyEvents(stopped, [
         wrote(cleo, 9, '<@U0DOCKET> go on'),
         clicks(ana, 'stop'),
         clicks(ana, 'allReplies'),
@@ -316,5 +342,5 @@ describe('[Stop following]', () => {
 });
 
 test.each(['checkJob', 'checkNow'] as const)('%s changes nothing in the thread', (action) => {
-  expect(hear(asked, [clicks(ana, action, [ts(2)])])).toBe(asked);
+  expect(applyEvents(asked, [clicks(ana, action, [ts(2)])])).toBe(asked);
 });

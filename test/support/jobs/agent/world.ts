@@ -13,7 +13,7 @@ import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts
 import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
 import { anOutbox } from '../../slack/an-outbox.ts';
 import { jobContext } from '../job-context.ts';
-import { aThread, NOW_MS } from './any-thread.ts';
+import { aThread, NOW_MS } from './builders.ts';
 
 type Docs = NonNullable<ReturnType<JobContext['docs']>>;
 
@@ -21,14 +21,14 @@ const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789912800.000100'
 const ENDLESS = Number.MAX_SAFE_INTEGER;
 
 /** One followed thread with the real jobs and stores; Slack and the platform answer as the test says. */
-export function agentWorld(redis: TestRedis) {
+export function createAgentWorld(redis: TestRedis) {
   const { client } = redis;
   const clock = { ms: NOW_MS };
   const now = () => clock.ms;
   const runs = createRunStore(client);
   const threads = createThreadStore(client);
-  const shown: string[] = [];
-  const said: string[] = [];
+  const published: string[] = [];
+  const ephemerals: string[] = [];
   const audited: string[] = [];
   const reacted: ReadonlyMap<string, Reaction | undefined>[] = [];
   const prompts: string[] = [];
@@ -50,10 +50,10 @@ export function agentWorld(redis: TestRedis) {
     runs,
     threads,
     docs: () => docs,
-    slack: { postEphemeralTo: async ({ user }, { text }) => void said.push(`${user}: ${text}`) },
+    slack: { postEphemeralTo: async ({ user }, { text }) => void ephemerals.push(`${user}: ${text}`) },
     outbox: {
       publish: async (teamId, message, version) => {
-        shown.push(`${message.key} ${message.message.text}`);
+        published.push(`${message.key} ${message.message.text}`);
         return outbox.publish(teamId, message, version);
       },
       publishReactions: async (_subject, wanted) => void reacted.push(wanted),
@@ -76,7 +76,7 @@ export function agentWorld(redis: TestRedis) {
   });
   const id = aThread().id;
   const watch = watchId('T0ACME', 'default', aThread().agentJobId ?? '');
-  const look = () => threadJob.run({ runId: id }, context);
+  const step = () => threadJob.run({ runId: id }, context);
 
   return {
     ...{
@@ -86,17 +86,17 @@ export function agentWorld(redis: TestRedis) {
       docs,
       runs,
       threads,
-      shown,
-      said,
+      published,
+      ephemerals,
       audited,
       reacted,
       prompts,
       id,
       watch,
-      look,
+      step,
     },
-    /** Looks of the watch, each at the time it was wanted; those for later are left. */
-    async watchLooks(times = 3) {
+    /** Steps of the watch; what it plans for later it leaves. */
+    async stepWatch(times = 3) {
       for (let time = 0; time < times; time += 1) await watchJob.run({ runId: watch }, context);
     },
     async follows(changes: Partial<ThreadRun> = {}) {
@@ -104,11 +104,11 @@ export function agentWorld(redis: TestRedis) {
       const run = aThread({ ...fresh, ...changes });
       await runs.accept(run, ENDLESS, 60_000, undefined);
       await threads.follow(run, place);
-      await look();
-      await this.watchLooks();
-      await look();
+      await step();
+      await this.stepWatch();
+      await step();
     },
-    async hears(...entries: ThreadEvent[]) {
+    async receives(...entries: ThreadEvent[]) {
       for (const entry of entries)
         await threads.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() }, ENDLESS);
     },
@@ -125,14 +125,14 @@ export function agentWorld(redis: TestRedis) {
     /** The texts that people read last, by message. */
     texts(part: string): string[] {
       const latest = new Map(
-        shown.map((line) => [line.split(' ')[0] ?? '', line.slice(line.indexOf(' ') + 1)]),
+        published.map((line) => [line.split(' ')[0] ?? '', line.slice(line.indexOf(' ') + 1)]),
       );
       return [...latest].filter(([key]) => key.includes(part)).map(([, text]) => text);
     },
   };
 }
 
-export type AgentWorld = ReturnType<typeof agentWorld>;
+export type AgentWorld = ReturnType<typeof createAgentWorld>;
 
 /** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
 export function onFreshWorlds(take: (world: AgentWorld, redis: TestRedis) => void): void {
@@ -142,7 +142,7 @@ export function onFreshWorlds(take: (world: AgentWorld, redis: TestRedis) => voi
   });
   beforeEach(async () => {
     await redis.client.flushall();
-    take(agentWorld(redis), redis);
+    take(createAgentWorld(redis), redis);
   });
   afterAll(() => redis.close());
 }

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { diffOutcomes } from '../../../../src/jobs/agent/thread/audit.ts';
 import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
-import { reactionsOf } from '../../../../src/jobs/agent/thread/view.ts';
-import { anInstruction, aThread } from '../../../support/jobs/agent/any-thread.ts';
-import { ana, clicks, hear } from '../../../support/jobs/agent/hearing.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { ana, applyEvents, clicks } from '../../../support/jobs/agent/events.ts';
 
 type Fate = Pick<Instruction, 'state' | 'outcome'>;
 const fate = (state: Instruction['state'], outcome?: Instruction['outcome']): Fate => ({ state, outcome });
@@ -37,7 +36,7 @@ describe('the audit log', () => {
     expect(results({ state: 'unknown' }, { state: 'waiting', attempt: 2 })).toEqual([]);
   });
 
-  test('tells of an instruction that came and went in one look', () => {
+  test('has an instruction that came and went in one step', () => {
     const after = anInstruction({ state: 'over', outcome: 'withdrawn' });
     expect(diffOutcomes(aThread(), aThread({ instructions: [after] }))).toEqual([
       { instruction: after, result: 'withdrawn' },
@@ -47,45 +46,11 @@ describe('the audit log', () => {
   test('misses none when more are dropped than are kept', () => {
     const many = Array.from({ length: MAX_FINISHED + 7 }, (_, index) => anInstruction({ id: `i${index}` }));
     const before = aThread({ instructions: many });
-    const outcomes = diffOutcomes(before, hear(before, [clicks(ana, 'stop')]));
+    const outcomes = diffOutcomes(before, applyEvents(before, [clicks(ana, 'stop')]));
     expect(outcomes.map(({ result }) => result)).toEqual(many.map(() => 'discarded'));
   });
 
   test('is not told of what is forgotten later', () => {
     expect(diffOutcomes(withOne({ state: 'over', outcome: 'sent' }), aThread())).toEqual([]);
-  });
-});
-
-describe('the reaction on a reply', () => {
-  test.each([
-    [fate('held'), 'double_vertical_bar'],
-    [fate('waiting'), 'eyes'],
-    [fate('sending'), 'eyes'],
-    [fate('unknown'), 'eyes'],
-    [fate('working'), 'eyes'],
-    [fate('failed'), 'eyes'],
-    [fate('over', 'sent'), 'eyes'],
-    [fate('over', 'left'), 'eyes'],
-    [fate('over', 'notSent'), 'eyes'],
-    [fate('over', 'notForAgent'), undefined],
-    [fate('over', 'discarded'), undefined],
-    [fate('over', 'withdrawn'), undefined],
-  ])('%j: %s', (changes, reaction) => {
-    const one = anInstruction(changes);
-    expect(reactionsOf(aThread({ instructions: [one] })).get(one.id)?.name).toBe(reaction);
-  });
-
-  test('there is none on what is no reply', () => {
-    expect(reactionsOf(aThread({ instructions: [anInstruction({ isReply: false })] }))).toEqual(new Map());
-  });
-
-  test('that it was taken is not needed where its round is shown; that it is held always is', () => {
-    const unlessShown = (changes: Partial<Instruction>) => {
-      const thread = aThread({ instructions: [anInstruction(changes)] });
-      return [...reactionsOf(thread).values()].map((one) => one?.unlessShown?.replace(thread.id, ''));
-    };
-    expect(unlessShown({ state: 'working', round: 3 })).toEqual(['.round.3']);
-    expect(unlessShown({ state: 'waiting' })).toEqual(['']);
-    expect(unlessShown({ state: 'held' })).toEqual([undefined]);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/jobs/agent/thread/record.ts';
 import { type RoundEnding, roundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { hostileText } from '../export/any-run.ts';
-import { aThread } from './any-thread.ts';
+import { aThread } from './builders.ts';
 
 const slackId = (prefix: string) => fc.stringMatching(/^[A-Z0-9]{8,10}$/).map((rest) => `${prefix}${rest}`);
 const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });

@@ -1,3 +1,4 @@
+import type { MentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { SendTrouble, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 
@@ -48,7 +49,7 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
   };
 }
 
-/** A reply of the owner's that waits for its turn. */
+/** A reply of the owner's that waits to be sent. */
 export function anInstruction(changes: Partial<Instruction> = {}): Instruction {
   return {
     id: '1789912860.000200',
@@ -90,3 +91,39 @@ export function aTrouble(changes: Partial<SendTrouble> = {}): SendTrouble {
     ...changes,
   };
 }
+
+/** Ana mentions the app in #docs, where no job is followed. */
+export function aMention(changes: Partial<MentionRun> = {}): MentionRun {
+  return {
+    v: 2,
+    id: '5e5e1c2b4d5e6f708192a3b4',
+    teamId: 'T0ACME',
+    job: 'agent-mention',
+    rev: 1,
+    people: [],
+    botUserId: 'U0DOCKET',
+    reply: aMentionReply('Add a quickstart'),
+    early: false,
+    sinceMs: NOW_MS,
+    ...changes,
+  };
+}
+
+/** Ana's message; the app is mentioned before `text`. */
+export const aMentionReply = (text: string): MentionRun['reply'] => ({
+  kind: 'reply',
+  channel: 'C0DOCS',
+  ts: '1789905000.000200',
+  user: 'U0ANA',
+  external: false,
+  mentionsBot: true,
+  mentionsOthers: false,
+  content: { text: `<@U0DOCKET> ${text}` },
+  files: true,
+});
+
+export const anOffer = {
+  kind: 'offer' as const,
+  text: 'Add a **quickstart**',
+  excerpt: 'Add a **quickstart**',
+};
