@@ -100,22 +100,15 @@ export function createIntake(parts: IntakeParts): Intake {
 
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
-  /** Redis' own clock; an answer also shows that Redis is there, before anything is sent that could be in doubt. */
-  async function redisNowMs(request: IntakeRequest): Promise<number> {
-    try {
-      return await within(remainingMs(request), runs.timeMs());
-    } catch (error) {
-      throw refusedError(error);
-    }
-  }
-
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
   async function withDeadline<T>(
     runId: string,
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
-    const deadlineMs = (await redisNowMs(request)) + remainingMs(request);
+    // An answer also shows that Redis is there, before anything is sent that could be in doubt.
+    const redisNowMs = await readInTime(runs.timeMs(), request);
+    const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
       log.warn({ err: error, run: runId }, 'a request in doubt: the answer to its write did not come');
@@ -138,7 +131,8 @@ export function createIntake(parts: IntakeParts): Intake {
     try {
       return await within(remainingMs(request), result);
     } catch (error) {
-      throw refusedError(error);
+      // A record that cannot be read is a defect of ours, not of the moment.
+      throw error instanceof UnreadableRun ? error : refusedError(error);
     }
   }
 
@@ -174,14 +168,6 @@ export function createIntake(parts: IntakeParts): Intake {
     },
     loadAll: (runIds, schema, request) => readInTime(runs.loadAll(runIds, schema), request),
     listActive: (schema, job, request) => readInTime(runs.activeOf(schema, job), request),
-    async load(runId, schema, request) {
-      try {
-        return await within(remainingMs(request), runs.load(runId, schema));
-      } catch (error) {
-        // A record that cannot be read is a defect of ours, not of the moment.
-        if (error instanceof UnreadableRun) throw error;
-        throw refusedError(error);
-      }
-    },
+    load: (runId, schema, request) => readInTime(runs.load(runId, schema), request),
   };
 }

@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
-import type { SystemState } from '../jobs/status/view.ts';
+import type { RunRequest } from '../jobs/request.ts';
+import type { SystemSnapshot } from '../jobs/status/snapshot.ts';
 import type { IsPublic } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
@@ -10,13 +11,7 @@ import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
-export interface Caller {
-  teamId: string;
-  user: { id: string; name: string; fullMember: boolean };
-  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for those it does not name. */
-  channel: { id: string; name: string };
-  /** The same for a repeat of the same request. */
-  requestId: string;
+export interface Caller extends RunRequest {
   /** Opens one dialog, within 3 s. */
   triggerId: string;
   /** A secret. Some requests have none: those of dialogs whose command is long ago. */
@@ -60,11 +55,7 @@ export interface CommandTools {
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  /** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
-  systemSnapshot: (
-    caller: Pick<Caller, 'teamId' | 'user' | 'channel'>,
-    timeoutMs: number,
-  ) => Promise<SystemState>;
+  systemSnapshot: SystemSnapshot;
   /** Slack's id of the app's user. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */

@@ -12,9 +12,11 @@ import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { idOf } from '../../store/ids.ts';
+import { handledMessage, notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { resolveAgentProject } from './new-thread.ts';
+import { resolveAgentProject } from './project.ts';
+import { auditThread, sendToThread } from './threads.ts';
 
 type Action = ThreadClick['action'];
 
@@ -46,20 +48,14 @@ async function click(
   // was on its way when it was discarded may come back to wait.
   const isRepeatable = repeatableActions.has(action) || action === 'discard';
   const keyParts = ['click', action, ...about, attempt, ...(isRepeatable ? [caller.requestId] : [])];
-  const outcome = await tools.intake.appendToInbox(
-    'agent-thread',
-    thread.id,
-    { event: entry, dedupeKey: keyParts.join(' ') },
-    caller,
-  );
+  const outcome = await sendToThread(thread, entry, keyParts.join(' '), caller, tools);
   if (outcome === 'gone') return notFound;
   if (outcome === 'repeated') {
     // The same person clicked twice.
     if (repeatableActions.has(action) || authorActions.has(action)) return undefined;
     return handledByMessage(thread, entry);
   }
-  const { agentJobId: job } = thread;
-  await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
+  await auditThread(thread, 'accepted', tools);
   return confirmationMessage(thread, entry);
 }
 
@@ -130,20 +126,17 @@ const instructionActions: ReadonlySet<Action> = new Set([
   'sendAgain',
 ]);
 
-/** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
+/** The first click on a trouble counts. */
 function handledByMessage(
-  thread: ThreadRun,
+  { troubles }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
 ): EphemeralMessage | undefined {
-  const trouble = thread.troubles.find((one) => one.id === id && one.attempt === attempt);
-  const answer = trouble?.answer;
-  if (answer === undefined || answer.action === 'late' || answer.action === 'lateNot') return alreadyHandled;
-  if (answer.by.id === by.id) return undefined;
-  const what = answer.action === 'leave' ? 'left it at that' : 'sent it again';
-  return message([[`@${personName(answer.by.name)} ${what} already.`]]);
+  const answer = troubles.find((trouble) => trouble.id === id && trouble.attempt === attempt)?.answer;
+  if (answer === undefined || answer.action === 'late' || answer.action === 'lateNot')
+    return handledMessage(undefined, by.id);
+  const did = answer.action === 'leave' ? 'left it at that' : 'sent it again';
+  return handledMessage({ ...answer.by, did }, by.id);
 }
-
-const alreadyHandled = message([['That was settled already; look at the newest message in the thread.']]);
 
 const notFound = message([['I no longer follow this thread.']]);
 
@@ -151,9 +144,7 @@ const threadEnded = message([['This thread follows no job any more.']]);
 
 const nothingSent = message([['This thread follows no job any more, so nothing can be sent.']]);
 
-const notVisible = message([
-  ["This thread is somebody else's, in a conversation that you are not in. Ask them."],
-]);
+const notVisible = notVisibleMessage('thread');
 
 const notAuthorMessage = ({ name }: Person) =>
   message([[`Only @${personName(name)} can say that: it is about their message.`]]);

@@ -1,18 +1,19 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
+import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
 import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
-import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { type NewThread, newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { conversationOf, type RunRequest, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
+import { idOf } from '../../store/ids.ts';
 import { ok, unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
-import { refusalText } from '../export/target.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { listThreads } from './list.ts';
-import { resolveAgentProject, threadFromCommand } from './new-thread.ts';
-import { stopFollowing } from './stop.ts';
+import { resolveAgentProject, withProject } from './project.ts';
+import { listThreads, stopFollowing } from './threads.ts';
 
 const followExample = '/docs-agent follow job_41d7';
 const newExample = '/docs-agent new Add error handling to the quickstart';
@@ -100,15 +101,26 @@ async function follow(
   return undefined;
 }
 
-/** Goes on with the name in the settings of a project that somebody typed; says so when there is none. */
-async function withProject(
-  named: string | undefined,
-  { projects }: Pick<CommandTools, 'projects'>,
-  run: (project: string | undefined) => Promise<Message>,
-): Promise<Message> {
-  if (named === undefined) return run(undefined);
-  const found = projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
-  if (found !== undefined) return run(found.name);
-  const known = projects.map(({ name }) => name);
-  return message([[refusalText({ kind: 'unknownProject', named, known })]]);
+/** Returns the record of a thread that somebody follows or starts by a command: its card becomes the thread. */
+function threadFromCommand(
+  args: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
+  request: RunRequest,
+  nowMs: number,
+): ThreadRun {
+  const { text, agentJobId, ...rest } = args;
+  const { teamId, user, channel, requestId } = request;
+  const owner = { id: user.id, name: user.name };
+  const id = requestRunId(request);
+  const instruction =
+    text === ''
+      ? undefined
+      : newInstruction({
+          id: idOf('instruction', teamId, requestId),
+          by: owner,
+          atMs: nowMs,
+          text,
+          creates: agentJobId === undefined,
+        });
+  const asked = conversationOf(channel);
+  return newThread({ ...rest, id, teamId, agentJobId, owner, checked: true, asked, instruction }, nowMs);
 }

@@ -9,7 +9,7 @@ import { type Reply, readReply, type UserMessage } from '../../slack/reply.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Acceptance, RunBase } from '../../store/runs.ts';
 import type { EventListener, EventTools } from '../registry.ts';
-import { resolveAgentProject } from './new-thread.ts';
+import { resolveAgentProject } from './project.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;

@@ -14,6 +14,7 @@ import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Modal, SubmitResult } from '../registry.ts';
 import type { CommandTools } from '../tools.ts';
+import { auditThread, sendToThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
@@ -101,16 +102,9 @@ export const sendModal: Modal = {
       text,
       atMs: tools.now(),
     };
-    const dedupeKey = `instruct ${requestId}`;
-    const outcome = await tools.intake.appendToInbox(
-      'agent-thread',
-      thread.id,
-      { event: entry, dedupeKey },
-      caller,
-    );
+    const outcome = await sendToThread(thread, entry, `instruct ${requestId}`, caller, tools);
     if (outcome === 'gone') return notFollowed;
-    const { agentJobId: job } = thread;
-    await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
+    await auditThread(thread, 'accepted', tools);
     const permalink = threadPermalink(thread, tools.workspaceUrl);
     const where: Part[] =
       permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];

@@ -1,12 +1,21 @@
+import { agentActions, threadButtonOf } from '../../jobs/agent/thread/buttons.ts';
+import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
+import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import {
   type ListedThread,
   listedThread,
   type ThreadRun,
   threadRun,
 } from '../../jobs/agent/thread/record.ts';
-import { visibleThread } from '../../jobs/agent/thread/visible.ts';
-import { filterVisible } from '../../jobs/visibility.ts';
+import { threadLine } from '../../jobs/agent/thread/view.ts';
+import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { filterVisible, isInChannel } from '../../jobs/visibility.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../tools.ts';
+
+/** More lines than this help nobody, and with a button each a message has 50 blocks at most; the rest is counted. */
+const MAX_LINES = 15;
 
 /**
  * Returns the `wanted` threads that follow a job and that this person may see, `most` of them, and how many more there
@@ -28,5 +37,93 @@ export async function findThreads(
   return {
     threads: threads.filter(({ state }) => state !== 'ended'),
     rest: Math.max(0, visible.length - max),
+  };
+}
+
+/** Keeps an event for the job of a thread; a repeat is known by its dedupe key. Rejects with `UserFacingError`. */
+export const sendToThread = (
+  { id }: ThreadRun,
+  event: ThreadEvent,
+  dedupeKey: string,
+  caller: Caller,
+  { intake }: Pick<CommandTools, 'intake'>,
+) => intake.appendToInbox('agent-thread', id, { event, dedupeKey }, caller);
+
+export const auditThread = (
+  { agentJobId: job }: ThreadRun,
+  result: string,
+  { audit }: Pick<CommandTools, 'audit'>,
+) => audit({ subject: job ?? 'new job', job, result });
+
+/** The followed threads that this person may see; with `project`, those of that one. */
+export async function listThreads(
+  project: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const matches = (thread: ListedThread) => project === undefined || thread.project === project;
+  const { threads, rest } = await findThreads(caller, tools, MAX_LINES, matches);
+  if (threads.length === 0)
+    return message([
+      ['No agent job that you can see here is followed. Follow one with '],
+      [{ code: '/docs-agent follow <job id>' }],
+    ]);
+  const lines = threads.map((thread) => threadLine(thread, threadPermalink(thread, tools.workspaceUrl)));
+  return message(rest > 0 ? [...lines, [`and ${formatCount(rest)} more`]] : lines);
+}
+
+/** Stops following: the one thread in this channel, or the one that follows this job wherever it is. */
+export async function stopFollowing(
+  { jobId, project }: { jobId: string | undefined; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const { threads, rest } = await findThreads(
+    caller,
+    tools,
+    MAX_LINES,
+    (thread) =>
+      (project === undefined || thread.project === project) &&
+      (jobId === undefined ? isInChannel(thread, caller.channel.id) : thread.agentJobId === jobId),
+  );
+  const [thread, ...others] = threads;
+  if (thread === undefined) return noneFollowedMessage(jobId);
+  if (others.length > 0) return chooseThreadMessage(threads, rest, tools);
+  const { id, name } = caller.user;
+  const entry = {
+    kind: 'clicked' as const,
+    action: 'stop' as const,
+    by: { id, name },
+    about: [],
+    attempt: 1,
+  };
+  const outcome = await sendToThread(thread, entry, `click stop ${caller.requestId}`, caller, tools);
+  if (outcome === 'gone') return noneFollowedMessage(jobId);
+  await auditThread(thread, 'stopped', tools);
+  return message([[`I follow ${jobName(thread)} no more.`]]);
+}
+
+function noneFollowedMessage(jobId: string | undefined): Message {
+  const where =
+    jobId === undefined
+      ? 'No agent job that you can see is followed in this channel.'
+      : 'No thread that you can see follows this job.';
+  return message([[where, ' ', { code: '/docs-agent list' }, ' shows what is followed.']]);
+}
+
+function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
+  const parts = [
+    message([['Which one?']]),
+    ...threads.map((thread) =>
+      message(
+        [threadLine(thread, threadPermalink(thread, tools.workspaceUrl))],
+        [threadButtonOf(thread, 'Stop following', agentActions.stop)],
+      ),
+    ),
+  ];
+  if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; name the job to find it.`]]));
+  return {
+    text: parts.map(({ text }) => text).join('\n'),
+    blocks: parts.flatMap(({ blocks }) => blocks),
   };
 }

@@ -11,12 +11,11 @@ import {
 } from '../../jobs/export/transitions.ts';
 import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
+import { handledMessage, notVisibleMessage, retryStale } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { resumeWithinQuotas, startWithinQuotas } from './limits.ts';
-import { alreadyRunningReply } from './start.ts';
+import { alreadyRunningReply, resumeWithinQuotas, startWithinQuotas } from './start.ts';
 
 type RunButton = z.infer<typeof runButton>;
 
@@ -70,16 +69,13 @@ export const ownLinkButton = defineButton({
   },
 });
 
-/** How often a click is tried anew on a run that changes under it, as one does that is being watched. */
-const MAX_ATTEMPTS = 5;
-
-async function applyTransition(
+function applyTransition(
   name: TransitionName,
   button: RunButton,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
+  return retryStale('export', async () => {
     const run = await tools.intake.load(button.run, exportRun, caller);
     if (run === undefined)
       return rejoinable.includes(name) ? rejoin(button, caller, tools) : notFoundMessage(button.domain);
@@ -92,11 +88,10 @@ async function applyTransition(
       ? resumeWithinQuotas(next, caller, tools)
       : tools.intake.resume(next, caller, false));
     if (acceptance.kind === 'claimed') return alreadyRunningReply(acceptance.by, site(run), caller, tools);
-    if (acceptance.kind === 'stale') continue;
+    if (acceptance.kind === 'stale') return 'stale';
     await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
     return name === 'notify' ? willMention : undefined;
-  }
-  return message([['This export changes too fast just now. Click again.']]);
+  });
 }
 
 /** What can be had of an export job whose run nobody remembers. */
@@ -134,10 +129,7 @@ const linkComing = message([['A new link is on its way; it comes into that messa
 
 const linkBeingMade = message([['A link is being made just now. Click again in a moment.']]);
 
-/** To somebody whose click cannot come from a message that they can read. */
-export const notVisible = message([
-  ['This export is somebody else’s, in a conversation that you are not in. Ask them.'],
-]);
+export const notVisible = notVisibleMessage('export');
 
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
@@ -171,12 +163,9 @@ function unchangedMessage(
   return handledByMessage(run, attempt, caller);
 }
 
-/** A click that came after another one. Whoever clicked twice knows; everybody else is told. */
-function handledByMessage(run: ExportRun, attempt: number, caller: Caller): Message | undefined {
-  const answer = run.answer?.attempt === attempt ? run.answer : undefined;
-  if (answer?.byId === caller.user.id) return undefined;
-  if (answer === undefined || answer.action === 'late')
-    return message([['That was settled already; look at the newest message in the thread.']]);
-  const what = answer.action === 'leave' ? 'left it at that' : 'started it again';
-  return message([[`@${personName(answer.by)} ${what} already.`]]);
+/** The first click on the question of this attempt counts. */
+function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Caller): Message | undefined {
+  if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
+  const did = answer.action === 'leave' ? 'left it at that' : 'started it again';
+  return handledMessage({ id: answer.byId, name: answer.by, did }, user.id);
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { exportActions } from '../../jobs/export/buttons.ts';
+import { runningExports } from '../../jobs/export/feature.ts';
+import { exportRun } from '../../jobs/export/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, oneLine } from '../../slack/text.ts';
@@ -10,10 +12,11 @@ import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { exportFlags } from './args.ts';
 import { exportModalView, fitsModal } from './modal.ts';
-import { startExport } from './start.ts';
-import { exportStatus } from './status.ts';
+import { startExport, watchExport } from './start.ts';
 import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
-import { watchExport } from './watch.ts';
+
+/** More running exports than this help nobody; the rest is counted. */
+const MAX_LINES = 15;
 
 const startExample = '/docs-export docs.acme.com --version "spring release" --paths /guides,/api --private';
 const watchExample = '/docs-export watch se_3f9a77bd04c24a06';
@@ -136,4 +139,15 @@ function badDomain(
     // Without the button the person types it.
     value.length <= SLACK_LIMITS.buttonValue ? [button] : [],
   );
+}
+
+/** What runs: the person's own exports, and those whose threads this person can read from here. */
+export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
+  const active = await tools.intake.listActive(exportRun, 'export', caller);
+  const { lines, rest } = await runningExports(active, caller, tools, MAX_LINES);
+  if (lines.length === 0)
+    return message([
+      ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],
+    ]);
+  return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
 }

@@ -1,10 +1,23 @@
+import { exportActions } from '../../jobs/export/buttons.ts';
 import { cardPermalink } from '../../jobs/export/permalink.ts';
-import { type ExportTarget, exportRun, newExportRun } from '../../jobs/export/record.ts';
+import { site } from '../../jobs/export/phrases.ts';
+import {
+  type ExportRun,
+  type ExportTarget,
+  exportRun,
+  jobAlias,
+  newExportRun,
+} from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import { type Message, message } from '../../slack/blocks.ts';
+import { personName } from '../../jobs/wording-view.ts';
+import { resolveProject } from '../../projects.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
+import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { startWithinQuotas } from './limits.ts';
+import { UserFacingError } from '../user-facing-error.ts';
+import { refusalText } from './target.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(
@@ -37,4 +50,107 @@ export async function alreadyRunningReply(
     { thread, mayFollow: await canSee(other, caller, tools.isPublic) },
     caller.requestId,
   );
+}
+
+type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;
+
+/** Keeps an export that starts or is joined. Rejects with `TellUser` when as many as may run at once run already. */
+export const startWithinQuotas = (
+  run: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<WithinQuotas> =>
+  withQuotas(run, caller, tools, (quotas) => tools.intake.start(run, caller, quotas));
+
+/** The same for one that starts once more. */
+export const resumeWithinQuotas = (
+  run: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<WithinQuotas> =>
+  withQuotas(run, caller, tools, (quotas) => tools.intake.resume(run, caller, true, quotas));
+
+async function withQuotas(
+  run: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+  accept: (quotas: Quota[]) => Promise<Acceptance>,
+): Promise<WithinQuotas> {
+  const quotas = quotasOf(run, tools);
+  const acceptance = await accept(quotas);
+  if (acceptance.kind !== 'full') return acceptance;
+  await tools.audit({ subject: site(run), result: 'refused: too many at once' });
+  const other = await tools.intake.load(acceptance.by, exportRun, caller);
+  const thread = other && (await cardPermalink(other, caller, tools));
+  const max = quotas[acceptance.quota]?.max ?? 0;
+  throw new UserFacingError(
+    quotaMessage(run, acceptance.quota === 0 ? 'person' : 'channel', max, caller, thread),
+  );
+}
+
+/** What an export counts toward while it runs: whoever asked for it first, then where. */
+const quotasOf = (
+  { teamId, requester, asked }: ExportRun,
+  { limits }: Pick<CommandTools, 'limits'>,
+): Quota[] => [
+  { name: ['exports', teamId, requester.id].join(':'), max: limits.exportsPerPerson },
+  { name: ['exports', teamId, asked.channel].join(':'), max: limits.exportsPerChannel },
+];
+
+function quotaMessage(
+  { requester, asked }: ExportRun,
+  scope: 'person' | 'channel',
+  max: number,
+  { user, channel }: Caller,
+  thread: string | undefined,
+): Message {
+  const exports = `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
+  const who = requester.id === user.id ? 'You have' : `@${personName(requester.name)} has`;
+  const where: Part = asked.channel === channel.id ? 'this channel' : { channel: asked.channel };
+  const full: Part[] =
+    scope === 'person'
+      ? [`${who} ${exports} running`]
+      : [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
+  const buttons =
+    thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
+  return message([[...full, '; start more when one has ended.']], buttons);
+}
+
+/** Joins an export job that exists, wherever it was started. */
+export async function watchExport(
+  { jobId, project: named }: { jobId: string; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const resolved = resolveProject(tools.projects, { named, channel: caller.channel.id });
+  if (resolved.kind === 'unknownProject')
+    return message([[refusalText({ ...resolved, named: named ?? '' })]]);
+  if (resolved.kind !== 'project') return chooseProjectMessage(tools, jobId);
+  const project = resolved.project.name;
+  const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
+  const other = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
+  if (other?.jobId === jobId && other.state !== 'ended')
+    return alreadyRunningReply(other.id, other.domain, caller, tools);
+
+  const target = {
+    project,
+    domain: other?.domain ?? '',
+    version: other?.version,
+    paths: other?.paths,
+    jobId,
+  };
+  const joined = newExportRun({ ...target, privately: other?.privately ?? false }, caller, tools);
+  const acceptance = await startWithinQuotas(joined, caller, tools);
+  return acceptance.kind === 'claimed'
+    ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
+    : undefined;
+}
+
+function chooseProjectMessage({ projects }: CommandTools, jobId: string): Message {
+  const [first = ''] = projects.map(({ name }) => name);
+  const names = projects.slice(0, 10).map(({ name }) => name);
+  return message([
+    [`Which project is it in: ${names.join(', ')}? For example: `],
+    [{ code: `/docs-export watch ${jobId} --project ${first}` }],
+  ]);
 }

@@ -1,5 +1,6 @@
 import { linkActions, linkButton, linkRun, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
+import { retryStale } from '../clicks.ts';
 import { defineButton, type Registry } from '../registry.ts';
 
 const notYours = message([['This link is not yours. Ask for one of your own in the thread of the export.']]);
@@ -10,22 +11,17 @@ const notFound = message([
 
 const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
 
-const changesTooFast = message([['This link changes too fast just now. Click again.']]);
-
 const alreadyHandled = message([
   ['That was asked for again already: look at the newest message about it here.'],
 ]);
-
-/** How often a click is tried anew on a link that changes under it. */
-const MAX_ATTEMPTS = 5;
 
 /** [New link] and [Try again] in the direct message with one's own link. A second click finds it being made. */
 export const newLinkButton = defineButton({
   action: linkActions.again,
   may: 'export',
   value: linkButton,
-  async run({ run: runId, made }, caller, tools) {
-    for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
+  run({ run: runId, made }, caller, tools) {
+    return retryStale('link', async () => {
       const run = await tools.intake.load(runId, linkRun, caller);
       if (run === undefined) return notFound;
       if (run.to.id !== caller.user.id) return notYours;
@@ -34,9 +30,8 @@ export const newLinkButton = defineButton({
       if (run.made !== made) return run.state === 'sent' ? newerLinkExists : alreadyHandled;
       const acceptance = await tools.intake.resume(next, caller, true);
       if (acceptance.kind === 'claimed') return newerLinkExists;
-      if (acceptance.kind !== 'stale') return undefined;
-    }
-    return changesTooFast;
+      return acceptance.kind === 'stale' ? 'stale' : undefined;
+    });
   },
 });
 

@@ -1,3 +1,4 @@
+import { auditMessage } from '../../jobs/status/audit-view.ts';
 import { statusMessage } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
@@ -5,7 +6,6 @@ import { ok, type Reading, shown, unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
-import { auditMessage } from './audit-view.ts';
 
 /** The longest that Redis may hold up an answer; two permission look-ups may come before it, within Slack's 3 s. */
 const REDIS_TIMEOUT_MS = 900;

@@ -91,7 +91,7 @@ describe('a button of a run', () => {
 
 describe('a button of a run in a conversation that one is not in', () => {
   const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
-  const text = 'This export is somebody else’s, in a conversation that you are not in. Ask them.';
+  const text = "This export is somebody else's, in a conversation that you are not in. Ask them.";
 
   test.each<[string, ButtonAction, Partial<ExportRun>]>([
     ['[Refresh]', button(exportActions.refresh), {}],

@@ -115,7 +115,7 @@ describe('[Deployment settings]', () => {
     const run = await given({}, { asked });
     const told = await click(run, aCaller({ user: ben }));
     expect(told?.text).toBe(
-      'This export is somebody else’s, in a conversation that you are not in. Ask them.',
+      "This export is somebody else's, in a conversation that you are not in. Ask them.",
     );
     expect([world.opened, world.notes]).toEqual([[], []]);
     await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listThreads } from '../../../src/commands/agent/list.ts';
+import { listThreads } from '../../../src/commands/agent/threads.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../src/store/keys.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchExport } from '../../../src/commands/export/watch.ts';
+import { watchExport } from '../../../src/commands/export/start.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import {

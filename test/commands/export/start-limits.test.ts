@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
-import { startExport } from '../../../src/commands/export/start.ts';
-import { watchExport } from '../../../src/commands/export/watch.ts';
+import { startExport, watchExport } from '../../../src/commands/export/start.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';

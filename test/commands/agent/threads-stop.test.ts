@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stopFollowing } from '../../../src/commands/agent/stop.ts';
+import { stopFollowing } from '../../../src/commands/agent/threads.ts';
 import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exportStatus } from '../../../src/commands/export/status.ts';
+import { exportStatus } from '../../../src/commands/export/command.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';

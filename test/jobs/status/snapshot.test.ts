@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createSystemSnapshot, type SystemParts } from '../../../src/commands/status/snapshot.ts';
 import type { FeatureContext } from '../../../src/jobs/feature.ts';
+import { createSystemSnapshot, type SystemParts } from '../../../src/jobs/status/snapshot.ts';
 import { message, type Part } from '../../../src/slack/blocks.ts';
 import { aCaller, aProject } from '../../support/commands/command-world.ts';
 

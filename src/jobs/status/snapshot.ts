@@ -1,11 +1,11 @@
-import type { FeatureContext } from '../../jobs/feature.ts';
-import { features, limitLines } from '../../jobs/features.ts';
-import type { QueueCounts } from '../../jobs/queue.ts';
-import type { SystemState } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
-import type { CommandTools } from '../tools.ts';
+import type { FeatureContext } from '../feature.ts';
+import { features, limitLines } from '../features.ts';
+import type { QueueCounts } from '../queue.ts';
+import type { Viewer } from '../visibility.ts';
+import type { SystemState } from './view.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */
@@ -20,8 +20,11 @@ export interface SystemParts {
   monotonicMs: () => number;
 }
 
+/** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
+export type SystemSnapshot = (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
+
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
-export function createSystemSnapshot(parts: SystemParts): CommandTools['systemSnapshot'] {
+export function createSystemSnapshot(parts: SystemParts): SystemSnapshot {
   const { snapshots, store, connected, ping, redisProblems, counts, about, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {

@@ -1,9 +1,8 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
-import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
-import { type NewThread, newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
-import { conversationOf, type RunRequest, requestRunId } from '../../jobs/request.ts';
 import { type Project, resolveProject } from '../../projects.ts';
-import { idOf } from '../../store/ids.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { refusalText } from '../export/target.ts';
+import type { CommandTools } from '../tools.ts';
 
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
 type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
@@ -32,26 +31,15 @@ export function resolveAgentProject(
   }
 }
 
-/** Returns the record of a thread that somebody follows or starts by a command: its card becomes the thread. */
-export function threadFromCommand(
-  args: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
-  request: RunRequest,
-  nowMs: number,
-): ThreadRun {
-  const { text, agentJobId, ...rest } = args;
-  const { teamId, user, channel, requestId } = request;
-  const owner = { id: user.id, name: user.name };
-  const id = requestRunId(request);
-  const instruction =
-    text === ''
-      ? undefined
-      : newInstruction({
-          id: idOf('instruction', teamId, requestId),
-          by: owner,
-          atMs: nowMs,
-          text,
-          creates: agentJobId === undefined,
-        });
-  const asked = conversationOf(channel);
-  return newThread({ ...rest, id, teamId, agentJobId, owner, checked: true, asked, instruction }, nowMs);
+/** Goes on with the name in the settings of a project that somebody typed; says so when there is none. */
+export async function withProject(
+  named: string | undefined,
+  { projects }: Pick<CommandTools, 'projects'>,
+  run: (project: string | undefined) => Promise<Message>,
+): Promise<Message> {
+  if (named === undefined) return run(undefined);
+  const found = projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
+  if (found !== undefined) return run(found.name);
+  const known = projects.map(({ name }) => name);
+  return message([[refusalText({ kind: 'unknownProject', named, known })]]);
 }

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { handledMessage, retryStale } from '../../src/commands/clicks.ts';
+
+test('a click on a record that changed since it was read is tried again, and at last says so', async () => {
+  const left = ['stale', 'stale', 'done'] as const;
+  let tries = 0;
+  expect(await retryStale('link', async () => left[tries++] ?? 'done')).toBe('done');
+  expect(tries).toBe(3);
+  const given = await retryStale('export', async () => {
+    tries += 1;
+    return 'stale';
+  });
+  expect(given).toMatchObject({ text: 'This export changes too fast just now. Click again.' });
+  expect(tries).toBe(8);
+});
+
+test('a late click is told who was first, and whoever clicked twice nothing', () => {
+  const first = { id: 'U0ANA', name: 'ana', did: 'left it at that' };
+  expect(handledMessage(first, 'U0BEN')?.text).toBe('@ana left it at that already.');
+  expect(handledMessage(first, 'U0ANA')).toBeUndefined();
+  expect(handledMessage(undefined, 'U0ANA')?.text).toMatch(/^That was settled already/);
+});
