@@ -27,7 +27,7 @@ export function createChannels({
 
   async function fetchChannel(channelId: string) {
     const rateLimit = readRateLimit('info', teamId(), timing);
-    const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId, rank: 0, sinceMs: now() });
+    const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId, sinceMs: now() });
     if (retryAfterMs > 0)
       throw new SlackApiError('limited', 'conversations.info', 'no_turn', { retryAfterMs });
     return slack.channel(channelId).catch(holdWhenLimited(rateLimiter, rateLimit));

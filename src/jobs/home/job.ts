@@ -31,7 +31,7 @@ export const homeJob = defineJob<HomeData>({
     const { teamId, userId, openedAtMs } = data;
     const { slack, rateLimiter } = context;
     const rateLimit = homeRateLimit(teamId);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId, rank: 0, sinceMs: openedAtMs });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId, sinceMs: openedAtMs });
     if (waitMs > 0) return runAgainIn(waitMs);
     const view = homeView(await loadHome(teamId, userId, context));
     try {

@@ -84,9 +84,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const place = prepareDataDir(options.dataDir, free);
   const release = await lockDataDir(place.folder, options.dataDir, timing.lockTimeoutMs);
   try {
-    const supervisor = new Supervisor({ place, program, timing, log: options.log, release, free });
-    await supervisor.start();
-    return supervisor;
+    return await superviseRedis({ place, program, timing, log: options.log, release, free });
   } catch (error) {
     release();
     throw error;
@@ -102,118 +100,97 @@ interface SupervisorParts {
   free: (folder: string) => number;
 }
 
-/** Holds the lock of the data folder and brings Redis up again whenever it ends. */
-class Supervisor implements EmbeddedRedis {
-  readonly socketPath: string;
-  readonly #place: ServerPlace;
-  readonly #program: string;
-  readonly #timing: EmbeddedRedisTiming;
-  readonly #log: ServerLog;
-  readonly #release: () => void;
-  readonly #hasDiskSpace: () => boolean;
-  readonly #stopping = new AbortController();
-  readonly #listeners: ((reason: string) => void)[] = [];
-  #server: Server | undefined;
-  #watch: Promise<void> = Promise.resolve();
-  #stopped: Promise<void> | undefined;
+/** Holds the lock of the data folder and brings Redis up again whenever it ends. Resolves when it answers. */
+async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
+  const { place, program, timing, log, release } = parts;
+  const { socketPath } = place;
+  const hasDiskSpace = watchDiskSpace(place.folder, parts.free, log);
+  const stopping = new AbortController();
+  const listeners: ((reason: string) => void)[] = [];
+  let current: Server | undefined;
+  let stopped: Promise<void> | undefined;
 
-  constructor(parts: SupervisorParts) {
-    this.socketPath = parts.place.socketPath;
-    this.#place = parts.place;
-    this.#program = parts.program;
-    this.#timing = parts.timing;
-    this.#log = parts.log;
-    this.#release = parts.release;
-    this.#hasDiskSpace = watchDiskSpace(parts.place.folder, parts.free, parts.log);
+  const watching = supervise(await adoptOrSpawn());
+  return {
+    socketPath,
+    pid: () => current?.pid,
+    onExit: (listener) => void listeners.push(listener),
+    stop() {
+      stopped ??= endInOrder();
+      return stopped;
+    },
+  };
+
+  async function endInOrder(): Promise<void> {
+    stopping.abort();
+    if (current) await shutDown(current);
+    await watching;
+    release();
   }
 
-  async start(): Promise<void> {
-    this.#watch = this.#supervise(await this.#adoptOrSpawn());
-  }
-
-  pid(): number | undefined {
-    return this.#server?.pid;
-  }
-
-  onExit(listener: (reason: string) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
-  }
-
-  async #stop(): Promise<void> {
-    this.#stopping.abort();
-    if (this.#server) await this.#shutDown(this.#server);
-    await this.#watch;
-    this.#release();
-  }
-
-  async #supervise(first: Server): Promise<void> {
+  async function supervise(first: Server): Promise<void> {
     let server = first;
-    let pauseMs = this.#timing.restartMinMs;
+    let pauseMs = timing.restartMinMs;
     for (;;) {
       const upSince = performance.now();
       const reason = await server.ended;
-      if (this.#stopping.signal.aborted) return;
-      const said = logTail(this.#place);
-      this.#log.warn({ pid: server.pid, reason, said }, 'Redis ended by itself and is started again');
-      this.#notifyExit(reason);
-      if (performance.now() - upSince >= this.#timing.stableMs) pauseMs = this.#timing.restartMinMs;
+      if (stopping.signal.aborted) return;
+      const said = logTail(place);
+      log.warn({ pid: server.pid, reason, said }, 'Redis ended by itself and is started again');
+      notifyExit(reason);
+      if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
 
       let next: Server | undefined;
       while (!next) {
-        await this.#pause(pauseMs);
-        if (this.#stopping.signal.aborted) return;
-        pauseMs = Math.min(pauseMs * 2, this.#timing.restartMaxMs);
-        if (!this.#hasDiskSpace()) continue;
-        next = await this.#adoptOrSpawn().catch((error: unknown) => {
-          if (this.#stopping.signal.aborted) return undefined;
-          this.#log.error({ err: error }, 'Redis could not be started again');
-          this.#notifyExit(String(error));
+        await pause(pauseMs);
+        if (stopping.signal.aborted) return;
+        pauseMs = Math.min(pauseMs * 2, timing.restartMaxMs);
+        if (!hasDiskSpace()) continue;
+        next = await adoptOrSpawn().catch((error: unknown) => {
+          if (stopping.signal.aborted) return undefined;
+          log.error({ err: error }, 'Redis could not be started again');
+          notifyExit(String(error));
           return undefined;
         });
       }
       server = next;
       // Stopped while it came up: nobody else knows of it.
-      if (this.#stopping.signal.aborted) await this.#shutDown(server);
+      if (stopping.signal.aborted) await shutDown(server);
     }
   }
 
-  #notifyExit(reason: string): void {
-    for (const listener of this.#listeners) listener(reason);
+  function notifyExit(reason: string): void {
+    for (const listener of listeners) listener(reason);
   }
 
-  async #adoptOrSpawn(): Promise<Server> {
-    return (await this.#adopt()) ?? (await this.#spawn());
+  async function adoptOrSpawn(): Promise<Server> {
+    return (await adopt()) ?? (await spawn());
   }
 
   /** Uses a server that runs on our folder already. Two on one folder would spoil the data. */
-  async #adopt(): Promise<Server | undefined> {
-    const state = await this.#untilReady(() => true);
-    const pid = leftoverPid(this.#place);
+  async function adopt(): Promise<Server | undefined> {
+    const state = await untilReady(() => true);
+    const pid = leftoverPid(place);
     if (state === 'ready') {
-      this.#server = { pid, ended: this.#waitForAdoptedExit(pid) };
-      this.#log.info({ pid, socketPath: this.socketPath }, 'Found Redis running and use it');
-      return this.#server;
+      current = { pid, ended: waitForAdoptedExit(pid) };
+      log.info({ pid, socketPath }, 'Found Redis running and use it');
+      return current;
     }
     if (state === 'silent') {
       throw new RedisStartFailed(
-        `A Redis from before (process ${pid ?? 'unknown'}) runs on ${this.#place.folder} and does not answer. ` +
+        `A Redis from before (process ${pid ?? 'unknown'}) runs on ${place.folder} and does not answer. ` +
           `End it (kill -9 ${pid ?? 'its process'}; what it answered for is on disk), then start again.`,
       );
     }
     // It lives without its socket: still starting, ending, or somebody removed the file.
-    if (pid !== undefined) await this.#shutDown({ pid, ended: this.#waitForAdoptedExit(pid) });
+    if (pid !== undefined) await shutDown({ pid, ended: waitForAdoptedExit(pid) });
     return undefined;
   }
 
-  async #spawn(): Promise<Server> {
+  async function spawn(): Promise<Server> {
     const startedAt = performance.now();
-    const reportTruncation = prepareData(this.#program, this.#place, this.#log);
-    const child = spawnServer(this.#program, this.#place);
+    const reportTruncation = prepareData(program, place, log);
+    const child = spawnServer(program, place);
     let reason: string | undefined;
     const ended = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
@@ -223,12 +200,12 @@ class Supervisor implements EmbeddedRedis {
       reason = text;
     });
     const server = { pid: child.pid, ended };
-    this.#server = server;
+    current = server;
 
-    const state = await this.#untilReady(() => reason !== undefined);
+    const state = await untilReady(() => reason !== undefined);
     if (state === 'ready') {
       const ms = Math.round(performance.now() - startedAt);
-      this.#log.info({ pid: child.pid, socketPath: this.socketPath, ms }, 'Started Redis');
+      log.info({ pid: child.pid, socketPath, ms }, 'Started Redis');
       reportTruncation();
       return server;
     }
@@ -236,57 +213,54 @@ class Supervisor implements EmbeddedRedis {
     const end = await ended;
     const problem =
       state === 'silent'
-        ? `Redis (${this.#program}) did not answer in time.`
-        : ((await describeDamage(this.#program, this.#place.folder)) ??
-          `Redis (${this.#program}) ended at once (${end}).`);
-    throw new RedisStartFailed(
-      `${problem}\nIt said last, in ${this.#place.logFile}:\n${logTail(this.#place)}`,
-    );
+        ? `Redis (${program}) did not answer in time.`
+        : ((await describeDamage(program, place.folder)) ?? `Redis (${program}) ended at once (${end}).`);
+    throw new RedisStartFailed(`${problem}\nIt said last, in ${place.logFile}:\n${logTail(place)}`);
   }
 
   /** Asks until the server answers, is gone, or was silent for too long. */
-  async #untilReady(hasExited: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
-    const { startLimitMs, pingMs, checkIntervalMs } = this.#timing;
+  async function untilReady(hasExited: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
+    const { startLimitMs, pingMs, checkIntervalMs } = timing;
     let endsAt = performance.now() + startLimitMs;
     for (;;) {
       const hadExited = hasExited();
-      const answer = await sendCommand(this.socketPath, 'PING', pingMs);
+      const answer = await sendCommand(socketPath, 'PING', pingMs);
       if (answer.is === 'reply' && answer.text === '+PONG') return 'ready';
       if (answer.is === 'reply') endsAt = performance.now() + startLimitMs;
       if (answer.is === 'absent' && hadExited) return 'gone';
-      if (performance.now() >= endsAt || this.#stopping.signal.aborted) return 'silent';
+      if (performance.now() >= endsAt || stopping.signal.aborted) return 'silent';
       await sleep(checkIntervalMs);
     }
   }
 
   /** We are not its parent: the end of a connection tells, and the process decides, since connections end alone too. */
-  async #waitForAdoptedExit(pid: number | undefined): Promise<string> {
+  async function waitForAdoptedExit(pid: number | undefined): Promise<string> {
     for (;;) {
-      await connectionEnd(this.socketPath);
+      await connectionEnd(socketPath);
       const lives =
         pid === undefined
-          ? (await sendCommand(this.socketPath, 'PING', this.#timing.pingMs)).is !== 'absent'
-          : isOurServer(pid, this.#place);
+          ? (await sendCommand(socketPath, 'PING', timing.pingMs)).is !== 'absent'
+          : isOurServer(pid, place);
       if (!lives) return 'unknown: it was started by an earlier Docket';
-      await sleep(this.#timing.checkIntervalMs, undefined, { ref: false });
+      await sleep(timing.checkIntervalMs, undefined, { ref: false });
     }
   }
 
-  async #shutDown(server: Server): Promise<void> {
-    const { stopLimitMs } = this.#timing;
-    const shutdownSent = sendCommand(this.socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
+  async function shutDown(server: Server): Promise<void> {
+    const { stopLimitMs } = timing;
+    const shutdownSent = sendCommand(socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
       // Nobody listens, or it refuses: the signal asks for the same.
-      if (answer.is !== 'silent') this.#signal(server, 'SIGTERM');
+      if (answer.is !== 'silent') sendSignal(server, 'SIGTERM');
     });
     if (await endsWithin(server, stopLimitMs)) return;
     await shutdownSent;
-    this.#signal(server, 'SIGKILL');
+    sendSignal(server, 'SIGKILL');
     if (await endsWithin(server, stopLimitMs)) return;
-    this.#log.error({ pid: server.pid }, 'Redis does not end, not even when killed');
+    log.error({ pid: server.pid }, 'Redis does not end, not even when killed');
   }
 
-  #signal({ pid }: Server, signal: NodeJS.Signals): void {
-    if (pid === undefined || !isOurServer(pid, this.#place)) return;
+  function sendSignal({ pid }: Server, signal: NodeJS.Signals): void {
+    if (pid === undefined || !isOurServer(pid, place)) return;
     try {
       process.kill(pid, signal);
     } catch {
@@ -294,7 +268,7 @@ class Supervisor implements EmbeddedRedis {
     }
   }
 
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { ref: false, signal: this.#stopping.signal }).catch(() => {});
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
   }
 }
