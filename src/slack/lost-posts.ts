@@ -61,7 +61,7 @@ export function createLostPostSearch({
     const shared = slots.get(placeKey);
     const slot =
       shared ??
-      rateLimiter.takeSlot(rateLimit, { id: placeKey, rank: 0, sinceMs }).finally(() => {
+      rateLimiter.takeSlot(rateLimit, { id: placeKey, sinceMs }).finally(() => {
         slots.delete(placeKey);
       });
     slots.set(placeKey, slot);
