@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { startTestRedis } from '../test/support/flows/redis.ts';
+import { startTestRedis } from '../test/support/redis.ts';
 import { startBot } from './parts/bot.ts';
 import { quantile } from './parts/figures.ts';
 import { startFloor } from './parts/floor.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { startTestRedis } from '../test/support/flows/redis.ts';
+import { startTestRedis } from '../test/support/redis.ts';
 import { startBot } from './parts/bot.ts';
 import { longestPauseMs, median, peak, quantile } from './parts/figures.ts';
 import { printTable, seconds } from './parts/table.ts';

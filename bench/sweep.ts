@@ -8,7 +8,7 @@ import { keys } from '../src/store/keys.ts';
 import { connectForWork } from '../src/store/redis/connections.ts';
 import { parseMember } from '../src/store/run-lua.ts';
 import { createRunStore } from '../src/store/runs.ts';
-import { startTestRedis } from '../test/support/flows/redis.ts';
+import { startTestRedis } from '../test/support/redis.ts';
 import { median } from './parts/figures.ts';
 import { printTable } from './parts/table.ts';
 

@@ -1,21 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Timing } from '../src/runtime/timing.ts';
 import { RedisUnfit } from '../src/store/redis/watch.ts';
 import { startHere } from './support/app-here.ts';
-import { freePort, startTestRedis, type TestRedis } from './support/flows/redis.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
+import { freePort, redisForTests } from './support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
+const redis = redisForTests();
 afterEach(async () => {
   await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
   await redis.client.config('SET', 'appendonly', 'yes');
   await redis.client.flushall();
 });
-afterAll(() => redis.close());
 
 const quick: Partial<Timing> = {
   redisPingMs: 40,

@@ -1,18 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { PortError } from '../src/server/http-server.ts';
 import { startHere } from './support/app-here.ts';
-import { startTestRedis, type TestRedis } from './support/flows/redis.ts';
+import { redisForTests } from './support/redis.ts';
 import { signatureOf } from './support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 async function app(env: NodeJS.ProcessEnv) {
   const docket = await startHere({ REDIS_URL: redis.url, ...env });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createGate, type GateParts } from '../../src/commands/gate.ts';
 import { createIntake } from '../../src/commands/intake.ts';
 import type { CommandTools } from '../../src/commands/tools.ts';
@@ -10,18 +10,13 @@ import { createAuditStore } from '../../src/store/audit.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import type { ThreadStore } from '../../src/store/threads.ts';
 import { aCaller } from '../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { NOW_MS } from '../support/jobs/export/any-run.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const ana: Person = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
 const answer = message([['Done']]);
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 /** A policy that gives one verdict, and has exports open to every full member. */
 const policy = (verdict: PermissionResult, open = ['export']): GateParts['policy'] => ({

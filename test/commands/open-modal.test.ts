@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createModalOpener } from '../../src/commands/open-modal.ts';
 import { modalOrigin } from '../../src/commands/registry.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
@@ -8,18 +8,13 @@ import { SlackApiError } from '../../src/slack/errors.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { aCaller } from '../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const notOpened =
   "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.";
 const view = noticeView('Test', message([['Done']]));
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 type Parts = Parameters<typeof createModalOpener>[0];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
-import { freePort } from '../support/flows/redis.ts';
 import { stage } from '../support/flows/stage.ts';
+import { freePort } from '../support/redis.ts';
 
 const REFUSED =
   "You can't instruct the docs agent here, so nothing was sent. Ask a full member of this workspace.";

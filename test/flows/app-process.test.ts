@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { endsWithTests } from '../support/flows/children.ts';
-import { freePort, startTestRedis } from '../support/flows/redis.ts';
+import { freePort, startTestRedis } from '../support/redis.ts';
 
 /** Docket as `npm start` runs it. Slack and the platform are not there. */
 function start(env: NodeJS.ProcessEnv, stdout: 'pipe' | number = 'pipe') {

@@ -1,34 +1,29 @@
 import { once as onceHeard } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type CallOnce, createCallOnce } from '../../src/jobs/call-once.ts';
 import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { type CallOnceStore, createCallOnceStore } from '../../src/store/calls.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const LIMIT_MS = 15_000;
 const MARGIN_MS = 500;
 const refused = new Error('connection refused');
 const lost = new Error('no answer');
 
-let redis: TestRedis;
+const redis = redisForTests();
 let nowMs: number;
 let tokens: number;
 let once: CallOnce;
 let stopping: AbortController;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   nowMs = 1_000_000;
   tokens = 0;
   stopping = new AbortController();
   once = onceWith(createCallOnceStore(redis.client));
 });
-afterAll(() => redis.close());
 
 /** As another process would make it: nothing is shared but Redis and the time. */
 function onceWith(steps: CallOnceStore): CallOnce {

@@ -11,7 +11,7 @@ import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 const log = pino({ level: 'silent' });
 const DELAYED = '{docket}:docs-export:delayed';

@@ -6,9 +6,9 @@ import { createQueues } from '../../src/jobs/queue.ts';
 import { createWorkers } from '../../src/jobs/worker.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests, connectForWork } from '../../src/store/redis/connections.ts';
-import { startTestRedis } from '../support/flows/redis.ts';
 import { startRedisPair } from '../support/flows/redis-pair.ts';
 import { openWay } from '../support/flows/redis-way.ts';
+import { startTestRedis } from '../support/redis.ts';
 
 const BULLMQ_WAITS_MS = 5000;
 const timing = {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { exportJob } from '../../src/jobs/export/job.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
@@ -9,25 +9,20 @@ import { defineRunJob, type LoadedRun, type RunJob, saveAs } from '../../src/job
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { aRun } from '../support/jobs/export/any-run.ts';
 import { jobContext } from '../support/jobs/job-context.ts';
 import { aLinkRun } from '../support/jobs/link/a-link-run.ts';
+import { redisForTests } from '../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let context: JobContext;
 let lines: { level: number; run?: string }[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   context = jobContext(redis.client, {
     log: pino({}, { write: (line) => void lines.push(JSON.parse(line)) }),
   });
   lines = [];
 });
-afterAll(() => redis.close());
 
 const cases = [
   ['an export', exportJob, aRun({ rev: 1 })],

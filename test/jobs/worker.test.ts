@@ -10,7 +10,7 @@ import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 interface Seen {
   looks: string[];

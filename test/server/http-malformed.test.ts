@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { registry } from '../../src/commands/index.ts';
 import { startHere } from '../support/app-here.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createChannels } from '../../src/slack/channels.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let asked: string[];
 let channel: SlackApi['channel'];
 /** What Slack says instead of an answer. */
 let refusal: SlackApiError | undefined;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   asked = [];
   refusal = undefined;
   channel = createChannels({
@@ -31,7 +27,6 @@ beforeEach(async () => {
     now: Date.now,
   });
 });
-afterAll(() => redis.close());
 
 const outcome = (id: string) =>
   channel(id).catch((error: SlackApiError) => ({ kind: error.kind, retryAfterMs: error.retryAfterMs }));

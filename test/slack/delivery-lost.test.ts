@@ -1,15 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { redisForTests } from '../support/redis.ts';
 import { createDelivering } from '../support/slack/delivering.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: Awaited<ReturnType<typeof createDelivering>>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
 afterEach(() => world.close());
-afterAll(() => redis.close());
 
 const lost = { kind: 'reset', when: 'after' } as const;
 

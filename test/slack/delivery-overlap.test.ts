@@ -1,20 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { createDelivering } from '../support/slack/delivering.ts';
 import { listed } from '../support/store/listed.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: Awaited<ReturnType<typeof createDelivering>>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 beforeEach(async () => {
-  await redis.client.flushall();
   world = await createDelivering(redis);
 });
 afterEach(() => world.close());
-afterAll(() => redis.close());
 
 const settled = undefined;
 const atOnce = 0;

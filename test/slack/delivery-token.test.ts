@@ -1,19 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { redisForTests } from '../support/redis.ts';
 import { createDelivering } from '../support/slack/delivering.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 const clock = { aheadMs: 0 };
 let world: Awaited<ReturnType<typeof createDelivering>>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 beforeEach(async () => {
-  await redis.client.flushall();
   world = await createDelivering(redis, clock);
 });
 afterEach(() => world.close());
-afterAll(() => redis.close());
 
 test('while the token is refused, all messages wait for one call; when it works again, all are posted', async () => {
   const { slack, want, deliver, settle, texts } = world;

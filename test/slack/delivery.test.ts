@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
@@ -11,13 +11,13 @@ import { createMessageStore, type WantedMessage } from '../../src/store/messages
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/a-message.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
-let redis: TestRedis;
+const redis = redisForTests();
 let deliver: Deliver;
 /** Thrown by the next post. */
 let notBegun: Error | undefined;
@@ -26,11 +26,7 @@ let nowMs: number;
 let told: string[];
 /** The threads of its posts. */
 let threads: (string | undefined)[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 beforeEach(async () => {
-  await redis.client.flushall();
   nowMs = NOW_MS;
   told = [];
   threads = [];
@@ -70,7 +66,6 @@ beforeEach(async () => {
     await pace.takeSlot({ name, count: 1, windowMs: HOUR_MS, burst: 1 }, spent);
   }
 });
-afterAll(() => redis.close());
 
 let version = 0;
 

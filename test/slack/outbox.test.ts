@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { message } from '../../src/slack/blocks.ts';
 import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import type { ReactionStore } from '../../src/store/reactions.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { anOutbox } from '../support/slack/an-outbox.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let messages: MessageStore;
 let outbox: Outbox;
 /** Keys of the messages that somebody was told to deliver. */
 let woken: string[];
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   messages = createMessageStore(redis.client);
 });
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   woken = [];
   outbox = anOutbox(redis.client, { enqueueMessage: async (key) => void woken.push(key), now: () => 1000 });
 });
-afterAll(() => redis.close());
 
 const place = { channel: 'C0DOCS', threadTs: '1.1' };
 const shown = (changes: Partial<OutboxMessage> = {}): OutboxMessage => ({

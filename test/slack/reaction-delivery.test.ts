@@ -1,15 +1,15 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import { createReactionDelivery, type ReactionDeliveryParts } from '../../src/slack/reaction-delivery.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { listed } from '../support/store/listed.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let store: ReactionStore;
 let parts: ReactionDeliveryParts;
 /** What Slack was asked, in order, and what it shows. */
@@ -17,17 +17,13 @@ let asked: string[];
 let slack: Map<string, Set<string>>;
 /** What goes wrong with the next calls: before they take effect, or after. */
 let trouble: { error: unknown; after?: boolean }[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 /** Keys of the messages that Slack shows as they are wanted. */
 let shownMessages: Set<string>;
 /** For how long Slack is not asked, since it refuses the token. */
 let refusedForMs: number;
-beforeEach(async () => {
+beforeEach(() => {
   refusedForMs = 0;
   shownMessages = new Set();
-  await redis.client.flushall();
   store = createReactionStore(redis.client);
   asked = [];
   slack = new Map();
@@ -52,7 +48,6 @@ beforeEach(async () => {
     log: pino({ level: 'silent' }),
   };
 });
-afterAll(() => redis.close());
 
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const want = (wanted: Record<string, string | undefined>) =>

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { type AlertStore, createAlertStore } from '../../src/store/alerts.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let alerts: AlertStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   alerts = createAlertStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 test('an alert has begun when it was first given, however often it is given', async () => {
   expect(await alerts.begin('key', 1000)).toBe(1000);

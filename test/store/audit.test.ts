@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type AuditEntry, type AuditStore, createAuditStore } from '../../src/store/audit.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 8, 14, 9);
 
-let redis: TestRedis;
+const redis = redisForTests();
 let audit: AuditStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   audit = createAuditStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 const anEntry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
   atMs: NOW_MS,

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createDueStore, type DueEntry, type DueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const HOUR_MS = 3_600_000;
 
-let redis: TestRedis;
+const redis = redisForTests();
 let due: DueStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   due = createDueStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 const entry: DueEntry = { list: 'runs', member: 'export r1', runId: 'r1' };
 const timeMs = () => createRunStore(redis.client).timeMs();

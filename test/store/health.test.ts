@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createHealthStore, type HealthStore } from '../../src/store/health.ts';
 import { keys } from '../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let store: HealthStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   store = createHealthStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 test('what one process saw last is what the others read', async () => {
   expect(await store.load()).toEqual({});

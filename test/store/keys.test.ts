@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { createCallOnceStore } from '../../src/store/calls.ts';
@@ -14,16 +14,11 @@ import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/a-message.ts';
 import { aThread, place } from '../support/store/a-thread.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 test('every key begins with the one hash tag', () => {
   const built = Object.values(keys).map((build) => (build as (...parts: string[]) => string)('a', 'b'));

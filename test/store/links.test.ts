@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore, type LinkStore } from '../../src/store/links.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b.zip?X-Signature=s3cret';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let links: LinkStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   links = createLinkStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 async function nowMs(): Promise<number> {
   const [seconds, micros] = await redis.client.time();

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/a-message.ts';
 import { listed } from '../support/store/listed.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let messages: MessageStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   messages = createMessageStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 const running = aMessage();
 const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: 'U0ANA' });

@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { createRateLimitStore, type RateLimitStore } from '../../src/store/rate-limit.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { aThread } from '../support/store/a-thread.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-let redis: TestRedis;
+const redis = redisForTests();
 let limits: RateLimitStore;
 let threads: ThreadStore;
 let rev: number;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   limits = createRateLimitStore(redis.client);
   threads = createThreadStore(redis.client);
 });
 beforeEach(async () => {
-  await redis.client.flushall();
   rev = 1;
   await createRunStore(redis.client).accept(aThread(), Number.MAX_SAFE_INTEGER, 0, undefined);
 });
-afterAll(() => redis.close());
 
 const three = { name: 'acme', count: 3, windowMs: HOUR };
 

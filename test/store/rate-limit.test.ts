@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import {
   createRateLimitStore,
@@ -7,16 +7,13 @@ import {
   type RateLimitStore,
   type SlotRequest,
 } from '../../src/store/rate-limit.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let limits: RateLimitStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   limits = createRateLimitStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

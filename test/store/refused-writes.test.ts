@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageEvents } from '../../src/commands/agent/events.ts';
 import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
@@ -8,8 +8,8 @@ import { connectForRequests } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { aProject } from '../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
 import { anInstruction, aThread, NOW_MS } from '../support/jobs/agent/builders.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const TEXT = 'Delete the pricing page of the secret launch';
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
@@ -17,16 +17,12 @@ const thread = aThread({ instructions: [anInstruction({ text: TEXT, excerpt: TEX
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789912800.000100' };
 const timing = { ...defaultTiming, intakeMs: 100 };
 
-let redis: TestRedis;
+const redis = redisForTests();
 let connection: Redis;
 let lines: string[];
 let log: Log;
 afterEach(() => connection.disconnect());
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 beforeEach(async () => {
-  await redis.client.flushall();
   const claimed = { ...thread, claim: threadClaim(place) };
   const runs = createRunStore(redis.client);
   await runs.accept(claimed, (await runs.timeMs()) + 10_000, 0, undefined);
@@ -36,7 +32,6 @@ beforeEach(async () => {
   lines = [];
   log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
 });
-afterAll(() => redis.close());
 
 /** What Redis does with a write, and how it is made to do so. */
 const troubles: {

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createResponseUrlStore, type ResponseUrlStore } from '../../src/store/response-urls.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const ADDRESS = 'https://hooks.example/commands/s3cret';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let responseUrls: ResponseUrlStore;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   responseUrls = createResponseUrlStore(redis.client);
 });
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
 
 test('the address of a request is found by it, and by no other', async () => {
   await responseUrls.put('1.2.a', ADDRESS);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, runBase, UnreadableRun } from '../../src/store/runs.ts';
 import { version } from '../../src/store/version.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 
 const note = runBase.extend({ v: version(2), note: z.string() });
 type Note = z.infer<typeof note>;
@@ -23,19 +23,16 @@ const aNote = (changes: Partial<Note> = {}): Note => ({
 const CLAIM_MS = 60_000;
 const ADDRESS = 'https://hooks.example/commands/s3cret';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let runs: RunStore;
 /** On the clock of Redis, a minute from now. */
 let inTime: number;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   runs = createRunStore(redis.client);
 });
 beforeEach(async () => {
-  await redis.client.flushall();
   inTime = (await runs.timeMs()) + 60_000;
 });
-afterAll(() => redis.close());
 
 const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
 const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));

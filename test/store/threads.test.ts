@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../support/flows/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { aThread, place, thread } from '../support/store/a-thread.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let runs: RunStore;
 let threads: ThreadStore;
 /** On the clock of Redis, a minute from now. */
 let inTime: number;
-beforeAll(async () => {
-  redis = await startTestRedis();
+beforeAll(() => {
   runs = createRunStore(redis.client);
   threads = createThreadStore(redis.client);
 });
 beforeEach(async () => {
-  await redis.client.flushall();
   inTime = (await runs.timeMs()) + 60_000;
 });
-afterAll(() => redis.close());
 
 const claim = threadClaim(place);
 const said = (text: string) => ({ event: { text }, dedupeKey: text });

@@ -9,8 +9,8 @@ import {
   createCommandWorld,
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { aMention, anOffer, aThread } from '../../support/jobs/agent/builders.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;

@@ -7,9 +7,9 @@ import {
   createCommandWorld,
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 const acme = aProject({ name: 'acme', projectId: 'prj_1' });
 const beta = aProject({ name: 'beta', projectId: 'prj_2', channels: ['C0BETA'] });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { messageEvents } from '../../../src/commands/agent/events.ts';
 import { createWaker } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
@@ -7,24 +7,19 @@ import { createLog } from '../../../src/runtime/log.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
 import { aProject, createCommandWorld } from '../../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aThread, NOW_MS } from '../../support/jobs/agent/builders.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const ROOT = '1789912800.000100';
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: ROOT };
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: ReturnType<typeof createCommandWorld>;
 let lines: string[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   world = createCommandWorld(redis);
   lines = [];
 });
-afterAll(() => redis.close());
 
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
 

@@ -4,8 +4,8 @@ import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;

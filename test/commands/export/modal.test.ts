@@ -1,5 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
 import { exportModal, exportModalView } from '../../../src/commands/export/modal.ts';
@@ -15,14 +15,9 @@ import {
   createCommandWorld,
   gus,
 } from '../../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 function viewFor(
   projects: readonly Project[],

@@ -15,9 +15,9 @@ import {
   createCommandWorld,
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { anEnding, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { ended } from '../../support/jobs/export/reading.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
 

@@ -12,8 +12,8 @@ import {
   createCommandWorld,
   onFreshWorlds,
 } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;

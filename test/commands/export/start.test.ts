@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
 import type { ExportTarget } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 const docs: ExportTarget = {
   domain: 'docs.acme.com',

@@ -3,9 +3,9 @@ import { newLinkButton } from '../../../src/commands/link/buttons.ts';
 import { type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import type { TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;
 let world: CommandWorld;

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
 import { retention } from '../../../src/runtime/timing.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 import { anOutbox } from '../../support/slack/an-outbox.ts';
 import { listed } from '../../support/store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
-let redis: TestRedis;
+const redis = redisForTests();
 let nowMs: number;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   nowMs = NOW_MS;
 });
-afterAll(() => redis.close());
 
 /** As one process has it: nothing is shared but Redis. `asked` is called whenever Slack is asked who the admins are. */
 function alertFor(ids: readonly string[], { complete = true, asked = () => {} } = {}) {

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import type { RedisProblem } from '../../../src/store/redis/problems.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 import { anOutbox } from '../../support/slack/an-outbox.ts';
 import { listed } from '../../support/store/listed.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fails?: number } = {}) {
   let failures = fails;

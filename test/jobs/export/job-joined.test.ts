@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, createJobWorld, failing } from '../../support/jobs/export/job-world.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: ReturnType<typeof createJobWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   world = createJobWorld(redis);
 });
-afterAll(() => redis.close());
 
 const ben = { id: 'U0BEN', name: 'ben' };
 

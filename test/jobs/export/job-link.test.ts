@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { anEnding, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: ReturnType<typeof createJobWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   world = createJobWorld(redis);
   // A link lives in Redis until it ends, by the clock of Redis.
   world.clock.nowMs = Date.now();
 });
-afterAll(() => redis.close());
 
 const createBundle = async () => ({ bundleUrl: ADDRESS, expiresAt: world.clock.nowMs + HOUR_MS });
 

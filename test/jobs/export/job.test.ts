@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ExportJob } from '../../../src/docs-api/schemas.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: ReturnType<typeof createJobWorld>;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   world = createJobWorld(redis);
 });
-afterAll(() => redis.close());
 
 describe('over long spans, by a moved clock', () => {
   test('a late answer to a start replaces the question', async () => {

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, createJobWorld } from '../../support/jobs/export/job-world.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let world: ReturnType<typeof createJobWorld>;
 let starts: number;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   world = createJobWorld(redis);
   starts = 0;
 });
-afterAll(() => redis.close());
 
 const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const contextWith = (verdict: PermissionResult): JobContext =>

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { aJob, failing } from '../../support/jobs/export/job-world.ts';
 import { jobContext } from '../../support/jobs/job-context.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let asked: string[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   asked = [];
 });
-afterAll(() => redis.close());
 
 /** What a watch needs, on a platform where everything runs and one look an hour is allowed. */
 function watching(): JobContext {

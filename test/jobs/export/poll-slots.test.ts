@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pollSlotOf } from '../../../src/jobs/export/poll-step.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { nextPollMs, pollRateLimit } from '../../../src/jobs/polling.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { bounds } from '../../support/jobs/export/watches.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const HOUR_MS = 3_600_000;
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 /** One look an hour, so that turns come back only when the test says so. */
 function ask(run: ExportRun, perSecond = 1 / 3600) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { homeJob } from '../../../src/jobs/home/job.ts';
 import type { Permission, Policy } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
@@ -8,17 +8,12 @@ import { keys } from '../../../src/store/keys.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { aProject } from '../../support/commands/command-world.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
 import { jobContext } from '../../support/jobs/job-context.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 const data = { teamId: 'T0ACME', userId: 'U0ANA', openedAtMs: NOW_MS };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { linkJob } from '../../../src/jobs/link/job.ts';
@@ -11,14 +11,14 @@ import { keys } from '../../../src/store/keys.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import type { DeliveryState } from '../../../src/store/messages.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
 import { type JobContextParts, jobContext } from '../../support/jobs/job-context.ts';
 import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let nowMs: number;
 let shown: string[];
 /** How each message looks now, by its key. */
@@ -27,11 +27,7 @@ let delivery: DeliveryState;
 let adminsTold: string[];
 let woken: string[];
 let answered: { responseUrl: string; message: Message }[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   // A link lives in Redis until it ends, by the clock of Redis.
   nowMs = Date.now();
   shown = [];
@@ -41,7 +37,6 @@ beforeEach(async () => {
   woken = [];
   answered = [];
 });
-afterAll(() => redis.close());
 
 function contextWith(docs: Partial<DocsApi> | undefined, changes: JobContextParts = {}): JobContext {
   return jobContext(redis.client, {

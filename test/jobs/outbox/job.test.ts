@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { outboxJob } from '../../../src/jobs/outbox/job.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { jobContext } from '../../support/jobs/job-context.ts';
+import { redisForTests } from '../../support/redis.ts';
 import { aMessage } from '../../support/store/a-message.ts';
 import { listed } from '../../support/store/listed.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 test('a message of a newer Docket is left to that one as it is', async () => {
   const messages = createMessageStore(redis.client);

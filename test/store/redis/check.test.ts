@@ -3,17 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { checkRedis } from '../../../src/store/redis/check.ts';
-import { freePort, startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { temporaryFolder } from '../../support/flows/world.ts';
+import { freePort, redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-afterAll(() => redis.close());
+const redis = redisForTests();
 const usual = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', save: '', requirepass: '' };
 afterEach(() => configure(usual));
 

@@ -1,27 +1,22 @@
 import { once } from 'node:events';
 import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { connectForRequests, connectForWork } from '../../../src/store/redis/connections.ts';
 import { luaScript } from '../../../src/store/redis/lua.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
 import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from '../../support/flows/redis-way.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const timing = { ...defaultTiming, redisRequestSocketMs: 300, redisWorkSocketMs: 600 };
 const BULLMQ_LONGEST_WAIT_MS = 10_000;
 
-let redis: TestRedis;
+const redis = redisForTests();
 let way: RedisWay;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
 beforeEach(async () => {
-  await redis.client.flushall();
   way = await openWay(redis.url);
 });
 afterEach(() => way.close());
-afterAll(() => redis.close());
 
 const kinds = { requests: connectForRequests, work: connectForWork };
 

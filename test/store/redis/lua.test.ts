@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { LUA_NOW, luaScript } from '../../../src/store/redis/lua.ts';
-import { startTestRedis, type TestRedis } from '../../support/flows/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(() => redis.client.flushall());
-afterAll(() => redis.close());
+const redis = redisForTests();
 
 const double = luaScript('return {KEYS[1], ARGV[1] * 2}');
 

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/types';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import { createIntake } from '../../../src/commands/intake.ts';
 import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
@@ -11,8 +11,8 @@ import { noNames } from '../../../src/slack/markdown/names.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../flows/redis.ts';
 import { NOW_MS } from '../jobs/export/any-run.ts';
+import { redisForTests, type TestRedis } from '../redis.ts';
 
 /** Ana, in a public channel. */
 export const aCaller = (changes: Partial<Caller> = {}): Caller => ({
@@ -118,13 +118,6 @@ export function onFreshWorlds(
   take: (world: CommandWorld, redis: TestRedis) => void,
   changes: Partial<CommandTools> = {},
 ): void {
-  let redis: TestRedis;
-  beforeAll(async () => {
-    redis = await startTestRedis();
-  });
-  beforeEach(async () => {
-    await redis.client.flushall();
-    take(createCommandWorld(redis, changes), redis);
-  });
-  afterAll(() => redis.close());
+  const redis = redisForTests();
+  beforeEach(() => take(createCommandWorld(redis, changes), redis));
 }

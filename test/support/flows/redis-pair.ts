@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { startTestRedis, type TestRedis } from './redis.ts';
+import { startTestRedis, type TestRedis } from '../redis.ts';
 
 export interface RedisPair {
   primary: TestRedis;

@@ -14,8 +14,8 @@ import {
 } from '../../../demo/slack/slack.ts';
 import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
+import { startTestRedis, type TestRedis } from '../redis.ts';
 import { type RunningBot, spawnBot, startBotHere } from './bots.ts';
-import { startTestRedis, type TestRedis } from './redis.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
 const quick: Partial<Timing> = {

@@ -8,7 +8,7 @@ import { createMessageStore, type WantedMessage } from '../../../src/store/messa
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import type { TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/a-message.ts';
 
 /** Deliveries to the stand-in Slack; `clock` is that of the process which delivers, ahead of Slack's. */

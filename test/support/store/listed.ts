@@ -1,5 +1,5 @@
 import { type DueList, dueLists } from '../../../src/store/due.ts';
-import type { TestRedis } from '../flows/redis.ts';
+import type { TestRedis } from '../redis.ts';
 
 /** What a worker has to look at, the one that is due first first. */
 export const listed = ({ client }: TestRedis, list: DueList): Promise<string[]> =>

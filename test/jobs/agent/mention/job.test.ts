@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
@@ -10,22 +10,17 @@ import { NamesUnknown } from '../../../../src/slack/names.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { threadClaim } from '../../../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
 import { aMention, aMentionReply, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import { type JobContextParts, jobContext } from '../../../support/jobs/job-context.ts';
+import { redisForTests } from '../../../support/redis.ts';
 
-let redis: TestRedis;
+const redis = redisForTests();
 let nowMs: number;
 let said: { to: object; text: string }[];
-beforeAll(async () => {
-  redis = await startTestRedis();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
+beforeEach(() => {
   nowMs = NOW_MS;
   said = [];
 });
-afterAll(() => redis.close());
 
 const UNSEEN = "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };

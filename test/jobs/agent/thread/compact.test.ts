@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compactIdle,
   endUnusedLimit,
@@ -7,7 +7,6 @@ import {
 } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
 import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
@@ -20,6 +19,7 @@ import {
   wrote,
 } from '../../../support/jobs/agent/events.ts';
 import { createAgentWorld } from '../../../support/jobs/agent/world.ts';
+import { redisForTests } from '../../../support/redis.ts';
 
 const over = (many: number, changes: Partial<Instruction> = {}) =>
   Array.from({ length: many }, (_, index) =>
@@ -71,11 +71,7 @@ test('edits that came before their message, and questions, are forgotten when th
 });
 
 describe('a thread that has become idle', () => {
-  let redis: TestRedis;
-  beforeAll(async () => {
-    redis = await startTestRedis();
-  });
-  afterAll(() => redis.close());
+  const redis = redisForTests();
 
   test('is a small record, whatever went through it', async () => {
     const world = createAgentWorld(redis);

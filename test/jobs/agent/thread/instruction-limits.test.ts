@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '../../../../src/store/keys.ts';
-import { startTestRedis, type TestRedis } from '../../../support/flows/redis.ts';
 import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
@@ -13,6 +12,7 @@ import {
   wrote,
 } from '../../../support/jobs/agent/events.ts';
 import { createAgentWorld } from '../../../support/jobs/agent/world.ts';
+import { redisForTests } from '../../../support/redis.ts';
 
 const long = (characters: number) => 'word '.repeat(characters / 5);
 const waiting = (many: number) =>
@@ -110,12 +110,7 @@ describe('where as many as may wait do so', () => {
 });
 
 describe('a thread that is written full', () => {
-  let redis: TestRedis;
-  beforeAll(async () => {
-    redis = await startTestRedis();
-  });
-  beforeEach(() => redis.client.flushall());
-  afterAll(() => redis.close());
+  const redis = redisForTests();
 
   const sizeOf = async (world: ReturnType<typeof createAgentWorld>) =>
     redis.client.hstrlen(keys.run(world.id), 'json');

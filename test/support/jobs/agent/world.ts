@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
@@ -10,7 +10,7 @@ import type { Reaction } from '../../../../src/slack/outbox.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
-import { startTestRedis, type TestRedis } from '../../flows/redis.ts';
+import { redisForTests, type TestRedis } from '../../redis.ts';
 import { anOutbox } from '../../slack/an-outbox.ts';
 import { jobContext } from '../job-context.ts';
 import { aThread, NOW_MS } from './builders.ts';
@@ -136,13 +136,6 @@ export type AgentWorld = ReturnType<typeof createAgentWorld>;
 
 /** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
 export function onFreshWorlds(take: (world: AgentWorld, redis: TestRedis) => void): void {
-  let redis: TestRedis;
-  beforeAll(async () => {
-    redis = await startTestRedis();
-  });
-  beforeEach(async () => {
-    await redis.client.flushall();
-    take(createAgentWorld(redis), redis);
-  });
-  afterAll(() => redis.close());
+  const redis = redisForTests();
+  beforeEach(() => take(createAgentWorld(redis), redis));
 }

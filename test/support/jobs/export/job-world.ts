@@ -7,7 +7,7 @@ import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import type { TestRedis } from '../../flows/redis.ts';
+import type { TestRedis } from '../../redis.ts';
 import { type JobContextParts, jobContext } from '../job-context.ts';
 import { aRun, NOW_MS } from './any-run.ts';
 

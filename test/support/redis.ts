@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { endsWithTests } from './children.ts';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { endsWithTests } from './flows/children.ts';
 
 /** A real Redis of the test's own, to be killed, frozen and filled. */
 export interface TestRedis {
@@ -20,6 +21,21 @@ export interface TestRedis {
   close(): Promise<void>;
 }
 
+/**
+ * Returns the Redis of a test file: it starts before the first of the tests around the call, is empty before each, and
+ * is closed after the last. Its parts are there once it has started, so in hooks and tests only.
+ */
+export function redisForTests(): TestRedis {
+  const redis = {} as TestRedis;
+  beforeAll(async () => {
+    Object.assign(redis, await startTestRedis());
+  });
+  beforeEach(() => redis.client.flushall());
+  afterAll(() => redis.close());
+  return redis;
+}
+
+/** Starts a Redis that the test closes. */
 export async function startTestRedis(): Promise<TestRedis> {
   const dir = mkdtempSync(join(tmpdir(), 'docket-redis-'));
   const port = await freePort();
