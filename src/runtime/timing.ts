@@ -122,9 +122,9 @@ export const retention = {
   runMs: 30 * 24 * hour,
   /** Slack lets a `response_url` be used for 30 minutes. */
   responseUrlMs: 30 * minute,
-  /** What was told about a thread, by name: longer than anybody repeats it. */
-  toldMs: 7 * 24 * hour,
-  /** What comes under a message of ours before its run knows that this is its thread, from when a worker is there. */
+  /** Dedupe keys of events: longer than anybody repeats one. */
+  dedupeMs: 7 * 24 * hour,
+  /** Events under a message of ours before its run knows that this is its thread, from when a worker is there. */
   earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
   /** Older news of whether something answers says nothing of now. */

@@ -53,8 +53,10 @@ export interface RateLimitStore {
   usage(limit: RateLimit): Promise<RateLimitUsage>;
 }
 
-// Nobody is sent away for longer where slots come back one by one: meanwhile they may have become more urgent. People
-// are told when a slot of a whole window comes back.
+/**
+ * With `burst`, nobody is sent away for longer: meanwhile they may have become more urgent. Without it they are told the
+ * whole wait, since people read it.
+ */
 const MAX_WAIT_MS = 5000;
 
 /** Somebody who asks again later than they were told, by no more than this, still has the place. */
@@ -62,9 +64,9 @@ const SPACED_GRACE_MS = 1000;
 const WINDOW_GRACE_MS = 60_000;
 
 /**
- * What counts the slots, the line, until when each who waits in it is waited for, the hold, and what the line is made
- * from: each group's own, the places, and the rounds. Processes of the last release have a line of their own, `:line`
- * and `:gone`, for the same count and hold.
+ * The keys of `rateLimit` in Lua: what counts the slots, the line, until when each who waits in it is waited for, the
+ * hold, and what the line is made from (each group's own, the places, the rounds). Processes of the last release have a
+ * line of their own, `:line` and `:gone`, for the same count and hold.
  */
 export function limitKeys({ name, burst }: RateLimit): string[] {
   const key = burst === undefined ? keys.windowLimit : keys.spacedLimit;
@@ -73,12 +75,13 @@ export function limitKeys({ name, burst }: RateLimit): string[] {
   );
 }
 
-/** What `rateLimit` takes; a script's own arguments may follow, also those of `slotArgs`. */
+/** The first arguments of `rateLimit` in Lua; those of a slot follow. */
 const limitArgs = ({ count, windowMs, burst }: RateLimit): (string | number)[] =>
   burst === undefined
     ? [count, windowMs, 0, Number.MAX_SAFE_INTEGER, WINDOW_GRACE_MS]
     : [count, windowMs, burst, MAX_WAIT_MS, SPACED_GRACE_MS];
 
+/** All arguments of `rateLimit` in Lua. */
 export const slotArgs = (
   limit: RateLimit,
   { id, rank = 0, sinceMs, group = '' }: SlotRequest,

@@ -212,7 +212,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
         memberOf({ job, id: '' }),
         keys.run(''),
         keys.inbox(''),
-        retention.toldMs,
+        retention.dedupeMs,
         retention.runMs,
         INBOX_BATCH,
         claim,
@@ -228,7 +228,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
         dedupeKey,
         memberOf({ job, id: runId }),
         deadlineMs,
-        retention.toldMs,
+        retention.dedupeMs,
       ];
       return appendToInboxScript(redis, touched, args);
     },

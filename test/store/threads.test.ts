@@ -94,8 +94,8 @@ describe('what happens in a thread', () => {
   test('is known by its name for seven days', async () => {
     await following();
     await tell('one');
-    expect(await lives(keys.seenEvents(claim))).toBeGreaterThan(retention.toldMs - 30_000);
-    expect(await lives(keys.seenEvents(claim))).toBeLessThanOrEqual(retention.toldMs);
+    expect(await lives(keys.seenEvents(claim))).toBeGreaterThan(retention.dedupeMs - 30_000);
+    expect(await lives(keys.seenEvents(claim))).toBeLessThanOrEqual(retention.dedupeMs);
     const day = 24 * 3_600_000;
     await redis.client.zincrby(keys.seenEvents(claim), -6.9 * day, 'one');
     expect(await tell('one')).toEqual({ kind: 'repeated' });
