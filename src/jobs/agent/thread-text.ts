@@ -1,7 +1,7 @@
 import { isSafeId } from '../../docs-api/paths.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 
-/** What a reply is by its words alone. Commands and both kinds of `follow` count only where Docket is mentioned. */
+/** What a reply is by its text alone. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
   /** Talk among people. */
   | { kind: 'aside' }
@@ -10,7 +10,7 @@ export type ThreadText =
   | { kind: 'command'; command: ThreadCommand }
   /** `project` is as it was typed. */
   | { kind: 'follow'; jobId: string; project?: string }
-  /** To follow, but which job it does not say: no id, or the short form of one. */
+  /** A wish to follow a job, without its id or with the short form of it. */
   | { kind: 'badFollow' }
   | { kind: 'instruction' };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
@@ -24,13 +24,13 @@ const COMMANDS = new Map<string, ThreadCommand>([
 
 const MAX_JOB_ID_LENGTH = 200;
 
-/** A reply that is longer is no command, and is not looked at any further. */
+/** A longer reply is no command, and is not parsed further. */
 const MAX_COMMAND_LENGTH = 1000;
 
-/** What an excerpt is made of; links in it may be long. */
+/** An excerpt is made of so much of the text, since links in it may be long. */
 const MAX_EXCERPT_SOURCE = 5000;
 
-/** Among them the blanks and joiners that keyboards and pasting bring. */
+/** Among them blanks and joiners that keyboards and pasting bring. */
 const invisible = /\p{Default_Ignorable_Code_Point}|(?!\s)\p{Cc}/gu;
 /** What is left of a mention, and marks of Markdown. */
 const leadingMarks = /^[\s,:;\p{Pd}*_~]+/u;
@@ -44,8 +44,8 @@ const idDelimiters =
   /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 
 /**
- * Reads a reply in a followed thread: its Markdown, with the mention of Docket taken out. A command is the whole
- * text; with anything more it is an instruction ("stop using tabs").
+ * Parses a reply: its Markdown without the mention of Docket. A command is the whole text; with anything more it is an
+ * instruction ("stop using tabs").
  */
 export function parseThreadText(text: string): ThreadText {
   const cleaned = text.replace(invisible, '').replace(leadingMarks, '').trim();
@@ -72,9 +72,9 @@ function parseFollow(text: string): ThreadText | undefined {
   return { kind: 'follow', jobId, ...(project !== undefined && project !== '' && { project }) };
 }
 
-/** A link of Markdown; what it is called is enough in a few words. */
+/** A link of Markdown, of which an excerpt has the label alone. */
 const markdownLink = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
-/** The text in a few words, for messages: one line of at most 60 code points. */
+/** Returns the beginning of a text for messages: one line of at most 60 code points. */
 export const excerptOf = (text: string) =>
   cut(oneLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1')), 60);

@@ -15,7 +15,7 @@ const projectProblem = z.discriminatedUnion('kind', [
 ]);
 export type ProjectProblem = z.infer<typeof projectProblem>;
 
-/** What whoever mentioned the app is told. */
+/** The answer to whoever mentioned the app. */
 const mentionAnswer = z.discriminatedUnion('kind', [
   /** This person may not instruct the agent; `ask` says who may. */
   z.object({ kind: z.literal('refused'), ask: z.string() }),
@@ -47,7 +47,7 @@ export const mentionRun = runBase.extend({
   /** It asks to follow a job, and this stands in the way. */
   problem: projectProblem.optional(),
   sinceMs: z.number(),
-  /** The name of whoever wrote it, once Slack told. */
+  /** The author's name, once Slack has told it. */
   name: z.string().optional(),
   /** Missing until it is known who wrote it and what they may. */
   answer: mentionAnswer.optional(),

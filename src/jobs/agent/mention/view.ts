@@ -6,7 +6,7 @@ import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
 const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
 
-/** What whoever mentioned the app is told, privately. `mention` is the id of the run. */
+/** Returns the ephemeral answer to whoever mentioned the app. `mention` is the id of the run. */
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':

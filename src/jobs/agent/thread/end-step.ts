@@ -3,7 +3,7 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
-import { noPlaceMessage } from './place-view.ts';
+import { noPlaceMessage } from './note-view.ts';
 import type { ThreadRun } from './record.ts';
 import { checkOpenSend } from './send-step.ts';
 import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';

@@ -13,7 +13,7 @@ import {
   publishAndWait,
   publishThread,
   recordChanges,
-  save,
+  saveChanges,
 } from './thread-step.ts';
 import { dropAuthor, endIfNotCreated } from './transitions.ts';
 
@@ -64,8 +64,8 @@ export async function follow(
       ? dropAuthor(applied.thread, sendable.by.id, contactsText(verdict.ask, policy.isOpen('agent')))
       : applied.thread;
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
+    if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
     await recordChanges(run, thread, context);
-    if (head === undefined) return save(thread, applied.consumed, context);
     if (await send(thread, head, applied.consumed, context)) execution.syncedAtWake = wakes;
     return 'next';
   }
@@ -80,10 +80,7 @@ export async function follow(
   }, context);
   if (!isReadable) delaysMs.push(UNREADABLE_RETRY_MS);
   const next = endIfNotCreated(endUnusedLimit(latest));
-  if (next !== run) {
-    await recordChanges(run, next, context);
-    return save(next, 0, context);
-  }
+  if (next !== run) return saveChanges(run, next, 0, context);
   if (headOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return publishAndWait(run, wakes, delaysMs, context);
 }

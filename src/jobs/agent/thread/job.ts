@@ -5,7 +5,7 @@ import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
 import { type ThreadRun, threadRun } from './record.ts';
-import { type LoadedThread, recordChanges, save } from './thread-step.ts';
+import { type LoadedThread, saveChanges } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 
 /** A step waits for the platform most of the time, and one that hangs must not keep other threads waiting. */
@@ -41,7 +41,5 @@ async function giveUp(run: ThreadRun, context: JobContext, ref: string): Promise
     await context.runs.markIdle(run, true);
     return done;
   }
-  const ended = endThread(run, { why: 'broken', ref });
-  await recordChanges(run, ended, context);
-  return save(ended, 0, context);
+  return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
 }

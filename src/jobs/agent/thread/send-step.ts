@@ -8,7 +8,7 @@ import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
 import { headOf, inFlightOf, type ThreadRun, threadRun } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { recordChanges } from './thread-step.ts';
+import { saveChanges } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
@@ -45,9 +45,7 @@ export async function send(
   const intent = updateInstruction(thread, head.id, { state: 'sending', sentAtMs, sendToken });
   const prepared = prepareCall(thread, head, context);
   if (prepared.kind === 'notSent') {
-    const failed = applySendResult(intent, head, prepared, sentAtMs);
-    await recordChanges(thread, failed, context);
-    await threads.save(failed, consumed);
+    await saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
     return false;
   }
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);

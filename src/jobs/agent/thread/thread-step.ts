@@ -27,7 +27,18 @@ export async function save(run: ThreadRun, consumed: number, { threads }: JobCon
   return 'next';
 }
 
-/** Makes known what changed, and is to be called before the save: audits it, and frees places in the line. */
+/** Saves a thread after what changed is audited, and the instructions that no longer wait have left the line. */
+export async function saveChanges(
+  before: ThreadRun,
+  after: ThreadRun,
+  consumed: number,
+  context: JobContext,
+): Promise<StepResult> {
+  await recordChanges(before, after, context);
+  return save(after, consumed, context);
+}
+
+/** The part of `saveChanges` before the save, for changes that are saved together with the intent of a send. */
 export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   await auditChanges(before, after, context);
   await leaveLine(before, after, context);

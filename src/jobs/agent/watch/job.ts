@@ -68,7 +68,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   return saveAs({ ...next, nextLookAtMs: now() + nextMs });
 }
 
-/** A poll that gave nothing. Threads are woken for every one: which of them people hear of, they decide. */
+/** Saves a failed poll and wakes the threads, which decide whether people see it. */
 async function handlePollError(
   run: WatchRun,
   error: unknown,
@@ -86,7 +86,7 @@ async function handlePollError(
   }
   // The limit is that of the key: no other job is polled with it meanwhile.
   if (trouble.kind === 'limit') await rateLimiter.hold(rateLimit, trouble.nextMs - now());
-  // A job that was there is not gone because the platform forgets it for a moment.
+  // A job that was there may be unknown to the platform for a moment.
   const isLost = run.seen === undefined || now() - (next.trouble?.sinceMs ?? 0) >= timing.graceMs;
   if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
     return saveAs(markNotFound(run, now()));

@@ -46,7 +46,7 @@ export const watchRun = runBase.extend({
   job: z.literal('agent-watch'),
   project: z.string(),
   agentJobId: z.string(),
-  /** Runs of the threads that are told. */
+  /** Runs of the threads that follow the job. */
   threads: z.array(z.string()),
   seen: jobSnapshot.optional(),
   /** The latest pull request that the job ever had. */
@@ -81,7 +81,7 @@ export const watchRun = runBase.extend({
   /** The rounds of the latest sends, by name, at most SENDS_KEPT: telling of one again changes nothing. */
   sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
   nextLookAtMs: z.number(),
-  /** Somebody waits for a look, though no round is open. */
+  /** Somebody waits for a poll, though no round is open. */
   lookWanted: z.boolean(),
   trouble: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
   /** Something changed that the threads have not been woken for yet; one of them may know it already. */
@@ -91,10 +91,10 @@ export const watchRun = runBase.extend({
 export type WatchRun = z.infer<typeof watchRun>;
 export type WatchEnding = WatchRun['endings'][number];
 
-/** Endings that threads may not have heard of yet; more are never open at once. */
+/** Endings that some thread may not have copied yet; more are never open at once. */
 export const ENDINGS_KEPT = 20;
 
-/** More sends than this are not told of again after a crash. */
+/** More sends than this are not recorded a second time after a crash. */
 export const SENDS_KEPT = 40;
 
 /** Returns the id of the run that is the watch of a job, the same for all threads. */

@@ -9,7 +9,7 @@ import {
   watchId,
 } from './record.ts';
 
-/** The watch of a job that nobody has looked at yet. */
+/** Returns the watch of a job that has not been polled yet. */
 export function newWatch(teamId: string, project: string, agentJobId: string, nowMs: number): WatchRun {
   return {
     v: 1,
@@ -31,13 +31,13 @@ export function newWatch(teamId: string, project: string, agentJobId: string, no
   };
 }
 
-/** One more thread is told. It also wants to know how the job is. */
+/** Adds a thread, which needs a poll. */
 export function addThread(watch: WatchRun, threadId: string, nowMs: number): WatchRun {
   if (watch.threads.includes(threadId)) return watch;
   return { ...requestPoll(watch, nowMs), lasting: true, threads: [...watch.threads, threadId] };
 }
 
-/** A thread is told no more. Without any, the record goes after a while. */
+/** Removes a thread. Without any thread the record expires. */
 export function removeThread(watch: WatchRun, threadId: string): WatchRun {
   if (!watch.threads.includes(threadId)) return watch;
   const threads = watch.threads.filter((id) => id !== threadId);
@@ -45,8 +45,8 @@ export function removeThread(watch: WatchRun, threadId: string): WatchRun {
 }
 
 /**
- * Somebody waits for a look. A limit or a trouble of the platform is waited for all the same. Where the last round was
- * given up, the look goes on with it: whatever it finds is told.
+ * Plans a poll at once, or when a limit or a trouble of the platform has passed. When the last round was given up, a new
+ * round goes on with it, so that its result is shown.
  */
 export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
   const nextLookAtMs = watch.trouble?.nextMs ?? nowMs;
@@ -61,7 +61,7 @@ export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
 
 /**
  * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `of` names the send. It belongs to the
- * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only others have to be told.
+ * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only the others are woken.
  */
 export function recordSend(
   watch: WatchRun,
@@ -93,7 +93,7 @@ export function recordSend(
     round,
     rounds: n,
     sends: [...watch.sends, { of: sendKey, n }].slice(-SENDS_KEPT),
-    // In an open round the next look is planned already.
+    // In an open round the next poll is planned already.
     nextLookAtMs: watch.round === undefined ? Math.max(watch.trouble?.nextMs ?? 0, atMs) : watch.nextLookAtMs,
     untold: watch.untold || hasOthers,
     knownBy,
@@ -104,7 +104,7 @@ export function recordSend(
 export const roundOf = (watch: WatchRun, sendKey: string) => watch.sends.find((one) => one.of === sendKey)?.n;
 
 /**
- * What one look found. `lookedAtMs` is when it began. A round ends only when the job was seen active after its last
+ * Applies the result of a poll that began at `polledAtMs`. A round ends only when the job was seen active after its last
  * send, or `graceMs` after that: until then the platform may still show how the job was before.
  */
 export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, graceMs: number): WatchRun {
@@ -135,7 +135,7 @@ export function markNotFound(watch: WatchRun, nowMs: number): WatchRun {
   return watch.round === undefined ? next : endRound(next, { kind: 'gone', atMs: nowMs }, watch.round.n);
 }
 
-/** Nothing came of it for so long that nobody looks any more. */
+/** Ends a round that has lasted so long that the job is no longer polled. */
 export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   if (watch.round === undefined) return { ...watch, lookWanted: false };
   const afterMs = nowMs - watch.round.sentAtMs;
@@ -154,7 +154,7 @@ export function applyTrouble(
   return markChanged({ ...watch, trouble: { ...trouble, sinceMs }, nextLookAtMs: trouble.nextMs });
 }
 
-/** With something that every thread has to be told. */
+/** Marks a change for which every thread is woken. */
 export const markChanged = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
 
 function endRound(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
@@ -182,13 +182,13 @@ function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
   const seen = snapshotOf(job, watch.seen, atMs);
   const next: WatchRun = { ...watch, seen, ...(lastPr !== undefined && { lastPr }) };
-  // That the job is still as it was is news only to somebody who waits for the look.
+  // An unchanged job is news only to somebody who waits for the poll.
   return !isSameSnapshot(seen, watch.seen) || watch.lookWanted || watch.trouble !== undefined
     ? markChanged(next)
     : next;
 }
 
-/** The job as people are shown it: what the platform leaves out while the agent works stands as it was. */
+/** Returns the job as messages show it: what the platform leaves out while the agent works stays as it was. */
 function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
   const kept = {

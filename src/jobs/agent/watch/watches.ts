@@ -11,13 +11,13 @@ export interface Watches {
   leave(thread: ThreadRun): Promise<void>;
   /** The platform took an instruction; `of` names the send. */
   recordSend(thread: ThreadRun, sendKey: string, job: AgentJob, atMs: number): Promise<WatchRun>;
-  /** Somebody waits for a look. What was given up is judged by it. */
+  /** Plans a poll at once. A round that was given up ends by its result. */
   requestPoll(thread: ThreadRun): Promise<void>;
 }
 
 export interface WatchesParts {
   runs: RunStore;
-  /** Has a worker look at a run at once. */
+  /** Enqueues a step of a run. */
   wake: (run: Pick<WatchRun, 'id' | 'job'>) => Promise<void>;
   now: () => number;
 }
@@ -26,7 +26,7 @@ export interface WatchesParts {
 const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
 
 export function createWatches({ runs, wake, now }: WatchesParts): Watches {
-  /** Several threads and the watch's own look may change it at once: whoever is late tries again. */
+  /** Several threads and the watch's own step may change it at once: whoever is late tries again. */
   async function update(thread: ThreadRun, transition: (watch: WatchRun) => WatchRun): Promise<WatchRun> {
     for (;;) {
       const watch = await loadOrCreate(thread);
