@@ -25,7 +25,7 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
     for (const code of typed)
       expect([code, readCommand(name, command.subcommands, code.slice(name.length))]).toEqual([
         code,
-        expect.objectContaining({ kind: 'form' }),
+        expect.objectContaining({ kind: 'subcommand' }),
       ]);
   });
 });

@@ -31,9 +31,9 @@ export interface Flag<Value = unknown> {
   read(typed: string | undefined): Reading<Value>;
 }
 
-/** What one form of a command takes. Flags of the same name are the same in all forms of a command. */
-export interface Form {
-  /** The word that it starts with; one form may have none. */
+/** What one subcommand takes. Flags of the same name are the same in all subcommands of a command. */
+export interface Syntax {
+  /** The word that it starts with; one subcommand may have none: the default. */
   verb?: string;
   args: Readonly<Record<string, Arg>>;
   flags: Readonly<Record<string, Flag>>;
@@ -53,116 +53,130 @@ export type Values<Params> = {
 export const ok = <Value>(value: Value) => ({ kind: 'ok' as const, value });
 export const unclear = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
 
-type ReadCommand<F extends Form> =
-  | { kind: 'form'; form: F; input: Record<string, unknown> }
+type ReadCommand<S extends Syntax> =
+  | { kind: 'subcommand'; subcommand: S; input: Record<string, unknown> }
   | { kind: 'help' }
   | { kind: 'unclear'; problem: Part[] };
 
 /**
- * Reads what was typed after a command's name: which of its forms it is, and the values of its arguments and flags.
+ * Reads what was typed after a command's name: which of its subcommands it is, and the values of its arguments and flags.
  * What is unclear is said in one line, with the fix. Never throws, unless a `read` does.
  */
-export function readCommand<F extends Form>(
+export function readCommand<S extends Syntax>(
   name: string,
-  forms: readonly F[],
+  subcommands: readonly S[],
   typed: string,
-): ReadCommand<F> {
+): ReadCommand<S> {
   const text = stripInvisible(typed);
   if (text.trim().toLowerCase() === 'help') return { kind: 'help' };
-  const known: Form['flags'] = Object.assign({}, ...forms.map(({ flags }) => flags));
-  const split = splitText(text, forms, known);
+  const known: Syntax['flags'] = Object.assign({}, ...subcommands.map(({ flags }) => flags));
+  const split = splitText(text, subcommands, known);
   if (split.kind === 'unclear') return split;
-  const { words, flags, raw, form } = split;
-  if (form === undefined)
-    return words[0] === undefined ? { kind: 'help' } : unknownVerb(name, forms, words[0]);
+  const { words, flags, raw, subcommand } = split;
+  if (subcommand === undefined)
+    return words[0] === undefined ? { kind: 'help' } : unknownVerb(name, subcommands, words[0]);
 
-  const stray = [...flags.keys()].find((flag) => !Object.hasOwn(form.flags, flag));
+  const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
   if (stray !== undefined)
-    return unclear({ code: `--${stray}` }, ` doesn't go with ${form.verb}. Leave it out: `, {
-      code: form.example,
+    return unclear({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
+      code: subcommand.example,
     });
-  const args = form.verb === undefined ? words : words.slice(1);
-  if (args.length > countWordArgs(form))
+  const args = subcommand.verb === undefined ? words : words.slice(1);
+  if (args.length > countWordArgs(subcommand))
     return unclear(
-      ...(form.tooManyArgs?.(typed, flags) ?? ['Type ', { code: form.example }, ' and nothing else.']),
+      ...(subcommand.tooManyArgs?.(typed, flags) ?? [
+        'Type ',
+        { code: subcommand.example },
+        ' and nothing else.',
+      ]),
     );
-  return readValues(form, args, raw, flags);
+  return readValues(subcommand, args, raw, flags);
 }
 
-interface SplitText<F> {
+interface SplitText<S> {
   kind: 'split';
   words: string[];
   /** Every flag that was typed, those that take nothing with an empty text. */
   flags: ReadonlyMap<string, string>;
   /** What a `text` argument gets. */
   raw: string;
-  form: F | undefined;
+  subcommand: S | undefined;
 }
 
-function splitText<F extends Form>(
+function splitText<S extends Syntax>(
   text: string,
-  forms: readonly F[],
-  known: Form['flags'],
-): SplitText<F> | ReturnType<typeof unclear> {
+  subcommands: readonly S[],
+  known: Syntax['flags'],
+): SplitText<S> | ReturnType<typeof unclear> {
   const words: string[] = [];
   const flags = new Map<string, string>();
-  let form = forms.find(({ verb }) => verb === undefined);
-  // In a text, and before it, only the flags of its own form count.
-  const formOfText = () => {
-    const verbs = form?.verb === undefined ? 0 : 1;
-    return form && takesText(form) && words.length >= verbs + countWordArgs(form) ? form : undefined;
+  let subcommand = subcommands.find(({ verb }) => verb === undefined);
+  // In a text, and before it, only the flags of its own subcommand count.
+  const textSubcommand = () => {
+    const verbs = subcommand?.verb === undefined ? 0 : 1;
+    return subcommand && takesText(subcommand) && words.length >= verbs + countWordArgs(subcommand)
+      ? subcommand
+      : undefined;
   };
   // The next token is the last one.
   const rest = tokenize(text).reverse();
   for (let token = rest.at(-1); token !== undefined; token = rest.at(-1)) {
-    const textForm = formOfText();
-    if (token.kind === 'flag' && Object.hasOwn(textForm?.flags ?? known, token.name)) {
+    const textOwner = textSubcommand();
+    if (token.kind === 'flag' && Object.hasOwn(textOwner?.flags ?? known, token.name)) {
       rest.pop();
       const problem = takeFlag(token, rest, known, flags);
       if (problem !== undefined) return problem;
       continue;
     }
-    if (textForm) break;
+    if (textOwner) break;
     if (token.kind === 'flag') return unknownFlag(token.name, Object.keys(known));
     rest.pop();
     words.push(token.text);
-    if (words.length === 1) form = forms.find(({ verb }) => verb === token.text.toLowerCase()) ?? form;
+    if (words.length === 1)
+      subcommand = subcommands.find(({ verb }) => verb === token.text.toLowerCase()) ?? subcommand;
   }
   const tail = rest.reverse();
-  const problem = takeTrailingFlags(tail, form?.flags ?? {}, flags);
+  const problem = takeTrailingFlags(tail, subcommand?.flags ?? {}, flags);
   if (problem !== undefined) return problem;
-  return { kind: 'split', words, flags, raw: text.slice(tail[0]?.start ?? 0, tail.at(-1)?.end ?? 0), form };
+  return {
+    kind: 'split',
+    words,
+    flags,
+    raw: text.slice(tail[0]?.start ?? 0, tail.at(-1)?.end ?? 0),
+    subcommand,
+  };
 }
 
-const takesText = ({ args }: Form) => Object.values(args).some(({ takes }) => takes === 'text');
-const countWordArgs = ({ args }: Form) => Object.values(args).filter(({ takes }) => takes === 'word').length;
+const takesText = ({ args }: Syntax) => Object.values(args).some(({ takes }) => takes === 'text');
+const countWordArgs = ({ args }: Syntax) =>
+  Object.values(args).filter(({ takes }) => takes === 'word').length;
 
-function readValues<F extends Form>(
-  form: F,
+function readValues<S extends Syntax>(
+  subcommand: S,
   words: readonly string[],
   raw: string,
   flags: ReadonlyMap<string, string>,
-): ReadCommand<F> {
+): ReadCommand<S> {
   const input: Record<string, unknown> = {};
   const rest = [...words];
-  for (const [name, { takes, read }] of Object.entries(form.args)) {
+  for (const [name, { takes, read }] of Object.entries(subcommand.args)) {
     const reading = read(takes === 'word' ? rest.shift() : raw || undefined);
     if (reading.kind === 'unclear') return unclear(...[reading.problem].flat());
     input[name] = reading.value;
   }
-  for (const [name, { read }] of Object.entries(form.flags)) {
+  for (const [name, { read }] of Object.entries(subcommand.flags)) {
     const reading = read(flags.get(name));
     if (reading.kind === 'unclear') return unclear({ code: `--${name}` }, ': ', ...[reading.problem].flat());
     input[name] = reading.value;
   }
-  return { kind: 'form', form, input };
+  return { kind: 'subcommand', subcommand, input };
 }
 
 /** Keeps a flag with its value, which it takes from behind its `=` or from `rest`, of which the last one is the next. */
 function takeFlag(
   { name, value: inline }: Extract<Token, { kind: 'flag' }>,
   rest: Token[],
-  known: Form['flags'],
+  known: Syntax['flags'],
   flags: Map<string, string>,
 ) {
   const flag = known[name];
@@ -181,7 +195,7 @@ function takeFlag(
 }
 
 /** Takes the flags at the end of a text, so that what is left of `tail` is the text. */
-function takeTrailingFlags(tail: Token[], known: Form['flags'], flags: Map<string, string>) {
+function takeTrailingFlags(tail: Token[], known: Syntax['flags'], flags: Map<string, string>) {
   const isKnown = (token: Token | undefined) => token?.kind === 'flag' && Object.hasOwn(known, token.name);
   for (;;) {
     const [before, last] = [tail.at(-2), tail.at(-1)];
@@ -222,9 +236,9 @@ const endsInComma = (text: string) => /[,،，、]$/u.test(text.trimEnd());
 /** What was typed, fit to be shown in one line. */
 export const shown = (typed: string, max = 60) => ({ code: cut(oneLine(typed.toWellFormed()), max) });
 
-function unknownVerb(name: string, forms: readonly Form[], typed: string) {
+function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
   const verbs = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
-    forms.flatMap(({ verb }) => verb ?? []),
+    subcommands.flatMap(({ verb }) => verb ?? []),
   );
   return unclear(
     "I don't know ",

@@ -50,7 +50,7 @@ export function bind(app: App, parts: BindParts) {
   const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, log } = parts;
   const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;
 
-  /** Returns what to tell the caller: what `run` says, or why it was not let in. */
+  /** Returns what only the caller sees: what `run` answers, or why the request was refused. */
   async function pass(
     { name, may }: { name: string; may: Permission },
     caller: Caller,
@@ -174,7 +174,7 @@ function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage 
   return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
 }
 
-/** What the fields of a submitted dialog hold: each block has one input. */
+/** What the fields of a submitted modal hold: each block has one input. */
 function modalValues({ state }: ViewOutput): ModalValues {
   const values = Object.entries(state.values).flatMap(([blockId, inputs]) => {
     const input = Object.values(inputs)[0];

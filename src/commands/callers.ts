@@ -30,8 +30,8 @@ export function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs
 }
 
 /**
- * From a submitted dialog: a repeat has the same view id. `responseUrl` is that of the request that opened it. For
- * people of other organizations `team` is theirs, and only the view tells where the app is installed (bolt-js#1614).
+ * From a submitted modal: a repeat has the same view id. `responseUrl` is that of the request that opened it. For
+ * people of other organizations `team` is theirs, and only the view says where the app is installed (bolt-js#1614).
  */
 export function callerOfModal(
   body: ViewSubmitAction,

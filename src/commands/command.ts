@@ -1,10 +1,10 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import { type Form, readCommand, type Values } from './args.ts';
+import { readCommand, type Syntax, type Values } from './args.ts';
 import type { Caller, CommandTools } from './tools.ts';
 
-/** One form of a command: what it takes, what it is for, and what it does. What `run` returns only the caller sees. */
-export interface Subcommand extends Form {
+/** One subcommand: what it takes, what it is for, and what it does. What `run` returns only the caller sees. */
+export interface Subcommand extends Syntax {
   /** The task, as help names it: "Export a site". */
   summary: string;
   run(input: Record<string, unknown>, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
@@ -20,7 +20,7 @@ export interface SlashCommand {
 }
 
 /** Types the input of `run` by what `args` and `flags` read. */
-export const subcommand = <Args extends Form['args'], Flags extends Form['flags']>(
+export const subcommand = <Args extends Syntax['args'], Flags extends Syntax['flags']>(
   one: Omit<Subcommand, 'args' | 'flags' | 'run'> & {
     args: Args;
     flags: Flags;
@@ -39,8 +39,8 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
     async run(text, caller, tools) {
       const read = readCommand(parts.name, parts.subcommands, text);
       switch (read.kind) {
-        case 'form':
-          return read.form.run(read.input, caller, tools);
+        case 'subcommand':
+          return read.subcommand.run(read.input, caller, tools);
         case 'help':
           return helpMessage(parts);
         case 'unclear':
@@ -52,13 +52,13 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
 
 type CommandParts = Omit<SlashCommand, 'run'>;
 
-/** How a form is typed, after the command's name: `watch <job id> [--project p]`. */
-export function usageOf({ verb, args, flags }: Form): string {
+/** How a subcommand is typed, after the command's name: `watch <job id> [--project p]`. */
+export function usageOf({ verb, args, flags }: Syntax): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
   return [verb, ...Object.values(args).map(({ usage }) => usage), ...shownFlags].filter(Boolean).join(' ');
 }
 
-/** All forms in one line, as Slack shows them while somebody types the command. */
+/** All subcommands in one line, as Slack shows them while somebody types the command. */
 export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...subcommands.map(usageOf), 'help'].filter(Boolean).join(' | ');
 

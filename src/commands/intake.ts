@@ -9,7 +9,7 @@ import { UserFacingError } from './user-facing-error.ts';
 
 /**
  * Where requests become runs. What it refuses has not happened and will not; what it is in doubt about it says so,
- * and that goes on if it was kept. Both come as `TellUser`.
+ * and that goes on if it was kept. Both come as `UserFacingError`.
  */
 export interface Intake {
   /** Keeps a new run and queues it. */
@@ -24,7 +24,7 @@ export interface Intake {
     claims: boolean,
     quotas?: readonly Quota[],
   ): Promise<Acceptance>;
-  /** Keeps what happened to a run, once, and has it looked at. `gone`: there is no such run. */
+  /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
   appendToInbox(
     job: string,
     runId: string,
@@ -41,7 +41,7 @@ export interface Intake {
     schema: z.ZodType<R>,
     request: IntakeRequest,
   ): Promise<R[]>;
-  /** The runs of a job that a worker has to look at, oldest first. Unreadable ones are left out. */
+  /** The runs of a job that a worker has to step, oldest first. Unreadable ones are left out. */
   listActive<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
   /** Reads a run. */
   load<R extends RunBase>(
@@ -59,7 +59,7 @@ export interface IntakeRequest {
 export interface IntakeParts {
   runs: RunStore;
   threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex'>;
-  /** Has a worker look at the run at once. */
+  /** Has a worker step the run at once. */
   wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
   timeoutMs: number;

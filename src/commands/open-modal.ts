@@ -21,7 +21,7 @@ export interface ModalOpenerParts {
 /** From the receipt of a request to the end of the call: a private answer and the acknowledgement come after it. */
 const OPEN_DEADLINE_MS = 2300;
 
-/** How long keeping the address for answers may hold up a dialog; without one the dialog answers itself. */
+/** How long keeping the response URL may hold up a modal; without one the modal shows its answer itself. */
 const RESPONSE_URL_TIMEOUT_MS = 200;
 
 const notOpened = message([

@@ -12,9 +12,9 @@ import type { Intake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
 export interface Caller extends RunRequest {
-  /** Opens one dialog, within 3 s. */
+  /** Opens one modal, within 3 s. */
   triggerId: string;
-  /** A secret. Some requests have none: those of dialogs whose command is long ago. */
+  /** A secret. Some requests have none: those of modals whose command is long ago. */
   responseUrl: string | undefined;
   /** On the monotonic clock, in milliseconds. */
   receivedAtMs: number;
@@ -44,12 +44,12 @@ export interface CommandTools {
   isPublic: IsPublic;
   /** A presigned link by its name; nothing once it has ended. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
-  /** Opens a dialog for whoever asked. Rejects with `TellUser`. */
+  /** Opens a modal for whoever asked. Rejects with `UserFacingError`. */
   openModal: (caller: Caller, view: ModalView) => Promise<void>;
   /** Leaves a line in the audit log about this request; never rejects. `subject` is a domain or a job id. */
   audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
   /**
-   * Checks a further permission. Rejects with `TellUser`, after an audit line, when this person does not have it;
+   * Checks a further permission. Rejects with `UserFacingError`, after an audit line, when this person does not have it;
    * `subject` says what was wanted.
    */
   requirePermission: (permission: Permission, subject: string) => Promise<void>;

@@ -31,3 +31,16 @@ export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: n
 /** How many wait for a limit. */
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
+
+/** More names than this do not help. */
+const MAX_LISTED = 10;
+
+/** The first ten names, and how many more there are. */
+export function listNames(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** To somebody who named a project that is not in the settings. */
+export const unknownProjectText = (named: string, known: readonly string[]) =>
+  `There is no project ${cut(oneLine(named), 60)} here. There is: ${listNames(known)}.`;

@@ -109,7 +109,7 @@ const flags: Record<string, Flag> = {
   private: flagOf('nothing', ''),
 };
 const [word, text] = [optional('word', '[x]'), optional('text', '[x]')];
-const forms = [
+const subcommands = [
   { args: { one: word, two: word }, flags, example: '/docs-test a b' },
   {
     verb: 'send',
@@ -121,11 +121,11 @@ const forms = [
 
 /** What was read of a text: the values that there are, or what is unclear about it. */
 function readsAs(typed: string) {
-  const read = readCommand('/docs-test', forms, typed);
+  const read = readCommand('/docs-test', subcommands, typed);
   if (read.kind === 'unclear') return message([read.problem]).text;
   if (read.kind === 'help') return 'help';
   const values = Object.fromEntries(Object.entries(read.input).filter(([, value]) => value !== undefined));
-  return read.form.verb === undefined ? values : { verb: read.form.verb, ...values };
+  return read.subcommand.verb === undefined ? values : { verb: read.subcommand.verb, ...values };
 }
 
 describe('flags and their values', () => {
@@ -203,7 +203,7 @@ describe('a text', () => {
 
 test.each(['help', ' HELP\n'])('%j asks for help', (typed) => expect(readsAs(typed)).toBe('help'));
 
-test('more words than a form takes are refused with its example', () => {
+test('more words than a subcommand takes are refused with its example', () => {
   expect(readsAs('a b c')).toBe('Type /docs-test a b and nothing else.');
 });
 
@@ -226,7 +226,7 @@ describe('whatever is typed', () => {
   test('it is read without an error, and no letter of it is lost', () => {
     fc.assert(
       fc.property(typed, (text) => {
-        readCommand('/docs-test', forms, text);
+        readCommand('/docs-test', subcommands, text);
         const kept = visibleOf(tokensOf(text)).replace(hidden, '').toLowerCase();
         const meant = decoded(stripInvisible(text));
         expect(kept).toBe(meant.replace(hidden, '').toLowerCase());

@@ -8,7 +8,7 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
   const { text, blocks } = helpMessage(command);
   const lines = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n');
 
-  test('has a line of help for each of its forms, and an example of each that takes an argument', () => {
+  test('has a line of help for each of its subcommands, and an example of each that takes an argument', () => {
     for (const one of command.subcommands) {
       const typed = `${name} ${usageOf(one)}`.trim();
       expect(lines).toContain(`${one.summary}: ${typed}`);
@@ -25,7 +25,7 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
   test('has examples that it reads as what they are examples of', () => {
     for (const one of command.subcommands) {
       const read = readCommand(name, command.subcommands, one.example.slice(name.length));
-      expect(read.kind === 'form' && read.form).toBe(one);
+      expect(read.kind === 'subcommand' && read.subcommand).toBe(one);
     }
   });
 });

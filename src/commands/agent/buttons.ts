@@ -20,7 +20,7 @@ import { auditThread, sendToThread } from './threads.ts';
 
 type Action = ThreadClick['action'];
 
-/** The buttons of a thread that follows a job. Its look does what was clicked; here is only said what cannot be. */
+/** The buttons of a thread that follows a job. Its job does what was clicked; here is only said what cannot be done. */
 export const threadButtons = threadClicks.map((action) =>
   defineButton({
     action: agentActions[action],
@@ -100,7 +100,7 @@ function mentionHint(thread: ThreadRun, { id }: Person, whom: string): string {
   return ` From now on, mention @Docket when a reply of yours is for ${whom}.`;
 }
 
-/** What to say to a click that changes nothing, as far as the thread tells; `told` may be nothing. */
+/** Returns the reply to a click that changes nothing, as far as the record shows; that may be no reply at all. */
 function refusalOf(
   thread: ThreadRun,
   entry: ThreadClick,

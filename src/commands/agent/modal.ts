@@ -115,7 +115,7 @@ export const sendModal: Modal = {
   },
 };
 
-/** Said while the text can still be changed, or sent later; the thread's own look decides. */
+/** Checked while the text can still be changed, or sent later; the thread's own job decides. */
 function textProblem(
   thread: ThreadRun,
   text: string,

@@ -1,7 +1,7 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
+import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { refusalText } from '../export/target.ts';
 import type { CommandTools } from '../tools.ts';
 
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
@@ -38,8 +38,8 @@ export async function withProject(
   run: (project: string | undefined) => Promise<Message>,
 ): Promise<Message> {
   if (named === undefined) return run(undefined);
-  const found = projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
-  if (found !== undefined) return run(found.name);
+  const resolved = resolveProject(projects, { named, channel: '' });
+  if (resolved.kind === 'project') return run(resolved.project.name);
   const known = projects.map(({ name }) => name);
-  return message([[refusalText({ kind: 'unknownProject', named, known })]]);
+  return message([[unknownProjectText(named, known)]]);
 }

@@ -9,7 +9,7 @@ import type { CommandTools } from '../tools.ts';
 import { sendModalView } from './modal.ts';
 import { findThreads } from './threads.ts';
 
-/** The longest that names may hold up a dialog, whose trigger ends soon; without them it says "@someone". */
+/** The longest that names may hold up a modal, whose trigger ends soon; without them it says "@someone". */
 const NAMES_TIMEOUT_MS = 300;
 
 /** "Send to the docs agent" in the menu of any message. */

@@ -18,8 +18,8 @@ import type { Caller, CommandTools } from '../tools.ts';
 const MAX_LINES = 15;
 
 /**
- * Returns the `wanted` threads that follow a job and that this person may see, `most` of them, and how many more there
- * are: those that go `first`, then the others, the latest first. Rejects with `TellUser`.
+ * Returns the threads that follow a job, match and may be seen by this person: the preferred ones, then the others, the
+ * latest first, `max` of them. `rest` counts those beyond. Rejects with `UserFacingError`.
  */
 export async function findThreads(
   caller: Caller,

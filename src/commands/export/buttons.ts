@@ -30,7 +30,7 @@ export const startAnotherButton = defineButton({
     const { project, version, paths, privately } = other;
     const target = { domain: other.domain, project, version, paths, privately };
     const run = newExportRun(target, { ...caller, requestId: `${request} another` }, tools);
-    // The other export keeps the claim: it is what later requests are told of.
+    // The other export keeps the claim: later requests are pointed to it.
     await startWithinQuotas({ ...run, claim: undefined }, caller, tools);
     return undefined;
   },
@@ -97,7 +97,7 @@ function applyTransition(
 /** What can be had of an export job whose run nobody remembers. */
 const rejoinable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
 
-/** The record is gone, but the button knows the export job: it is watched anew, from where the button was clicked. */
+/** Watches the export job that a button names when its record is gone, from where the button was clicked. */
 async function rejoin(
   { job, project, domain, special, privately = false }: RunButton,
   caller: Caller,

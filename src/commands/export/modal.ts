@@ -12,7 +12,7 @@ const CALLBACK_ID = 'export.start';
 
 const formatPaths = (paths: string[]) => paths.join(', ');
 
-/** Whether everything that was asked for can be shown in the dialog: what is left out would be forgotten. */
+/** Whether everything that was asked for can be shown in the modal: what is left out would be forgotten. */
 export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
   formatPaths(paths).length <= SLACK_LIMITS.inputInitialValue;
 
@@ -85,7 +85,7 @@ function domainField(
   });
 }
 
-/** Only where a domain alone does not tell the project. */
+/** Only where a domain alone does not decide the project. */
 function projectField(named: string | undefined, { projects }: Pick<CommandTools, 'projects'>): InputBlock[] {
   const domains = projects.flatMap((project) => project.domains ?? []);
   const isUnambiguous =

@@ -23,7 +23,7 @@ const linkOnItsWay = message([
 
 const storeUnavailable = message([["My store doesn't answer just now. Try again in a minute."]]);
 
-/** What a deployment of one's own needs to serve the bundle. The dialog has the link: only those open it who have it. */
+/** What a deployment of one's own needs to serve the bundle. The modal has the link: only those open it who have it. */
 export const settingsButton = defineButton({
   action: exportActions.settings,
   may: 'export',

@@ -10,14 +10,13 @@ import {
 } from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import { personName } from '../../jobs/wording-view.ts';
+import { personName, unknownProjectText } from '../../jobs/wording-view.ts';
 import { resolveProject } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
-import { refusalText } from './target.ts';
 
 /** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
 export async function startExport(
@@ -54,7 +53,7 @@ export async function alreadyRunningReply(
 
 type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;
 
-/** Keeps an export that starts or is joined. Rejects with `TellUser` when as many as may run at once run already. */
+/** Keeps an export that starts or is joined. Rejects with `UserFacingError` when as many as may run at once run already. */
 export const startWithinQuotas = (
   run: ExportRun,
   caller: Caller,
@@ -123,8 +122,7 @@ export async function watchExport(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const resolved = resolveProject(tools.projects, { named, channel: caller.channel.id });
-  if (resolved.kind === 'unknownProject')
-    return message([[refusalText({ ...resolved, named: named ?? '' })]]);
+  if (resolved.kind === 'unknownProject') return message([[unknownProjectText(named ?? '', resolved.known)]]);
   if (resolved.kind !== 'project') return chooseProjectMessage(tools, jobId);
   const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);

@@ -1,4 +1,5 @@
 import { readDomain } from '../../domain.ts';
+import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
@@ -52,19 +53,15 @@ export function resolveTarget(
   }
 }
 
-/** More names than this do not help. */
-const MAX_LISTED = 10;
-
 /** What is wrong with a project or a domain, with what can be had instead. */
 export function refusalText(
   target: Extract<ResolvedTarget, { kind: 'unknownProject' | 'domainRefused' }>,
 ): string {
-  const more = target.known.length - MAX_LISTED;
-  const known = target.known.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  if (target.kind === 'unknownProject') return unknownProjectText(target.named, target.known);
+  const { domain, known } = target;
+  if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
   const named = cut(oneLine(target.named ?? ''), 60);
-  if (target.kind === 'unknownProject') return `There is no project ${named} here. There is: ${known}.`;
-  if (target.known.length === 0) return `${target.domain} isn't set up for exports, and no other domain is.`;
   return named === ''
-    ? `${target.domain} isn't set up for exports. Set up here: ${known}.`
-    : `${target.domain} isn't in project ${named}. Its domains: ${known}.`;
+    ? `${domain} isn't set up for exports. Set up here: ${listNames(known)}.`
+    : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;
 }

@@ -7,7 +7,7 @@ import { message } from '../../../src/slack/blocks.ts';
 const said = (text: string) => {
   const read = readCommand(agentCommand.name, agentCommand.subcommands, text);
   if (read.kind === 'unclear') return message([read.problem]).text;
-  return read.kind === 'form' ? { verb: read.form.verb, ...read.input } : read;
+  return read.kind === 'subcommand' ? { verb: read.subcommand.verb, ...read.input } : read;
 };
 
 test('nothing typed asks for help', () => {

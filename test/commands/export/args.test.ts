@@ -25,8 +25,8 @@ const start = (changes: Partial<Start> = {}): Start => ({
 const read = (text: string) => readCommand(exportCommand.name, exportCommand.subcommands, text);
 const inputOf = (text: string) => {
   const command = read(text);
-  if (command.kind !== 'form') return command;
-  const { verb } = command.form;
+  if (command.kind !== 'subcommand') return command;
+  const { verb } = command.subcommand;
   return verb === undefined ? command.input : { verb, ...command.input };
 };
 const told = (text: string) => {
@@ -176,7 +176,7 @@ test('whatever is typed is read without an error, and what is unclear is one sho
   fc.assert(
     fc.property(typed, (text) => {
       const command = read(text);
-      if (command.kind === 'form' && command.form.verb === 'watch')
+      if (command.kind === 'subcommand' && command.subcommand.verb === 'watch')
         expect(isSafeId(String(command.input.jobId))).toBe(true);
       if (command.kind !== 'unclear') return;
       const line = message([command.problem]).text;

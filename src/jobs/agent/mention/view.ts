@@ -1,5 +1,6 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
+import { listNames, unknownProjectText } from '../../wording-view.ts';
 import { agentActions } from '../thread/buttons.ts';
 import { tooLongText } from '../thread/phrases.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
@@ -39,9 +40,6 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
   }
 }
 
-/** More names than this do not help. */
-const MAX_LISTED = 10;
-
 /**
  * Why it is not clear in which project a job is, or is to be when it is `new`. `command` is what to type, but for its
  * `--project`.
@@ -56,22 +54,15 @@ export function projectMessage(
       const which = job === 'new' ? 'For which project' : 'Which project is it in';
       const [first = ''] = problem.names;
       return message([
-        [`${which}: ${listed(problem.names)}? Nothing was sent. For example: `],
+        [`${which}: ${listNames(problem.names)}? Nothing was sent. For example: `],
         [{ code: `${command} --project ${first}` }],
       ]);
     }
     case 'unknown':
-      return message([
-        [`There is no project ${cut(oneLine(problem.named), 60)} here. There is: ${listed(problem.names)}.`],
-      ]);
+      return message([[unknownProjectText(problem.named, problem.names)]]);
     case 'noId':
       return message([noIdParts(problem.name)]);
   }
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - MAX_LISTED;
-  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** Without a file, the only project is called `default`. */
