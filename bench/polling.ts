@@ -6,7 +6,7 @@ import {
   type Shape,
   shapes,
   type Watch,
-} from '../test/support/jobs/export/watches.ts';
+} from '../test/support/jobs/export/polling.ts';
 import { median } from './parts/figures.ts';
 import { seconds } from './parts/table.ts';
 

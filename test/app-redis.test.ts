@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Timing } from '../src/runtime/timing.ts';
 import { RedisUnfit } from '../src/store/redis/watch.ts';
-import { startHere } from './support/app-here.ts';
+import { startHere } from './support/app.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
 import { freePort, redisForTests } from './support/redis.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { PortError } from '../src/server/http-server.ts';
-import { startHere } from './support/app-here.ts';
+import { startHere } from './support/app.ts';
 import { redisForTests } from './support/redis.ts';
 import { signatureOf } from './support/sign.ts';
 

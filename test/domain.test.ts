@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readDomain } from '../src/domain.ts';
-import { hostileText } from './support/jobs/export/any-run.ts';
+import { hostileText } from './support/arbitraries.ts';
 
 const label = 'a'.repeat(63);
 /** 253 characters, the longest that DNS takes. */

@@ -23,10 +23,11 @@ import { linkMessages } from '../src/jobs/link/view.ts';
 import type { Message } from '../src/slack/blocks.ts';
 import { methodScopes } from '../src/slack/client.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
-import { aCaller, aProject } from './support/commands/command-world.ts';
+import { NOW_MS } from './support/builders.ts';
+import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
-import { anEnding, aRun, NOW_MS } from './support/jobs/export/any-run.ts';
-import { aLinkRun } from './support/jobs/link/a-link-run.ts';
+import { anEnding, aRun } from './support/jobs/export/builders.ts';
+import { aLinkRun } from './support/jobs/link/builders.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const source: unknown = parse(read('manifest.yml'));

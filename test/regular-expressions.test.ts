@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { check } from 'recheck';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { bound } from './support/commands/bound.ts';
+import { bound } from './support/commands/bind.ts';
 
 const root = join(import.meta.dirname, '..');
 const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })

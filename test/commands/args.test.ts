@@ -5,7 +5,7 @@ import { optional } from '../../src/commands/params.ts';
 import { type Token, tokenize } from '../../src/commands/tokens.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { stripInvisible } from '../../src/slack/visible.ts';
-import { hostileText } from '../support/jobs/export/any-run.ts';
+import { hostileText } from '../support/arbitraries.ts';
 
 type Bare<T> = T extends unknown ? Omit<T, 'start' | 'end'> : never;
 const tokensOf = (text: string): Bare<Token>[] =>

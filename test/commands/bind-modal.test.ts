@@ -3,7 +3,8 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
 import type { SubmitResult } from '../../src/commands/registry.ts';
 import { message } from '../../src/slack/blocks.ts';
-import { aDialog, ana, answersWith, bound, done, origin } from '../support/commands/bound.ts';
+import { answersWith, bound } from '../support/commands/bind.ts';
+import { aDialog, ana, done, origin } from '../support/commands/builders.ts';
 
 describe('a dialog', () => {
   const submitted = (answer: SubmitResult) => aDialog(async () => answer);

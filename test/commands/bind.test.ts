@@ -9,20 +9,17 @@ import type { ShortcutMessage } from '../../src/commands/registry.ts';
 import { actionsOf, type EventTools, type Registry } from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
 import type { Message } from '../../src/slack/blocks.ts';
+import { answersWith, type Bound, bound, type Heard } from '../support/commands/bind.ts';
 import {
   aButton,
   aCommand,
   aDialog,
   ana,
   anEvent,
-  answersWith,
+  aProject,
   aShortcut,
-  type Bound,
-  bound,
   done,
-  type Heard,
-} from '../support/commands/bound.ts';
-import { aProject } from '../support/commands/command-world.ts';
+} from '../support/commands/builders.ts';
 
 describe('a name that two entries have', () => {
   test.each<[string, Partial<Registry>]>([

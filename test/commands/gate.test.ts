@@ -9,8 +9,8 @@ import { message } from '../../src/slack/blocks.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import type { ThreadStore } from '../../src/store/threads.ts';
-import { aCaller } from '../support/commands/command-world.ts';
-import { NOW_MS } from '../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../support/builders.ts';
+import { aCaller } from '../support/commands/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const ana: Person = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };

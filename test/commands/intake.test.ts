@@ -6,7 +6,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aThread, thread } from '../support/store/a-thread.ts';
+import { aThread, thread } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 

@@ -7,7 +7,7 @@ import { message } from '../../src/slack/blocks.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
-import { aCaller } from '../support/commands/command-world.ts';
+import { aCaller } from '../support/commands/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const notOpened =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contactsText } from '../../src/jobs/ask-whom.ts';
-import { hostileText } from '../support/jobs/export/any-run.ts';
+import { hostileText } from '../support/arbitraries.ts';
 
 test.each([
   ['those whose names are known', ['ana', 'docs-admins'], true, '@ana or @docs-admins'],

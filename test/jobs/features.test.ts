@@ -5,8 +5,9 @@ import { features, limitLines } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { RunStore } from '../../src/store/runs.ts';
-import { aProject } from '../support/commands/command-world.ts';
-import { aRun, NOW_MS } from '../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../support/builders.ts';
+import { aProject } from '../support/commands/builders.ts';
+import { aRun } from '../support/jobs/export/builders.ts';
 
 const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C0DOCS' } };
 

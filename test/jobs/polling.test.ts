@@ -11,7 +11,7 @@ import {
   type Shape,
   shapes,
   type Watch,
-} from '../support/jobs/export/watches.ts';
+} from '../support/jobs/export/polling.ts';
 
 const MINUTE = 60_000;
 

@@ -9,9 +9,9 @@ import { defineRunJob, type LoadedRun, type RunJob, saveAs } from '../../src/job
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
-import { aRun } from '../support/jobs/export/any-run.ts';
-import { jobContext } from '../support/jobs/job-context.ts';
-import { aLinkRun } from '../support/jobs/link/a-link-run.ts';
+import { aRun } from '../support/jobs/export/builders.ts';
+import { aLinkRun } from '../support/jobs/link/builders.ts';
+import { jobContext } from '../support/jobs/world.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const redis = redisForTests();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { visibleThread } from '../../src/jobs/agent/thread/visible.ts';
 import { canSee, filterVisible, type Viewer } from '../../src/jobs/visibility.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
-import { aRun } from '../support/jobs/export/any-run.ts';
+import { aRun } from '../support/jobs/export/builders.ts';
 
 const ben: Viewer = { user: { id: 'U0BEN', fullMember: true }, channel: { id: 'C0ELSE' } };
 const inDocs = { channel: 'C0DOCS', joinable: true, isPublic: true };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createProject, type Project } from '../support/project.ts';
+import { createProject, type Project } from '../support/scripts/project.ts';
 
 const lock = {
   '': {},

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createProject, type Project } from '../support/project.ts';
+import { createProject, type Project } from '../support/scripts/project.ts';
 
 let project: Project;
 beforeEach(() => {

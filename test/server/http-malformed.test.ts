@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { registry } from '../../src/commands/index.ts';
-import { startHere } from '../support/app-here.ts';
+import { startHere } from '../support/app.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
 

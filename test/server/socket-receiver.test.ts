@@ -9,7 +9,7 @@ import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/s
 import { readSettings, SettingsError, secretsOf } from '../../src/config/settings.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createSocketReceiver, type SocketParts } from '../../src/server/socket-receiver.ts';
-import { clientOf, widerManifest } from '../support/tiny-bot.ts';
+import { clientOf, widerManifest } from '../support/demo/slack/bot.ts';
 
 const open: { close(): Promise<unknown> | unknown }[] = [];
 afterEach(async () => {

@@ -14,7 +14,7 @@ import {
   textOnly,
   withPreface,
 } from '../../src/slack/blocks.ts';
-import { hostileText } from '../support/jobs/export/any-run.ts';
+import { hostileText } from '../support/arbitraries.ts';
 
 const AT_MS = Date.UTC(2026, 8, 20, 14, 30, 59, 999);
 const asBlocks = (blocks: KnownBlock[]) => blocks as unknown as Block[];

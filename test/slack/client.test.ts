@@ -7,7 +7,7 @@ import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
-import { widerManifest } from '../support/tiny-bot.ts';
+import { widerManifest } from '../support/demo/slack/bot.ts';
 
 /** A clock that nobody sets. */
 const up = { ms: 0 };

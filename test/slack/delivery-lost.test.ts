@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/delivering.ts';
+import { createDelivering } from '../support/slack/world.ts';
 
 const redis = redisForTests();
 let world: Awaited<ReturnType<typeof createDelivering>>;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/delivering.ts';
-import { listed } from '../support/store/listed.ts';
+import { createDelivering } from '../support/slack/world.ts';
+import { listed } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let world: Awaited<ReturnType<typeof createDelivering>>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/delivering.ts';
+import { createDelivering } from '../support/slack/world.ts';
 
 const redis = redisForTests();
 

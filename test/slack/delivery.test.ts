@@ -12,7 +12,7 @@ import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aMessage } from '../support/store/a-message.ts';
+import { aMessage } from '../support/store/builders.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);

@@ -4,7 +4,7 @@ import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import type { ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
-import { anOutbox } from '../support/slack/an-outbox.ts';
+import { anOutbox } from '../support/slack/world.ts';
 
 const redis = redisForTests();
 let messages: MessageStore;

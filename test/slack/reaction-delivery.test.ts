@@ -7,7 +7,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
-import { listed } from '../support/store/listed.ts';
+import { listed } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let store: ReactionStore;

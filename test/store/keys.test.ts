@@ -15,8 +15,7 @@ import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aMessage } from '../support/store/a-message.ts';
-import { aThread, place } from '../support/store/a-thread.ts';
+import { aMessage, aThread, place } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 

@@ -3,8 +3,8 @@ import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aMessage } from '../support/store/a-message.ts';
-import { listed } from '../support/store/listed.ts';
+import { aMessage } from '../support/store/builders.ts';
+import { listed } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let messages: MessageStore;

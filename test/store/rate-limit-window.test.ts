@@ -4,7 +4,7 @@ import { createRateLimitStore, type RateLimitStore } from '../../src/store/rate-
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore } from '../../src/store/threads.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aThread } from '../support/store/a-thread.ts';
+import { aThread } from '../support/store/builders.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

@@ -3,7 +3,7 @@ import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
-import { listed } from '../support/store/listed.ts';
+import { listed } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let store: ReactionStore;

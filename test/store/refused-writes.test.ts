@@ -7,8 +7,9 @@ import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
-import { aProject } from '../support/commands/command-world.ts';
-import { anInstruction, aThread, NOW_MS } from '../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../support/builders.ts';
+import { aProject } from '../support/commands/builders.ts';
+import { anInstruction, aThread } from '../support/jobs/agent/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const TEXT = 'Delete the pricing page of the secret launch';

@@ -4,7 +4,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
 import { createThreadStore, type ThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aThread, place, thread } from '../support/store/a-thread.ts';
+import { aThread, place, thread } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 let runs: RunStore;

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { startNewButton } from '../../../src/commands/agent/buttons.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
-import {
-  aCaller,
-  aProject,
-  ben,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
+import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aMention, anOffer, aThread } from '../../support/jobs/agent/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 

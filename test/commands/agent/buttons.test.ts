@@ -3,7 +3,8 @@ import { threadButtons } from '../../../src/commands/agent/buttons.ts';
 import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
-import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aCaller, ben, gus } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;

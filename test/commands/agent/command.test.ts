@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { agentCommand } from '../../../src/commands/agent/command.ts';
-import {
-  aCaller,
-  aProject,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, aProject } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 const acme = aProject({ name: 'acme', projectId: 'prj_1' });

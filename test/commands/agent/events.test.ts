@@ -6,8 +6,10 @@ import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
-import { aProject, createCommandWorld } from '../../support/commands/command-world.ts';
-import { aThread, NOW_MS } from '../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aProject } from '../../support/commands/builders.ts';
+import { createCommandWorld } from '../../support/commands/world.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const ROOT = '1789912800.000100';

@@ -1,8 +1,10 @@
 import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
-import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { anInstruction, aThread, NOW_MS } from '../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds(

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { sendShortcut } from '../../../src/commands/agent/shortcut.ts';
 import type { ShortcutMessage } from '../../../src/commands/registry.ts';
-import { aCaller, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aCaller } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;

@@ -3,7 +3,8 @@ import { listThreads } from '../../../src/commands/agent/threads.ts';
 import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aCaller, ben, gus } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { stopFollowing } from '../../../src/commands/agent/threads.ts';
 import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
-import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 
 let world: CommandWorld;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPaths, readVersion } from '../../../src/commands/export/args.ts';
-import { hostileText } from '../../support/jobs/export/any-run.ts';
+import { hostileText } from '../../support/arbitraries.ts';
 
 const problemOf = (read: { kind: 'ok' } | { kind: 'unclear'; problem: string }) =>
   read.kind === 'unclear' ? read.problem : read;

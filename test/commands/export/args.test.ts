@@ -4,7 +4,7 @@ import { readCommand } from '../../../src/commands/args.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
 import { isSafeId } from '../../../src/docs-api/paths.ts';
 import { message } from '../../../src/slack/blocks.ts';
-import { hostileText } from '../../support/jobs/export/any-run.ts';
+import { hostileText } from '../../support/arbitraries.ts';
 
 interface Start {
   domain: string | undefined;

@@ -9,15 +9,10 @@ import { type ExportRun, exportRun, newExportRun } from '../../../src/jobs/expor
 import { linkRun } from '../../../src/jobs/link/record.ts';
 import { linkMessages } from '../../../src/jobs/link/view.ts';
 import { keys } from '../../../src/store/keys.ts';
-import {
-  aCaller,
-  acme,
-  ben,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
-import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, acme, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;

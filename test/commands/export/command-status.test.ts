@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { exportStatus } from '../../../src/commands/export/command.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
-import { aCaller, ben, type CommandWorld, gus, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';
+import { aCaller, ben, gus } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 
 let world: CommandWorld;
 onFreshWorlds((fresh) => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { exportCommand, useDomainButton } from '../../../src/commands/export/command.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
-import { aCaller, aProject, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
+import { aCaller, aProject } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 
 let world: CommandWorld;
 onFreshWorlds(

@@ -6,15 +6,8 @@ import { exportModal, exportModalView } from '../../../src/commands/export/modal
 import type { ModalValues } from '../../../src/commands/registry.ts';
 import type { CommandTools } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
-import {
-  aCaller,
-  acme,
-  aProject,
-  ben,
-  beta,
-  createCommandWorld,
-  gus,
-} from '../../support/commands/command-world.ts';
+import { aCaller, acme, aProject, ben, beta, gus } from '../../support/commands/builders.ts';
+import { createCommandWorld } from '../../support/commands/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

@@ -8,15 +8,10 @@ import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { keys } from '../../../src/store/keys.ts';
-import {
-  aCaller,
-  ben,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
-import { anEnding, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { ended } from '../../support/jobs/export/reading.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anEnding, ended } from '../../support/jobs/export/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';

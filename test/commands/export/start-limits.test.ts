@@ -11,14 +11,10 @@ import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { endRun } from '../../../src/jobs/export/transitions.ts';
 import { keys } from '../../../src/store/keys.ts';
-import {
-  aCaller,
-  ben,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
-import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;

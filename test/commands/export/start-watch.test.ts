@@ -2,17 +2,9 @@ import { expect, test } from 'vitest';
 import { watchExport } from '../../../src/commands/export/start.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
-import {
-  aCaller,
-  acme,
-  aProject,
-  ben,
-  beta,
-  type CommandWorld,
-  createCommandWorld,
-  onFreshWorlds,
-} from '../../support/commands/command-world.ts';
-import { anEnding, aRun } from '../../support/jobs/export/any-run.ts';
+import { aCaller, acme, aProject, ben, beta } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;

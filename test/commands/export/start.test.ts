@@ -3,8 +3,10 @@ import { alreadyRunningReply, startExport } from '../../../src/commands/export/s
 import type { Caller } from '../../../src/commands/tools.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
 import type { ExportTarget } from '../../../src/jobs/export/record.ts';
-import { aCaller, ben, createCommandWorld, gus } from '../../support/commands/command-world.ts';
-import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben, gus } from '../../support/commands/builders.ts';
+import { createCommandWorld } from '../../support/commands/world.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusalText, resolveTarget } from '../../../src/commands/export/target.ts';
-import { acme, aProject, beta } from '../../support/commands/command-world.ts';
+import { acme, aProject, beta } from '../../support/commands/builders.ts';
 
 describe('what is meant', () => {
   const meant = (domain: string | undefined, project?: string, channel = 'C0DOCS', docsDomain?: string) =>

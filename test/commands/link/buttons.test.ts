@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { newLinkButton } from '../../../src/commands/link/buttons.ts';
 import { type LinkRun, linkRun } from '../../../src/jobs/link/record.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { aCaller, ben, type CommandWorld, onFreshWorlds } from '../../support/commands/command-world.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { aLinkRun } from '../../support/jobs/link/builders.ts';
 import type { TestRedis } from '../../support/redis.ts';
 
 let redis: TestRedis;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { clientOf, refusal } from '../../support/tiny-bot.ts';
+import { clientOf, refusal } from '../../support/demo/slack/bot.ts';
 
 type Part = Record<string, unknown>;
 

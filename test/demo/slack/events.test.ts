@@ -1,6 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../../demo/slack/slack.ts';
-import { clientOf, type Received, type Reply, startTinyBot, widerManifest } from '../../support/tiny-bot.ts';
+import {
+  clientOf,
+  type Received,
+  type Reply,
+  startTinyBot,
+  widerManifest,
+} from '../../support/demo/slack/bot.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { clientOf, refusal } from '../../support/tiny-bot.ts';
+import { clientOf, refusal } from '../../support/demo/slack/bot.ts';
 
 const section = (text: string) => ({ type: 'section' as const, text: { type: 'mrkdwn' as const, text } });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { clientOf } from '../../support/tiny-bot.ts';
+import { clientOf } from '../../support/demo/slack/bot.ts';
 
 function setting() {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };

@@ -8,7 +8,7 @@ import {
   type StandInSlack,
   type StandInSlackOptions,
 } from '../../../demo/slack/slack.ts';
-import { clientOf, refusal, widerManifest } from '../../support/tiny-bot.ts';
+import { clientOf, refusal, widerManifest } from '../../support/demo/slack/bot.ts';
 
 const open: { close(): Promise<void> | void }[] = [];
 afterEach(async () => {

@@ -7,7 +7,7 @@ import {
   refusal,
   startTinyBot,
   widerManifest,
-} from '../../support/tiny-bot.ts';
+} from '../../support/demo/slack/bot.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { WebClient } from '@slack/web-api';
 import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { clientOf, refusal, SILENT, widerManifest } from '../../support/tiny-bot.ts';
+import { clientOf, refusal, SILENT, widerManifest } from '../../support/demo/slack/bot.ts';
 
 const UNKNOWN_TS = '1000000000.000001';
 

@@ -6,8 +6,8 @@ import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { redisForTests } from '../../support/redis.ts';
-import { anOutbox } from '../../support/slack/an-outbox.ts';
-import { listed } from '../../support/store/listed.ts';
+import { anOutbox } from '../../support/slack/world.ts';
+import { listed } from '../../support/store/world.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 

@@ -8,8 +8,12 @@ import { exportActions, runButton, startAnother } from '../../../src/jobs/export
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportLine, exportMessages, noPlaceMessage, runningMessage } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
-import { anyRun, NOW_MS, slackCode } from '../../support/jobs/export/any-run.ts';
-import { buttonsIn, ended, messageOf, REQUEST, THREAD } from '../../support/jobs/export/reading.ts';
+import { slackCode } from '../../support/arbitraries.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anyRun } from '../../support/jobs/export/arbitraries.ts';
+import { ended } from '../../support/jobs/export/builders.ts';
+import { messageOf, REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
+import { buttonsIn } from '../../support/slack/rendering.ts';
 
 /** What stands for a presigned link, in a message that is not delivered yet. */
 const LINK = linkPlaceholder('');

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
-import { anEnding, NOW_MS, type REASONS_NOT_TO_START } from '../../support/jobs/export/any-run.ts';
-import { ended, messageOf, reads } from '../../support/jobs/export/reading.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anEnding, ended, type REASONS_NOT_TO_START } from '../../support/jobs/export/builders.ts';
+import { messageOf } from '../../support/jobs/export/rendering.ts';
+import { reads } from '../../support/slack/rendering.ts';
 
 describe('the ending', () => {
   const looks = [{ atMs: NOW_MS, fraction: 0.61 }];

@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aJob, createJobWorld, failing } from '../../support/jobs/export/job-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aJob } from '../../support/jobs/export/builders.ts';
+import { createJobWorld, failing } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

@@ -4,8 +4,9 @@ import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { anEnding, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aJob, createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aJob, anEnding } from '../../support/jobs/export/builders.ts';
+import { createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';

@@ -4,8 +4,9 @@ import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aJob, createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aJob } from '../../support/jobs/export/builders.ts';
+import { createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

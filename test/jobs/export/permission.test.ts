@@ -3,8 +3,9 @@ import type { JobContext } from '../../../src/jobs/context.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aJob, createJobWorld } from '../../support/jobs/export/job-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aJob } from '../../support/jobs/export/builders.ts';
+import { createJobWorld } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

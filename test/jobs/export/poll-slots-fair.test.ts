@@ -5,9 +5,10 @@ import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aJob, failing } from '../../support/jobs/export/job-world.ts';
-import { jobContext } from '../../support/jobs/job-context.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aJob, aRun } from '../../support/jobs/export/builders.ts';
+import { failing } from '../../support/jobs/export/world.ts';
+import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

@@ -3,8 +3,9 @@ import { pollSlotOf } from '../../../src/jobs/export/poll-step.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { nextPollMs, pollRateLimit } from '../../../src/jobs/polling.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { bounds } from '../../support/jobs/export/watches.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
+import { bounds } from '../../support/jobs/export/polling.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportTarget, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
-import { aCaller, ben } from '../../support/commands/command-world.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
 
 const docs: ExportTarget = {
   domain: 'docs.acme.com',

@@ -4,7 +4,8 @@ import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
 import { type ExportRun, exportClaim, exportRun } from '../../../src/jobs/export/record.ts';
 import { type TransitionName, transitions } from '../../../src/jobs/export/transitions.ts';
-import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 
 const ben = { id: 'U0BEN', name: 'ben' };
 const ended = (ending: ExportRun['ending']) => aRun({ state: 'ended', ending });

@@ -11,8 +11,10 @@ import {
   stateLabel,
 } from '../../../src/jobs/export/view.ts';
 import { message } from '../../../src/slack/blocks.ts';
-import { anEnding, aRun, NOW_MS, STATES } from '../../support/jobs/export/any-run.ts';
-import { ended, messageOf, REQUEST, reads, THREAD } from '../../support/jobs/export/reading.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anEnding, aRun, ended, STATES } from '../../support/jobs/export/builders.ts';
+import { messageOf, REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
+import { reads } from '../../support/slack/rendering.ts';
 
 describe('which messages there are', () => {
   const keysAndKinds = (run: ExportRun) =>

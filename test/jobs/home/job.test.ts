@@ -7,10 +7,11 @@ import { SlackApiError } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
-import { aProject } from '../../support/commands/command-world.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aProject } from '../../support/commands/builders.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
-import { anEnding, aRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { jobContext } from '../../support/jobs/job-context.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
+import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();

@@ -7,7 +7,8 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { contactsText } from '../../../src/jobs/ask-whom.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
-import { anyRun, hostileText } from '../../support/jobs/export/any-run.ts';
+import { hostileText } from '../../support/arbitraries.ts';
+import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 
 const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [],

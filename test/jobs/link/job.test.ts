@@ -11,9 +11,9 @@ import { keys } from '../../../src/store/keys.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import type { DeliveryState } from '../../../src/store/messages.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { failing, HOUR_MS } from '../../support/jobs/export/job-world.ts';
-import { type JobContextParts, jobContext } from '../../support/jobs/job-context.ts';
-import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import { failing, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { aLinkRun } from '../../support/jobs/link/builders.ts';
+import { type JobContextParts, jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { linkRun, renewLink } from '../../../src/jobs/link/record.ts';
-import { NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aLinkRun } from '../../support/jobs/link/builders.ts';
 
 test.each(['sent', 'over', 'failed'] as const)('another link may be made of one that is %s', (state) => {
   const before = aLinkRun({ state, link: 'l.1', failures: 7 });

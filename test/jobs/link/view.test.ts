@@ -6,9 +6,10 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { linkButton } from '../../../src/jobs/link/record.ts';
 import { linkKey, linkMessages } from '../../../src/jobs/link/view.ts';
 import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
-import { hostileText, NOW_MS } from '../../support/jobs/export/any-run.ts';
-import { buttonsIn, reads } from '../../support/jobs/export/reading.ts';
-import { aLinkRun } from '../../support/jobs/link/a-link-run.ts';
+import { hostileText } from '../../support/arbitraries.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aLinkRun } from '../../support/jobs/link/builders.ts';
+import { buttonsIn, reads } from '../../support/slack/rendering.ts';
 
 const sent = aLinkRun({ state: 'sent', link: '7a7a.1', linkEndsAtMs: NOW_MS + 1_800_000 });
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { outboxJob } from '../../../src/jobs/outbox/job.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
-import { jobContext } from '../../support/jobs/job-context.ts';
+import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
-import { aMessage } from '../../support/store/a-message.ts';
-import { listed } from '../../support/store/listed.ts';
+import { aMessage } from '../../support/store/builders.ts';
+import { listed } from '../../support/store/world.ts';
 
 const redis = redisForTests();
 

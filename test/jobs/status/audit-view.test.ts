@@ -5,7 +5,8 @@ import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
 import type { AuditEntry, AuditLines } from '../../../src/store/audit.ts';
-import { hostileText, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { hostileText } from '../../support/arbitraries.ts';
+import { NOW_MS } from '../../support/builders.ts';
 
 const anEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
   atMs: NOW_MS,

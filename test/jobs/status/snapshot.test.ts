@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FeatureContext } from '../../../src/jobs/feature.ts';
 import { createSystemSnapshot, type SystemParts } from '../../../src/jobs/status/snapshot.ts';
 import { message, type Part } from '../../../src/slack/blocks.ts';
-import { aCaller, aProject } from '../../support/commands/command-world.ts';
+import { aCaller, aProject } from '../../support/commands/builders.ts';
 
 const usages = new Map([
   ['edit:T0ACME', { used: 5, free: 3, waiting: 1, nextMs: 0 }],

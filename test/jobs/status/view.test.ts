@@ -5,7 +5,8 @@ import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/view.ts';
 import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
-import { anyRun, NOW_MS } from '../../support/jobs/export/any-run.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 
 const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   docs: { answered: true, atMs: NOW_MS },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { onDataDirs } from '../../support/store/data-dir-world.ts';
+import { onDataDirs } from '../../support/store/embedded/world.ts';
 
 const world = onDataDirs();
 const FILES = 'appendonlydir';

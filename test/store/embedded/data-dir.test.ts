@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { onDataDirs } from '../../support/store/data-dir-world.ts';
+import { onDataDirs } from '../../support/store/embedded/world.ts';
 
 const world = onDataDirs();
 const isRoot = process.getuid?.() === 0;

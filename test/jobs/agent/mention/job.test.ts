@@ -10,8 +10,9 @@ import { NamesUnknown } from '../../../../src/slack/names.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { threadClaim } from '../../../../src/store/threads.ts';
-import { aMention, aMentionReply, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
-import { type JobContextParts, jobContext } from '../../../support/jobs/job-context.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { aMention, aMentionReply, aThread } from '../../../support/jobs/agent/builders.ts';
+import { type JobContextParts, jobContext } from '../../../support/jobs/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const redis = redisForTests();

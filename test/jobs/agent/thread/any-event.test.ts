@@ -4,7 +4,8 @@ import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,

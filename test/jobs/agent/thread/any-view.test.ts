@@ -8,9 +8,11 @@ import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
 import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
+import { NOW_MS } from '../../../support/builders.ts';
 import { anyNote, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
-import { buttonsIn, THREAD } from '../../../support/jobs/export/reading.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { buttonsIn } from '../../../support/slack/rendering.ts';
 
 const everyMessage = (thread: ThreadRun, note: Note) => [
   ...threadMessages(thread),

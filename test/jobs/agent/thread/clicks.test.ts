@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,

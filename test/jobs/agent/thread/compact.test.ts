@@ -7,7 +7,8 @@ import {
 } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,

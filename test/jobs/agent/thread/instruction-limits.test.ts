@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keys } from '../../../../src/store/keys.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,

@@ -5,7 +5,8 @@ import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { anInstruction, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, clicks, instructs, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 

@@ -3,7 +3,7 @@ import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.
 import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
 import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
-import { buttonsIn, reads } from '../../../support/jobs/export/reading.ts';
+import { buttonsIn, reads } from '../../../support/slack/rendering.ts';
 
 const aNote = (kind: Note['kind'], changes: Partial<Note> = {}) =>
   ({ id: '1', to: 'U0ANA', kind, atMs: 0, ...changes }) as Note;

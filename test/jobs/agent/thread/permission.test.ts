@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PermissionResult } from '../../../../src/policy.ts';
-import { anInstruction, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, createAgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 import type { TestRedis } from '../../../support/redis.ts';

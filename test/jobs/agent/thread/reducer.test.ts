@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,

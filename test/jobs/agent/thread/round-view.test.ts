@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
-import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
-import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+import { buttonsIn } from '../../../support/slack/rendering.ts';
 
 const BEN = { id: 'U0BEN', name: 'ben' };
 const PR = 'https://github.com/acme/docs/pull/123';

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { joinWatch, syncThread, withSend } from '../../../../src/jobs/agent/thread/sync.ts';
 import type { WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { newWatch } from '../../../../src/jobs/agent/watch/rules.ts';
-import { anInstruction, aRound, aThread, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 
 const aWatch = (changes: Partial<WatchRun> = {}): WatchRun => ({
   ...newWatch('T0ACME', 'default', 'aj_3f9a77bd04c24a06', NOW_MS),

@@ -6,7 +6,8 @@ import {
   endIfNotCreated,
   type SendResult,
 } from '../../../../src/jobs/agent/thread/transitions.ts';
-import { anInstruction, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 
 const sendingOne = (changes: Partial<ThreadRun> = {}) =>
   aThread({

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { SendTrouble, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import { anInstruction, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
-import { buttonsIn } from '../../../support/jobs/export/reading.ts';
+import { buttonsIn } from '../../../support/slack/rendering.ts';
 
 const KEY = 'trouble.1789912860.000200.1';
 const BEN = { id: 'U0BEN', name: 'ben' };

@@ -3,9 +3,11 @@ import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { cardKey, reactionsOf, threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { message } from '../../../../src/slack/blocks.ts';
-import { anInstruction, aRound, aThread, aTrouble, NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
-import { buttonsIn, reads, THREAD } from '../../../support/jobs/export/reading.ts';
+import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { buttonsIn, reads } from '../../../support/slack/rendering.ts';
 
 const card = (changes: Partial<ThreadRun> = {}) => messageOf(aThread(changes), 'card');
 const title = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[0];

@@ -4,7 +4,7 @@ import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/rules.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { NOW_MS } from '../../../support/jobs/agent/builders.ts';
+import { NOW_MS } from '../../../support/builders.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 import type { TestRedis } from '../../../support/redis.ts';
 

@@ -9,12 +9,9 @@ import {
   threadRun,
 } from '../../../../src/jobs/agent/thread/record.ts';
 import { type RoundEnding, roundEnding } from '../../../../src/jobs/agent/watch/record.ts';
-import { hostileText } from '../export/any-run.ts';
+import { hostileText, maybe, slackId, time } from '../../arbitraries.ts';
 import { aThread } from './builders.ts';
 
-const slackId = (prefix: string) => fc.stringMatching(/^[A-Z0-9]{8,10}$/).map((rest) => `${prefix}${rest}`);
-const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const person = fc.record({ id: slackId('U'), name: hostileText });
 /** The `ts` of a reply, or the id of a request. */
 const instructionId = fc.oneof(

@@ -1,9 +1,7 @@
 import type { MentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { SendTrouble, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-
-/** 2026-09-20 14:00 UTC. */
-export const NOW_MS = Date.UTC(2026, 8, 20, 14);
+import { NOW_MS } from '../../builders.ts';
 
 const ANA = { id: 'U0ANA', name: 'ana' };
 

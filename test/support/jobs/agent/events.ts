@@ -2,7 +2,7 @@ import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Person } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
-import { NOW_MS } from './builders.ts';
+import { NOW_MS } from '../../builders.ts';
 
 /** Ana followed the job. */
 export const ana: Person = { id: 'U0ANA', name: 'ana' };

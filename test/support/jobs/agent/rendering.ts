@@ -1,6 +1,6 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import { reads } from '../export/reading.ts';
+import { reads } from '../../slack/rendering.ts';
 
 /** The message of a thread whose key goes on with `part`, as a person reads it. */
 export function messageOf(thread: ThreadRun, part: string): string | undefined {

@@ -10,10 +10,11 @@ import type { Reaction } from '../../../../src/slack/outbox.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
+import { NOW_MS } from '../../builders.ts';
 import { redisForTests, type TestRedis } from '../../redis.ts';
-import { anOutbox } from '../../slack/an-outbox.ts';
-import { jobContext } from '../job-context.ts';
-import { aThread, NOW_MS } from './builders.ts';
+import { anOutbox } from '../../slack/world.ts';
+import { jobContext } from '../world.ts';
+import { aThread } from './builders.ts';
 
 type Docs = NonNullable<ReturnType<JobContext['docs']>>;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach } from 'vitest';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embedded/embedded-redis.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../../../src/store/embedded/embedded-redis.ts';
 
 /** What was logged, as it was: what is looked for stands in the text and in the facts. */
 export interface Logged {

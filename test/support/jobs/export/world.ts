@@ -1,15 +1,15 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../../src/docs-api/errors.ts';
-import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
+import { NOW_MS } from '../../builders.ts';
 import type { TestRedis } from '../../redis.ts';
-import { type JobContextParts, jobContext } from '../job-context.ts';
-import { aRun, NOW_MS } from './any-run.ts';
+import { type JobContextParts, jobContext } from '../world.ts';
+import { aRun } from './builders.ts';
 
 export const HOUR_MS = 3_600_000;
 
@@ -77,12 +77,6 @@ export function createJobWorld(redis: TestRedis) {
     },
   };
 }
-
-/** An export job as the platform tells it. */
-export const aJob = (changes: Partial<ExportJob> = {}): ExportJob => {
-  const status = changes.status ?? 'running';
-  return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
-};
 
 /** A call of the docs API that fails. */
 export function failing(

@@ -1,15 +1,18 @@
+import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createSlackApi } from '../../../src/slack/client.ts';
 import { createDelivery } from '../../../src/slack/delivery.ts';
+import { createOutbox, type Outbox, type OutboxParts } from '../../../src/slack/outbox.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
+import { createReactionStore } from '../../../src/store/reactions.ts';
 import type { TestRedis } from '../redis.ts';
-import { aMessage } from '../store/a-message.ts';
+import { aMessage } from '../store/builders.ts';
 
 /** Deliveries to the stand-in Slack; `clock` is that of the process which delivers, ahead of Slack's. */
 export async function createDelivering({ client: redis }: TestRedis, clock = { aheadMs: 0 }) {
@@ -84,3 +87,13 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
     calls: (name: string) => slack.wire.calls.filter((call) => call.name === name).length,
   };
 }
+
+/** An outbox with real stores; what is published is delivered by nobody. */
+export const anOutbox = (redis: Redis, parts: Partial<OutboxParts> & Pick<OutboxParts, 'now'>): Outbox =>
+  createOutbox({
+    messages: createMessageStore(redis),
+    reactions: createReactionStore(redis),
+    enqueueMessage: async () => {},
+    enqueueReactions: async () => {},
+    ...parts,
+  });

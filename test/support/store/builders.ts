@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
 import type { ThreadPlace } from '../../../src/store/threads.ts';
 
@@ -19,3 +20,17 @@ export const aThread = (changes: Partial<Thread> = {}): Thread => ({
 });
 
 export const place: ThreadPlace = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789914659.000100' };
+
+/** A message as somebody may want it. */
+export function aMessage(changes: Partial<WantedMessage> = {}): WantedMessage {
+  return {
+    v: 1,
+    teamId: 'T0ACME',
+    place: { channel: 'C0DOCS' },
+    kind: 'state',
+    text: 'Running',
+    blocks: [{ type: 'divider' }],
+    hash: 'running',
+    ...changes,
+  };
+}

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
-import { type Manifest, readManifest } from '../../demo/slack/manifest.ts';
-import type { StandInSlack } from '../../demo/slack/slack.ts';
+import { type Manifest, readManifest } from '../../../../demo/slack/manifest.ts';
+import type { StandInSlack } from '../../../../demo/slack/slack.ts';
 
 export interface Received {
   headers: IncomingHttpHeaders;

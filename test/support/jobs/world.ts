@@ -13,8 +13,8 @@ import { createLinkStore } from '../../../src/store/links.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
-import { anOutbox } from '../slack/an-outbox.ts';
-import { NOW_MS } from './export/any-run.ts';
+import { NOW_MS } from '../builders.ts';
+import { anOutbox } from '../slack/world.ts';
 
 type Grouped = 'slack' | 'outbox' | 'policy' | 'limits';
 

@@ -1,47 +1,18 @@
 import type { ModalView } from '@slack/types';
 import { beforeEach } from 'vitest';
 import { createIntake } from '../../../src/commands/intake.ts';
-import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
+import type { CommandTools } from '../../../src/commands/tools.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';
-import type { Project } from '../../../src/projects.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { noNames } from '../../../src/slack/markdown/names.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
-import { NOW_MS } from '../jobs/export/any-run.ts';
+import { NOW_MS } from '../builders.ts';
 import { redisForTests, type TestRedis } from '../redis.ts';
-
-/** Ana, in a public channel. */
-export const aCaller = (changes: Partial<Caller> = {}): Caller => ({
-  teamId: 'T0ACME',
-  user: { id: 'U0ANA', name: 'ana', fullMember: true },
-  channel: { id: 'C0DOCS', name: 'docs' },
-  requestId: '1.2.a',
-  triggerId: '1.2.a',
-  responseUrl: 'https://hooks.example/1',
-  receivedAtMs: 0,
-  ...changes,
-});
-
-export const ben = { id: 'U0BEN', name: 'ben', fullMember: true };
-/** A guest. */
-export const gus = { id: 'U0GUS', name: 'gus', fullMember: false };
-
-export const aProject = (changes: Partial<Project> = {}): Project => ({
-  name: 'default',
-  projectId: undefined,
-  domains: undefined,
-  apiKey: 'adm_1',
-  apiKeyVariable: 'DOCS_API_KEY',
-  channels: [],
-  ...changes,
-});
-
-export const acme = aProject({ name: 'acme', domains: ['docs.acme.com', 'api.acme.com'] });
-export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels: ['C0BETA'] });
+import { aProject } from './builders.ts';
 
 /** What commands work with: real stores; what they open, note and wake is kept for the test to read. */
 export function createCommandWorld(redis: TestRedis, changes: Partial<CommandTools> = {}) {

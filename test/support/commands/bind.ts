@@ -1,20 +1,10 @@
 import type { App } from '@slack/bolt';
-import { z } from 'zod';
 import { type BindParts, bind } from '../../../src/commands/bind.ts';
-import { defineCommand, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
-import { optional } from '../../../src/commands/params.ts';
-import {
-  defineButton,
-  type EventListener,
-  type MessageShortcut,
-  type Modal,
-  mergeRegistries,
-  type Registry,
-} from '../../../src/commands/registry.ts';
+import { mergeRegistries, type Registry } from '../../../src/commands/registry.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
-import { type Message, message } from '../../../src/slack/blocks.ts';
+import { aCommand, ana, origin } from './builders.ts';
 
 export type Heard = Record<string, unknown>;
 type Listener = (received: Heard) => Promise<void>;
@@ -111,54 +101,11 @@ const fromDialog = {
   trigger_id: 'trigger.3',
   view: { id: 'V01', app_installed_team_id: 'T0ACME' },
 };
-export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'trigger.1' };
 const aView = {
   title: { type: 'plain_text', text: 'Test' },
   private_metadata: JSON.stringify(origin),
   state: { values: {} },
 };
-export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
-export const done = message([['Done']]);
-
-/** A command that takes whatever is typed after it. */
-export const aCommand = ({
-  summary = 'Tests.',
-  run = async () => done,
-}: Partial<Pick<SlashCommand, 'summary' | 'run'>> = {}) =>
-  defineCommand({
-    name: '/docs-test',
-    summary,
-    may: 'export',
-    subcommands: [
-      subcommand({
-        args: { text: optional('text', '[domain]') },
-        flags: {},
-        summary: 'Test',
-        example: '/docs-test docs.acme.com',
-        run: ({ text = '' }, caller, tools) => run(text, caller, tools),
-      }),
-    ],
-  });
-export const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
-  defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
-
-export const aShortcut = (
-  run: MessageShortcut['run'] = async () => done,
-  callback = 'test.message',
-): MessageShortcut => ({ callbackId: callback, may: 'agent', run });
-
-export const aDialog = (
-  submit: Modal['submit'] = async () => ({ kind: 'closed' }),
-  callback = 'test.dialog',
-): Modal => ({ callbackId: callback, may: 'export', submit });
-
-/** A listener that keeps what it is given, or rejects. */
-export const anEvent = (event: string, handle: EventListener['handle']): EventListener => ({
-  event,
-  subscriptions: {},
-  handle,
-});
-
 const allows: GateParts['policy'] = {
   check: async (_userId, _permission, from) =>
     from?.external

@@ -40,7 +40,7 @@ export interface Project {
   start(): Running;
 }
 
-const scripts = new URL('../../scripts', import.meta.url).pathname;
+const scripts = new URL('../../../scripts', import.meta.url).pathname;
 
 export function createProject(): Project {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'docket-scripts-')));

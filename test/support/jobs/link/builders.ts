@@ -1,5 +1,5 @@
 import type { LinkRun } from '../../../../src/jobs/link/record.ts';
-import { NOW_MS } from '../export/any-run.ts';
+import { NOW_MS } from '../../builders.ts';
 
 /** Ben's own link to an export of Ana's, just asked for. */
 export function aLinkRun(changes: Partial<LinkRun> = {}): LinkRun {

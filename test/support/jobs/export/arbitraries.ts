@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
+import { hostileText, maybe, present, slackCode, slackId, time } from '../../arbitraries.ts';
+import { anEnding, REASONS_NOT_TO_START, STATES } from './builders.ts';
+
+const ending: fc.Arbitrary<Ending> = fc.oneof(
+  fc
+    .record({
+      kind: fc.constant('done' as const),
+      link: fc.stringMatching(/^[0-9a-f]{24}\.\d\.\d\.\d$/),
+      linkEndsAtMs: maybe(time),
+      sizeBytes: maybe(fc.maxSafeNat()),
+      over: maybe(fc.boolean()),
+      privately: maybe(fc.boolean()),
+    })
+    .map((done) => present(done) as Ending),
+  fc
+    .record({ kind: fc.constant('failed' as const), reason: maybe(hostileText) })
+    .map((failed) => present(failed) as Ending),
+  fc
+    .record({
+      kind: fc.constant('notStarted' as const),
+      why: fc.constantFrom(...REASONS_NOT_TO_START),
+      reason: maybe(hostileText),
+    })
+    .map((failed) => present(failed) as Ending),
+  fc.record({ kind: fc.constant('gaveUp' as const), afterMs: time }),
+  fc.record({ kind: fc.constant('noPlace' as const), code: slackCode }),
+  fc.record({ kind: fc.constant('broken' as const), ref: fc.stringMatching(/^[0-9a-f]{6}$/) }),
+  fc.constantFrom(anEnding.lost, anEnding.noLink, anEnding.left),
+);
+
+/** Every record that the schema takes, with hostile words wherever a person or the platform supplies them. */
+export const anyRun: fc.Arbitrary<ExportRun> = fc
+  .record({
+    v: fc.constant(2 as const),
+    id: fc.stringMatching(/^[0-9a-f]{24}$/),
+    teamId: slackId('T'),
+    job: fc.constant('export' as const),
+    rev: fc.nat(),
+    claim: maybe(fc.stringMatching(/^[0-9a-f]{24}$/)),
+    people: fc.array(slackId('U'), { maxLength: 3 }),
+    project: hostileText,
+    version: maybe(hostileText),
+    paths: maybe(fc.array(hostileText, { maxLength: 3 })),
+    privately: fc.boolean(),
+    joined: fc.boolean(),
+    domain: fc.oneof(fc.constantFrom('docs.acme.com', `${'a'.repeat(60)}.example.com`), hostileText),
+    requester: fc.record({ id: slackId('U'), name: hostileText }),
+    watchers: fc.array(fc.record({ id: slackId('U'), name: hostileText }), { maxLength: 20 }),
+    asked: fc.record({ channel: slackId('C'), joinable: fc.boolean(), isPublic: fc.boolean(), atMs: time }),
+    inDirectMessage: fc.boolean(),
+    attempt: fc.integer({ min: 1, max: 1000 }),
+    resumed: fc.nat(1000),
+    relinked: fc.nat(3),
+    state: fc.constantFrom(...STATES),
+    sinceMs: time,
+    attemptAtMs: time,
+    nextLookAtMs: time,
+    jobId: maybe(hostileText),
+    startedAtMs: maybe(time),
+    status: maybe(fc.oneof(fc.constantFrom('queued', 'running', 'completed', 'failed'), hostileText)),
+    progressText: maybe(hostileText),
+    pageCount: maybe(fc.maxSafeNat()),
+    looks: fc.array(
+      fc
+        .record({ atMs: time, fraction: maybe(fc.double({ min: 0, max: 1, noNaN: true })) })
+        .map((look) => present(look)),
+      { maxLength: 8 },
+    ),
+    trouble: maybe(
+      fc.record({
+        kind: fc.constantFrom('down', 'limit', 'key', 'project', 'lost'),
+        inARow: fc.integer({ min: 1, max: 100 }),
+        adminsTold: fc.boolean(),
+        nextMs: time,
+      }),
+    ),
+    movedAtMs: maybe(time),
+    stalled: maybe(fc.boolean()),
+    audited: maybe(fc.boolean()),
+    completedAtMs: maybe(time),
+    ending: maybe(ending),
+    answer: maybe(
+      fc.record({
+        attempt: fc.integer({ min: 1, max: 1000 }),
+        by: hostileText,
+        byId: slackId('U'),
+        action: fc.constantFrom('startAgain', 'leave', 'late'),
+      }),
+    ),
+  })
+  .map((run) => present(run) as ExportRun);

@@ -1,0 +1,79 @@
+import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
+import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
+import { NOW_MS } from '../../builders.ts';
+
+/** An export that runs, three minutes after it was asked for. */
+export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
+  return {
+    v: 2,
+    id: '3f9a1c2b4d5e6f708192a3b4',
+    teamId: 'T0ACME',
+    job: 'export',
+    rev: 4,
+    claim: 'c1a1',
+    people: ['U0ANA'],
+    project: 'default',
+    domain: 'docs.acme.com',
+    privately: false,
+    joined: false,
+    requester: { id: 'U0ANA', name: 'ana' },
+    watchers: [],
+    asked: { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: NOW_MS - 180_000 },
+    inDirectMessage: false,
+    attempt: 1,
+    resumed: 0,
+    relinked: 0,
+    state: 'watching',
+    sinceMs: NOW_MS - 180_000,
+    attemptAtMs: NOW_MS - 180_000,
+    nextLookAtMs: NOW_MS,
+    jobId: 'se_3f9a77bd04c24a06',
+    startedAtMs: NOW_MS - 180_000,
+    status: 'running',
+    looks: [],
+    ...changes,
+  };
+}
+
+export const anEnding: Record<Ending['kind'], Ending> = {
+  done: { kind: 'done', link: 'run.1.0.0', linkEndsAtMs: NOW_MS + 1_800_000, sizeBytes: 18_400_000 },
+  failed: { kind: 'failed', reason: 'Page guides/x failed to render' },
+  notStarted: { kind: 'notStarted', why: 'domain', reason: 'Unknown domain' },
+  lost: { kind: 'lost' },
+  gaveUp: { kind: 'gaveUp', afterMs: 21_600_000 },
+  noLink: { kind: 'noLink' },
+  left: { kind: 'left' },
+  noPlace: { kind: 'noPlace', code: 'not_in_channel' },
+  broken: { kind: 'broken', ref: '7f3c1d' },
+};
+
+export const STATES = [
+  'accepted',
+  'carding',
+  'starting',
+  'watching',
+  'bundling',
+  'unknown',
+  'ended',
+] as const satisfies ExportRun['state'][];
+
+export const REASONS_NOT_TO_START = [
+  'domain',
+  'plan',
+  'key',
+  'limit',
+  'down',
+  'project',
+  'permission',
+  'other',
+] as const;
+
+/** A run with its ending. */
+export const ended = (ending: Ending, changes: Partial<ExportRun> = {}) =>
+  aRun({ state: 'ended', ending, completedAtMs: NOW_MS, ...changes });
+
+/** An export job as the platform reports it. */
+export const aJob = (changes: Partial<ExportJob> = {}): ExportJob => {
+  const status = changes.status ?? 'running';
+  return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
+};
