@@ -3,7 +3,7 @@ import { type ButtonParts, linkPlaceholder, type Part } from '../slack/blocks.ts
 /** How the end of a link is shown, in each reader's own time. */
 export const LINK_END_FORMAT = '{date_short_pretty} {time}';
 
-/** Until when a link works, and what to mind; `endsAtMs` (epoch) is missing where the platform did not tell. */
+/** Until when a link works (epoch; missing when the platform did not say), and what to mind. */
 export function linkValidityParts(expiresAtMs: number | undefined): Part[] {
   const until: Part[] =
     expiresAtMs === undefined

@@ -3,13 +3,13 @@ import type { DocsApiError } from '../docs-api/errors.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { LinkStore } from '../store/links.ts';
 
-/** A link whose end the platform did not tell is forgotten after this time. */
+/** A link is forgotten after this time when the platform did not say how long it works. */
 const DEFAULT_LINK_TTL_MS = 3_600_000;
 
 export interface BundleLink {
   /** Its name in the link store. */
   link: string;
-  /** When it stops working (epoch); missing when the platform did not tell. */
+  /** When it stops working (epoch); missing when the platform did not say. */
   linkEndsAtMs?: number | undefined;
   sizeBytes?: number | undefined;
 }

@@ -8,7 +8,7 @@ export type CallOnceOutcome<T> =
   | { kind: 'notHappened'; error: unknown }
   /** It may or may not have happened. Only a person may decide to make it again. */
   | { kind: 'unknown'; error?: unknown }
-  /** Somebody may still be waiting for its answer; look again later. */
+  /** Somebody may still be waiting for its answer; ask again after `forMs`. */
   | { kind: 'inFlight'; forMs: number };
 
 /**

@@ -48,10 +48,10 @@ export interface JobContext {
   postEphemeral: PostEphemeral;
   policy: Policy;
   isPublic: IsPublic;
-  /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not tell them just now. */
+  /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;
-  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  /** The workspace's address, with a slash at its end; nothing while Slack has not said. */
   workspaceUrl: () => string | undefined;
   /** Alerts the admins that the platform rejects a project's key. Returns whether there are any. */
   alertAdmins: (teamId: string, project: string) => Promise<boolean>;
@@ -61,7 +61,7 @@ export interface JobContext {
   steps: CallOnceStore;
   /** For calls to Slack that must not happen twice. */
   callOnceInSlack: CallOnce;
-  /** Queues a step of a run, to be made at once. */
+  /** Queues a run for a step, at once. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Aborted when the process is to stop: reads end early, writes never begin. */
   stopping: AbortSignal;

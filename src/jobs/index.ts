@@ -20,7 +20,7 @@ export const jobs = [
   homeJob,
 ] as const;
 
-/** Sees to it that a run is looked at by the job it names; with `now`, at once. */
+/** Queues a run for the job that it names; with `now`, it is stepped at once. */
 export async function enqueueRun(
   queues: Queues,
   { id, job }: Pick<RunBase, 'id' | 'job'>,

@@ -1,4 +1,4 @@
-/** Somebody who looks at runs from a conversation; on Home from none. */
+/** Somebody who sees lists of runs in a conversation; on Home in none. */
 export interface Viewer {
   user: { id: string; fullMember: boolean };
   channel: { id: string };

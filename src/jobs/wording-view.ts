@@ -17,7 +17,7 @@ export function platformReasonText(reason: string | undefined): string {
   return text === '' ? 'The platform gave no reason.' : `The platform said: "${text}"`;
 }
 
-/** To somebody of whom Slack tells nothing, since the app was installed without the scope for it. */
+/** To somebody whom the app may not look up, since it was installed without the scope for it. */
 export const missingScopeText =
   "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 

@@ -8,7 +8,7 @@ import {
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import { runningMessage } from '../../jobs/export/view.ts';
+import { runningMessage } from '../../jobs/export/reply-view.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName, unknownProjectText } from '../../jobs/wording-view.ts';
 import { resolveProject } from '../../projects.ts';

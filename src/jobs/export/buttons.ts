@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** What a button of a run carries. It names the attempt it was shown for: a second click finds it over. */
+/** What a button of a run carries. It names the attempt it was shown for, so that a late click does nothing. */
 export const runButton = z.object({
   v: z.literal(1),
   run: z.string(),
   attempt: z.number().int(),
   resumed: z.number().int(),
-  /** For when the record is gone: what was exported, in which project, and the platform's id of the job. */
+  /** For when the record is not found: what was exported, in which project, and the platform's id of the job. */
   domain: z.string(),
   project: z.string().optional(),
   job: z.string().optional(),
@@ -17,7 +17,7 @@ export const runButton = z.object({
 });
 export type RunButton = z.infer<typeof runButton>;
 
-/** What [Start another] carries: the request that was told of the other export. */
+/** What [Start another] carries: the request that another export held up. */
 export const startAnother = z.object({
   v: z.literal(1),
   /** The run that is busy with the same: the other one is like it. */

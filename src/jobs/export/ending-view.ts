@@ -6,20 +6,16 @@ import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, fractionOf, refOf } from './record.ts';
 
-/** The mentions of an ending: whoever asked, and whoever wanted to be told too. */
-const mentionParts = (run: ExportRun): Part[] =>
-  [run.requester, ...run.watchers].flatMap(({ id }, index) => [
-    ...(index === 0 ? [] : [' ']),
-    { mention: id },
-  ]);
-
-/** Endings that are told in the thread: a start that was left and a card without a place are told elsewhere. */
+/** Endings that are shown in the thread: a start that was left and a card without a place are not. */
 export type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
+type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
-/** The one message that ends a run, or that ends its watch. */
+/** Returns the one message that ends a run, or its watch. It mentions whoever asked, and whoever wanted to be notified. */
 export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
-  const mentions = mentionParts(run);
-  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
+  const button = (label: string, name: 'tryAgain' | 'checkNow') =>
+    runButtonOf(run, label, exportActions[name]);
+  const ended = (icon: string, text: string, buttons: ButtonParts[], ...lines: string[]) =>
+    message([[`${icon} `, ...mentionParts(run), ` ${text}`], ...lines.map((line) => [line])], buttons);
   switch (ending.kind) {
     case 'done':
       return doneMessage(run, ending);
@@ -28,82 +24,56 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
       const took = exportDurationMs(run);
       const after = took === undefined ? '' : ` after ${formatDuration(took)}`;
-      return message(
-        [
-          ['❌ ', ...mentions, ` The export of ${site(run)} failed${at}${after}.`],
-          [platformReasonText(ending.reason)],
-          [`Your live site is not affected. ref ${refOf(run.id)}`],
-        ],
-        run.domain === '' ? [] : [tryAgain],
-      );
+      const buttons = run.domain === '' ? [] : [button('Try again', 'tryAgain')];
+      const lines = [
+        platformReasonText(ending.reason),
+        `Your live site is not affected. ref ${refOf(run.id)}`,
+      ];
+      return ended('❌', `The export of ${site(run)} failed${at}${after}.`, buttons, ...lines);
     }
-    case 'notStarted':
+    case 'notStarted': {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
-      return message(
-        [
-          ['❌ ', ...mentions, ` ${notStartedText(run, ending)}`],
-          ...(oneLine(ending.reason ?? '') === '' ? [] : [[platformReasonText(ending.reason)]]),
-        ],
-        ['plan', 'domain', 'project'].includes(ending.why) ? [] : [tryAgain],
-      );
-    case 'lost':
-      return message(
-        [
-          [
-            '❌ ',
-            ...mentions,
-            ` The platform ${run.joined ? 'does not know' : 'no longer knows'} the export of ${site(run)} (404).`,
-          ],
-        ],
-        run.domain === '' || run.joined ? [] : [runButtonOf(run, 'Start another', exportActions.tryAgain)],
-      );
-    case 'gaveUp':
-      return message(
-        [
-          [
-            '⌛ ',
-            ...mentions,
-            ` I stopped watching the export of ${site(run)} after ${formatDuration(ending.afterMs)}. It may still finish.`,
-          ],
-        ],
-        [runButtonOf(run, 'Check now', exportActions.checkNow)],
-      );
-    case 'noLink':
-      return message(
-        [
-          [
-            '⚠️ ',
-            ...mentions,
-            ` The export of ${site(run)} finished, but I couldn't get a ${run.relinked > 0 ? 'new ' : ''}download link yet${noLinkReason(run, ending)}.`,
-          ],
-        ],
-        [runButtonOf(run, 'Try again', exportActions.checkNow)],
-      );
+      const canRetry = !['plan', 'domain', 'project'].includes(ending.why);
+      const lines = oneLine(ending.reason ?? '') === '' ? [] : [platformReasonText(ending.reason)];
+      const buttons = canRetry ? [button('Try again', 'tryAgain')] : [];
+      return ended('❌', notStartedText(run, ending), buttons, ...lines);
+    }
+    case 'lost': {
+      const knows = run.joined ? 'does not know' : 'no longer knows';
+      const buttons = run.domain === '' || run.joined ? [] : [button('Start another', 'tryAgain')];
+      return ended('❌', `The platform ${knows} the export of ${site(run)} (404).`, buttons);
+    }
+    case 'gaveUp': {
+      const after = formatDuration(ending.afterMs);
+      const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
+      return ended('⌛', text, [button('Check now', 'checkNow')]);
+    }
+    case 'noLink': {
+      const which = run.relinked > 0 ? 'new ' : '';
+      const reason = noLinkReason(run, ending);
+      const text = `The export of ${site(run)} finished, but I couldn't get a ${which}download link yet${reason}.`;
+      return ended('⚠️', text, [button('Try again', 'checkNow')]);
+    }
     case 'broken': {
-      const known = run.jobId !== undefined;
-      const state = known
+      const isStarted = run.jobId !== undefined;
+      const what = isStarted
         ? 'It may still finish at the platform.'
         : "It may or may not have started: look in the platform's dashboard before you start it again.";
-      return message(
-        [
-          [
-            '❌ ',
-            ...mentions,
-            ` Something broke on my side during the export of ${site(run)}. ${state} ref ${ending.ref}`,
-          ],
-        ],
-        [
-          known
-            ? runButtonOf(run, 'Check now', exportActions.checkNow)
-            : runButtonOf(run, 'Start again', exportActions.tryAgain),
-        ],
-      );
+      const text = `Something broke on my side during the export of ${site(run)}. ${what} ref ${ending.ref}`;
+      return ended('❌', text, [
+        isStarted ? button('Check now', 'checkNow') : button('Start again', 'tryAgain'),
+      ]);
     }
   }
 }
 
+const mentionParts = (run: ExportRun): Part[] =>
+  [run.requester, ...run.watchers].flatMap(({ id }, index) =>
+    index === 0 ? [{ mention: id }] : [' ', { mention: id }],
+  );
+
 /** To whoever asked, alone. */
-function notPermittedMessage(run: ExportRun, { reason }: Extract<Ending, { kind: 'notStarted' }>): Message {
+function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
   const whom = cut(oneLine(reason ?? ''), 200) || 'whoever runs Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
   return message([[`${what} Ask ${whom}.`]]);
@@ -135,7 +105,7 @@ export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
   return message([[`📦 The export of ${site(run)} is ready`], ...lines], buttons);
 }
 
-/** The link as long as it works, then the word that it has ended. */
+/** The link as long as it works, then that it has expired. */
 function linkContent(run: ExportRun, done: DoneEnding): { lines: Part[][]; buttons: ButtonParts[] } {
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
   if (done.over && done.linkEndsAtMs !== undefined)
@@ -145,16 +115,13 @@ function linkContent(run: ExportRun, done: DoneEnding): { lines: Part[][]; butto
   return { lines: [linkValidityParts(done.linkEndsAtMs)], buttons: [download, newLink, settings] };
 }
 
-/** What keeps the link, where somebody has to act on it before [Try again] can help. */
+/** Why there is no link, where somebody has to act on it before [Try again] can help. */
 function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
   if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
   return why === 'project' ? `: my settings no longer have the project ${cut(oneLine(run.project), 60)}` : '';
 }
 
-function notStartedText(
-  run: ExportRun,
-  { why, adminsTold }: Extract<Ending, { kind: 'notStarted' }>,
-): string {
+function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string {
   switch (why) {
     case 'domain':
       return (run.version ?? run.paths) === undefined

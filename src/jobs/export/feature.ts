@@ -3,8 +3,8 @@ import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { filterVisible, type Viewer } from '../visibility.ts';
 import { cardPermalink, type PermalinkParts } from './permalink.ts';
+import { exportLine } from './progress-view.ts';
 import { type ExportRun, exportRun } from './record.ts';
-import { exportLine } from './view.ts';
 
 /** More running exports than this are only counted in `/docs-status`. */
 const MAX_STATUS_LINES = 5;

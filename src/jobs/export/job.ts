@@ -6,9 +6,10 @@ import { createDownloadLink } from './bundle-step.ts';
 import { site } from './phrases.ts';
 import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
+import { noPlaceMessage } from './reply-view.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
 import { advance, endRun } from './transitions.ts';
-import { cardKey, exportMessages, noPlaceMessage, privateKey } from './view.ts';
+import { cardKey, exportMessages, privateKey } from './view.ts';
 
 /** Takes one static export from the accepted request to its ending. */
 export const exportJob = defineRunJob({
@@ -26,7 +27,7 @@ export const exportJob = defineRunJob({
     job: run.jobId,
   }),
   step: ({ run }, context) => step(run, context),
-  // What breaks after the ending has nobody to tell: the person knows how it ended.
+  // What breaks after the ending concerns nobody: the person knows how it ended.
   giveUp: async ({ run }, context, ref) =>
     run.state === 'ended'
       ? markIdle(run, context)

@@ -8,7 +8,7 @@ export interface PermalinkParts {
   /** How far a message has got. */
   deliveryState: (messageKey: string) => Promise<DeliveryState>;
   isPublic: IsPublic;
-  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
+  /** The workspace's address, with a slash at its end; nothing while Slack has not said. */
   workspaceUrl: string | undefined;
 }
 

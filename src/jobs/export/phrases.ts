@@ -5,7 +5,7 @@ import { shortId } from '../wording-view.ts';
 import type { RunButton } from './buttons.ts';
 import type { ExportRun } from './record.ts';
 
-/** A button about this run, as it stands: a click on it later finds out whether the run has moved on. */
+/** Returns a button about this run as it is now: a later click finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
   const required: RunButton = {
     v: 1,
@@ -17,12 +17,12 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
   const full: RunButton = {
     ...required,
     project: run.project,
-    ...(run.jobId !== undefined && { job: run.jobId }),
-    ...((run.version ?? run.paths) !== undefined && { special: true }),
-    ...(isPrivate(run) && { privately: true }),
+    job: run.jobId,
+    special: (run.version ?? run.paths) !== undefined || undefined,
+    privately: isPrivate(run) || undefined,
   };
   const value = JSON.stringify(full);
-  // The rest is for when the record is gone: where it does not fit, the button works for as long as the record does.
+  // The rest is for when the record is not found: without it, the button works for as long as the record is kept.
   return {
     label,
     action,

@@ -48,7 +48,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
 
 /**
  * Returns the place of a run among those that poll. Runs near their end and polls that a person waits for go first;
- * among equals people go in turn, then whoever is due since the longest time.
+ * among equals people alternate, then whoever is due since the longest time goes first.
  */
 export function pollSlotOf({ id, requester, looks, lookWanted, nextLookAtMs }: ExportRun, nowMs: number) {
   const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
@@ -66,7 +66,7 @@ function saveTrouble(run: ExportRun, trouble: NonNullable<ExportRun['trouble']>,
   return saveAs(withTrouble(run, { ...trouble, nextMs }), { inMs: nextMs - context.now() });
 }
 
-/** A poll that gave nothing: tried again ever less often, and told when it lasts. */
+/** A poll that gave nothing is made again, ever less often; people read of it when it lasts. */
 async function handlePollError(
   run: ExportRun,
   error: unknown,
@@ -81,7 +81,7 @@ async function handlePollError(
   const trouble = troubleAfter(run.trouble, troubleKindOf(error), error, context);
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return saveAs(endRun(run, { kind: 'lost' }, now()));
-  // A limit is that of the key, so that it is no other run's failure: those wait for their turn.
+  // A limit is that of the key, so that it is no other run's failure: those wait for a slot.
   if (trouble.kind === 'limit') await rateLimiter.hold(rateLimit, trouble.nextMs - now());
   if (trouble.kind !== 'key') return saveTrouble(run, trouble, context);
   log.error({ run: run.id, err: error }, 'the docs platform rejects the key');

@@ -33,7 +33,7 @@ const ending = z.discriminatedUnion('kind', [
     kind: z.literal('notStarted'),
     why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'other']),
     reason: z.string().optional(),
-    /** The admins were told of the rejected key. */
+    /** The admins were alerted of the rejected key. */
     adminsTold: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('lost') }),
@@ -44,7 +44,7 @@ const ending = z.discriminatedUnion('kind', [
     why: z.enum(['key', 'project']).optional(),
     adminsTold: z.boolean().optional(),
   }),
-  /** Nobody could tell whether it started, and a person decided to leave it. */
+  /** It is unknown whether it started, and a person decided to leave it. */
   z.object({ kind: z.literal('left') }),
   /** The card could not be posted, so nothing was started. */
   z.object({ kind: z.literal('noPlace'), code: z.string() }),
@@ -86,7 +86,7 @@ export const exportRun = runBase.extend({
   /** Counts the further links that were asked for; they edit the ending that is there. */
   relinked: z.number().int(),
   /**
-   * `accepted` nobody has looked yet · `carding` the card is on its way · `starting` · `watching` ·
+   * `accepted` not stepped yet · `carding` the card is on its way · `starting` · `watching` ·
    * `bundling` completed, the link is being made · `unknown` a person has to decide · `ended`
    */
   state: z.enum(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
@@ -103,11 +103,11 @@ export const exportRun = runBase.extend({
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
   looks: z.array(snapshot),
-  /** A person waits for the next look. */
+  /** A person waits for the next poll. */
   lookWanted: z.boolean().optional(),
-  /** When the platform last told of any progress. */
+  /** When the platform last reported any progress. */
   movedAtMs: z.number().optional(),
-  /** There has been no progress for long, and people are told. */
+  /** There has been no progress for long, and messages say so. */
   stalled: z.boolean().optional(),
   /** Admins may have been alerted of it. */
   trouble: trouble.extend({ adminsTold: z.boolean().optional() }).optional(),
@@ -159,11 +159,11 @@ export function newExportRun(
     people: [user.id],
     project,
     domain,
-    ...(version !== undefined && { version }),
-    ...(paths !== undefined && { paths }),
+    version,
+    paths,
     privately: privately || links === 'requester' || !user.fullMember,
     joined: jobId !== undefined,
-    ...(jobId !== undefined && { jobId }),
+    jobId,
     requester: { id: user.id, name: user.name },
     watchers: [],
     asked: { ...conversationOf(channel), atMs: nowMs },

@@ -3,6 +3,7 @@ import { SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
+import { growingPauseMs } from '../retry.ts';
 import { loadHome } from './load.ts';
 import { homeView } from './view.ts';
 
@@ -52,16 +53,14 @@ function handlePublishError(
   context: JobContext,
 ): Outcome {
   const { kind, code, pointers } = error;
-  const { log, now, random } = context;
-  const { retryMinMs, retryMaxMs } = context.timing;
+  const { log, now } = context;
   switch (kind) {
     case 'limited':
     case 'unreachable':
     case 'unclear':
     case 'token': {
       // Only here: a tab that was opened long ago may have been opened again since, and be looked at just now.
-      const sinceMs = now() - openedAtMs;
-      if (sinceMs > GIVE_UP_MS) {
+      if (now() - openedAtMs > GIVE_UP_MS) {
         log.warn(
           { user: userId, code },
           'a Home tab was not brought up to date: Slack did not take it in time',
@@ -69,9 +68,7 @@ function handlePublishError(
         return done;
       }
       log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
-      // As long again as it has taken so far: the pauses double without a count of them.
-      const pauseMs = Math.min(Math.max(sinceMs, retryMinMs), retryMaxMs);
-      return runAgainIn(pauseMs * (0.75 + random() / 2));
+      return runAgainIn(growingPauseMs(openedAtMs, context));
     }
     case 'blocks':
       log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');

@@ -26,7 +26,7 @@ export const linkJob = defineRunJob({
     job: exportJobId,
   }),
   step: ({ run }, context) => step(run, context),
-  // What breaks later has nobody to tell: the person has the link, or knows that there is none.
+  // What breaks later concerns nobody: the person has the link, or knows that there is none.
   giveUp: async ({ run }, context, ref) =>
     run.state === 'making' ? endFailed(run, `broken: ref ${ref}`) : markIdle(run, context),
 });

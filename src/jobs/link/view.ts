@@ -7,7 +7,7 @@ import { type LinkButton, type LinkRun, linkActions } from './record.ts';
 /** The key of the message that has the link. */
 export const linkKey = (run: Pick<LinkRun, 'id'>) => `${run.id}.link`;
 
-/** Every message of a run as it should look now; none while a link is being made, or where Slack refuses them. */
+/** Returns every message of a run as it is to look now; none while a link is made, or when Slack refuses them. */
 export function linkMessages(run: LinkRun): OutboxMessage[] {
   if (run.state === 'making' || run.refusal !== undefined) return [];
   const place = { user: run.to.id };
@@ -54,7 +54,7 @@ function failedMessage(run: LinkRun): Message {
   );
 }
 
-/** The link itself, privately, for somebody whom Slack lets nobody send direct messages. */
+/** The ephemeral with the link itself, for somebody to whom Slack lets nobody send direct messages. */
 export function refusedMessage(run: LinkRun, code: string): Message {
   const why = `Slack doesn't let me send you direct messages (${code}), so here it is, for you alone.`;
   return message(

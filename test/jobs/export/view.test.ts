@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
   cardMessage,
   exportLine,
-  exportMessages,
-  noPlaceMessage,
   progressMessage,
-  runningMessage,
   stateLabel,
-} from '../../../src/jobs/export/view.ts';
+} from '../../../src/jobs/export/progress-view.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
+import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
+import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anEnding, aRun, ended, STATES } from '../../support/jobs/export/builders.ts';

@@ -5,7 +5,7 @@ import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { contactsText } from '../../../src/jobs/ask-whom.ts';
-import { exportLine } from '../../../src/jobs/export/view.ts';
+import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { exportLine } from '../../../src/jobs/export/view.ts';
+import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';

@@ -122,7 +122,7 @@ async function postAnswer(run: MentionRun, content: Message, context: JobContext
   const { error } = outcome;
   if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
     return retryLater(run, error.code, context, error.retryAfterMs);
-  log.warn({ err: error, run: run.id }, 'Slack did not take a private answer to a mention');
+  log.warn({ err: error, run: run.id }, 'Slack did not take an answer to a mention');
   return finish(run, context);
 }
 

@@ -1,10 +1,10 @@
-import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { contactsText } from '../../ask-whom.ts';
 import { loadCardState } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
+import { lookupRetryMs } from '../../retry.ts';
 import type { StepResult } from '../../run-job.ts';
 import { auditThread } from './audit.ts';
 import type { ThreadRun } from './record.ts';
@@ -14,14 +14,14 @@ import { cardKey } from './view.ts';
 
 /** Checks the owner's permission, unless that was done when the request came in. */
 export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult> {
-  const { now, policy, timing } = context;
+  const { now, policy } = context;
   if (run.checked) {
     await auditThread(run, 'accepted', context);
     return save({ ...run, state: 'carding', sinceMs: now() }, 0, context);
   }
   const external = run.asked.external === true;
   const verdict = await policy.check(run.owner.id, 'agent', { external });
-  if (verdict.kind === 'unknown') return runAgainIn(backoffMs(timing, 3, context.random()));
+  if (verdict.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
   const { id, name } = verdict.person;
   const known = { ...run, checked: true, owner: { id, name } };
   if (verdict.kind === 'allowed') {

@@ -1,6 +1,6 @@
-import { backoffMs } from '../../../runtime/timing.ts';
 import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
+import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { endUnusedLimit } from './compact.ts';
 import { applyInbox } from './inbox-step.ts';
@@ -33,7 +33,7 @@ export async function follow(
   execution: Execution,
   context: JobContext,
 ): Promise<StepResult> {
-  const { now, policy, watches, timing, random } = context;
+  const { now, policy, watches } = context;
   const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
@@ -70,7 +70,7 @@ export async function follow(
     return 'next';
   }
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.blockedBy === 'author';
-  if (isBlockedBySlack) delaysMs.push(backoffMs(timing, 3, random()));
+  if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
   if (applied.blockedBy === 'newerDocket') delaysMs.push(UNREADABLE_RETRY_MS);
 
   let latest = run;

@@ -1,8 +1,8 @@
-import { backoffMs } from '../../../runtime/timing.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
+import { lookupRetryMs } from '../../retry.ts';
 import type { LoadedRun, StepResult } from '../../run-job.ts';
 import { auditChanges } from './audit.ts';
 import { compactIdle, markFinal, withoutFinal } from './compact.ts';
@@ -119,5 +119,5 @@ async function postNote(thread: ThreadRun, note: Note, context: JobContext): Pro
   if (!(error instanceof SlackApiError)) throw error;
   context.log.warn({ run: thread.id, code: error.code }, 'a private note was not taken');
   if (!['limited', 'unreachable', 'token'].includes(error.kind)) return undefined;
-  return Math.max(error.retryAfterMs ?? 0, backoffMs(context.timing, 3, context.random()));
+  return Math.max(error.retryAfterMs ?? 0, lookupRetryMs(context));
 }

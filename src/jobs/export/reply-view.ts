@@ -1,0 +1,64 @@
+import { type Message, message } from '../../slack/blocks.ts';
+import { formatDuration } from '../../slack/text.ts';
+import { personName } from '../wording-view.ts';
+import { exportActions, type StartAnother } from './buttons.ts';
+import { bareDomain, percent, runButtonOf, site } from './phrases.ts';
+import { type ExportRun, fractionOf } from './record.ts';
+
+/** To whoever asked, when the card could not be posted where they asked. */
+export function noPlaceMessage(run: ExportRun, code: string): Message {
+  if (run.asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
+    return message([
+      [
+        "I can't post here yet, so nothing was started. Type ",
+        { code: '/invite @Docket' },
+        ', then run the command again.',
+      ],
+    ]);
+  }
+  return message([
+    [`Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`],
+  ]);
+}
+
+/**
+ * To somebody who asks for an export that is under way. `thread` is the address of its card, `mayFollow` whether they
+ * can read its messages, `request` the id of what they asked.
+ */
+export function runningMessage(
+  run: ExportRun,
+  nowMs: number,
+  { thread, mayFollow }: { thread: string | undefined; mayFollow: boolean },
+  request: string,
+): Message {
+  const open =
+    thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
+  const by = `@${personName(run.requester.name)}`;
+  if (run.state === 'unknown') {
+    const answer = mayFollow
+      ? 'Answer the question in its thread first.'
+      : `Ask ${by} to answer the question about it.`;
+    const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. ${answer}`;
+    return message([[text]], open);
+  }
+  const fraction = fractionOf(run);
+  const progress = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
+  const ago = formatDuration(nowMs - run.attemptAtMs);
+  const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
+  const startAnother = {
+    label: 'Start another',
+    action: exportActions.startAnother,
+    value: JSON.stringify(value),
+  };
+  // A mention reaches nobody where they cannot read along.
+  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
+  if (run.joined)
+    return message(
+      [[`@${personName(run.requester.name)} watches the export of ${site(run)} already; it is ${progress}.`]],
+      [...open, ...notify],
+    );
+  return message(
+    [[`An export of ${site(run)} is ${progress} (started by ${by} ${ago} ago).`]],
+    [...open, ...notify, startAnother],
+  );
+}
