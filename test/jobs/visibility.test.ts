@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visibleThread } from '../../src/jobs/agent/thread/visible.ts';
+import { visibleThread } from '../../src/jobs/agent/thread/record.ts';
 import { canSee, filterVisible, type Viewer } from '../../src/jobs/visibility.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
 import { aRun } from '../support/jobs/export/builders.ts';

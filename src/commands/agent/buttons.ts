@@ -3,10 +3,14 @@ import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, type ThreadButton, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { applyClick } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
-import type { Person } from '../../jobs/agent/thread/instruction.ts';
-import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
-import { isSoleAuthor, newThread, type ThreadRun, threadRun } from '../../jobs/agent/thread/record.ts';
-import { visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
+import {
+  isSoleAuthor,
+  newThread,
+  type ThreadRun,
+  threadRun,
+  visibleThread,
+} from '../../jobs/agent/thread/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';

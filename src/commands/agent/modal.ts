@@ -1,9 +1,8 @@
 import type { ModalView } from '@slack/types';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, threadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
-import { stateLabel } from '../../jobs/agent/thread/view.ts';
-import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { type ThreadRun, threadRun, visibleThread, waitingOf } from '../../jobs/agent/thread/record.ts';
+import { stateLabel, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message, type Part } from '../../slack/blocks.ts';

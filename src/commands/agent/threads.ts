@@ -6,9 +6,9 @@ import {
   listedThread,
   type ThreadRun,
   threadRun,
+  visibleThread,
 } from '../../jobs/agent/thread/record.ts';
-import { threadLine } from '../../jobs/agent/thread/view.ts';
-import { threadPermalink, visibleThread } from '../../jobs/agent/thread/visible.ts';
+import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { filterVisible, isInChannel } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';

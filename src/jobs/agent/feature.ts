@@ -4,8 +4,7 @@ import { defineHomeRuns, type Feature } from '../feature.ts';
 import { statusLine, waitingText } from '../wording-view.ts';
 import { followUpLimit } from './thread/follow-up-limit.ts';
 import { type ThreadRun, threadRun } from './thread/record.ts';
-import { threadLine } from './thread/view.ts';
-import { threadPermalink } from './thread/visible.ts';
+import { threadLine, threadPermalink } from './thread/view.ts';
 
 /** Followed threads of the workspace, the latest first, among which those of one person are looked for. */
 const MAX_FOLLOWED = 300;

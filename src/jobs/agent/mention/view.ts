@@ -2,7 +2,7 @@ import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
 import { listNames, unknownProjectText } from '../../wording-view.ts';
 import { agentActions } from '../thread/buttons.ts';
-import { tooLongText } from '../thread/phrases.ts';
+import { badFollowLine, notPermittedText, tooLongText } from '../thread/phrases.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
 const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
@@ -11,7 +11,7 @@ const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docke
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':
-      return message([[`You can't instruct the docs agent here, so nothing was sent. Ask ${answer.ask}.`]]);
+      return message([[notPermittedText(answer.ask)]]);
     case 'help':
       return message([
         ['I pass instructions on to the docs agent, and tell here what comes of them.'],
@@ -27,7 +27,7 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
     case 'project':
       return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
     case 'badFollow':
-      return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
+      return message([badFollowLine]);
     case 'tooLong':
       return message([[`${tooLongText(answer.characters, answer.most)} Nothing was sent.`]]);
     case 'offer': {

@@ -2,7 +2,7 @@ import { type Message, message } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { shortId } from '../../wording-view.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
-import { quoted, tooLongText, tooManyText, unsentText } from './phrases.ts';
+import { badFollowLine, notPermittedText, quoted, tooLongText, tooManyText, unsentText } from './phrases.ts';
 import { findInstruction, isSoleAuthor, MAX_LISTED, type Note, type ThreadRun } from './record.ts';
 
 /** Returns the ephemeral message of a note. */
@@ -15,9 +15,7 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
     case 'edited':
       return message([[`${sentText(thread, note)} Reply with the correction instead.`]]);
     case 'notPermitted':
-      return message([
-        [`You can't instruct the docs agent here, so nothing was sent. Ask ${contactText(note)}.`],
-      ]);
+      return message([[notPermittedText(contactText(note))]]);
     case 'noLongerAllowed':
       return noLongerAllowedMessage(note);
     case 'tooEmpty':
@@ -44,7 +42,7 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
     case 'followsAlready':
       return alreadyFollowsMessage(thread, note);
     case 'badFollow':
-      return message([['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.']]);
+      return message([badFollowLine]);
     case 'lateMention':
       return message([['I read new replies only. Write it again with @Docket.']]);
     case 'stopped':

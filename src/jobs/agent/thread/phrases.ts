@@ -29,6 +29,13 @@ export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
 export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
+/** To somebody without the permission; `contacts` says whom to ask. */
+export const notPermittedText = (contacts: string) =>
+  `You can't instruct the docs agent here, so nothing was sent. Ask ${contacts}.`;
+
+/** To somebody who wants to follow a job but gives no whole id. */
+export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.'];
+
 /** To somebody who wrote more than an instruction may have. */
 export const tooLongText = (characters: number, most: number) =>
   `That is ${formatCount(characters)} characters; the agent gets up to ${formatCount(most)} at once.`;

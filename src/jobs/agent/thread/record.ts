@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
+import type { Visible } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, person } from './instruction.ts';
 
@@ -263,3 +264,9 @@ export const acceptsInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?
  */
 export const isSoleAuthor = ({ mode, owner, crowd }: ThreadRun, userId: string) =>
   mode === 'auto' && owner.id === userId && !crowd;
+
+/** Returns what decides who may see a thread: its owner asked for it. */
+export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({
+  ...thread,
+  requester: owner,
+});

@@ -1,6 +1,6 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
-import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { cut, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
@@ -15,7 +15,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, inFlightOf, type ThreadRun } from './record.ts';
+import { acceptsInstructions, inFlightOf, type ListedThread, type ThreadRun } from './record.ts';
 import { roundKey, roundMessages } from './round-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
@@ -190,6 +190,12 @@ function startLabel(thread: ThreadRun): string {
   if (inFlightOf(thread)?.state === 'unknown') return 'Start unclear';
   return thread.instructions.some(({ state }) => state === 'failed') ? 'Not started' : 'Starting';
 }
+
+/** Returns the address of the card; nothing before it is posted. */
+export const threadPermalink = (
+  { place }: Pick<ListedThread, 'place'>,
+  workspaceUrl: string,
+): string | undefined => place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
 
 /** Returns one line for a list of threads, with a link to the card for those who can open it. */
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
