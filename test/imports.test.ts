@@ -84,7 +84,7 @@ describe('each rule can be broken', () => {
     ['src to demo', 'src/jobs/x.ts', "import { wire } from '../../demo/wire.ts';\nwire;", 'not know demo'],
     ['src to test', 'src/jobs/x.ts', "import { y } from '../../test/y.ts';\ny;", 'src does not know test'],
     ['demo to src', 'demo/x.ts', "import type { a } from '../src/commands/a.ts';\na;", 'not know src'],
-    ['demo to test', 'demo/x.ts', "import { y } from './y.ts';\ny;", 'demo does not know test'],
+    ['demo to test', 'demo/x.ts', "import { y } from '../test/y.ts';\ny;", 'demo does not know test'],
     ['Bolt elsewhere', 'src/commands/x.ts', "import type { App } from '@slack/bolt';\nApp;", 'may know @sl'],
     ['BullMQ elsewhere', 'src/worker.ts', "import { Job } from 'bullmq';\nJob;", 'may know bullmq'],
     [
