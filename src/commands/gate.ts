@@ -1,5 +1,4 @@
-import { contactsText } from '../jobs/ask-whom.ts';
-import { missingScopeText } from '../jobs/wording-view.ts';
+import { contactsText, missingScopeText } from '../jobs/wording-view.ts';
 import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';

@@ -44,3 +44,12 @@ export function listNames(names: readonly string[]): string {
 /** To somebody who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
   `There is no project ${cut(oneLine(named), 60)} here. There is: ${listNames(known)}.`;
+
+/**
+ * Returns whom somebody asks who may not do something: the names that are known, as plain text. `isOpen`: every full
+ * member may do it.
+ */
+export function contactsText(names: readonly string[], isOpen: boolean): string {
+  if (names.length > 0) return names.map((name) => `@${cut(oneLine(name.toWellFormed()), 60)}`).join(' or ');
+  return isOpen ? 'a full member of this workspace' : 'whoever runs Docket';
+}

@@ -1,12 +1,12 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import { createError } from '../../docs-api/failures.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { contactsText } from '../ask-whom.ts';
 import type { JobContext } from '../context.ts';
 import { done, runAgainIn } from '../job.ts';
 import { recheckPermission } from '../permission.ts';
 import { lookupRetryMs, troubleAfter, troubleKindOf } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
+import { contactsText } from '../wording-view.ts';
 import { type Ending, type ExportRun, jobAlias } from './record.ts';
 import { advance, applySnapshot, endRun, withTrouble } from './transitions.ts';
 

@@ -1,9 +1,9 @@
 import type { Policy } from '../../policy.ts';
 import { runBase } from '../../store/runs.ts';
-import { contactsText } from '../ask-whom.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeEntry } from '../feature.ts';
 import { features, limitLines } from '../features.ts';
+import { contactsText } from '../wording-view.ts';
 import type { HomeParts } from './view.ts';
 
 /** More than these help nobody. */

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { contactsText } from '../../../src/jobs/ask-whom.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { contactsText } from '../../../src/jobs/wording-view.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 

@@ -1,11 +1,11 @@
 import { SlackApiError } from '../../../slack/errors.ts';
 import { threadClaim } from '../../../store/threads.ts';
-import { contactsText } from '../../ask-whom.ts';
 import { loadCardState } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import type { StepResult } from '../../run-job.ts';
+import { contactsText } from '../../wording-view.ts';
 import { auditThread } from './audit.ts';
 import type { ThreadRun } from './record.ts';
 import { publishThread, save } from './thread-step.ts';

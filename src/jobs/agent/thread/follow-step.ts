@@ -1,7 +1,7 @@
-import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { contactsText } from '../../wording-view.ts';
 import { endUnusedLimit } from './compact.ts';
 import { applyInbox } from './inbox-step.ts';
 import { headOf, type ThreadRun } from './record.ts';

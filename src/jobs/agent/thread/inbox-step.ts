@@ -1,8 +1,8 @@
 import { findMentions } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
-import { contactsText } from '../../ask-whom.ts';
 import type { JobContext } from '../../context.ts';
+import { contactsText } from '../../wording-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { contactsText } from '../../src/jobs/ask-whom.ts';
+import { contactsText } from '../../src/jobs/wording-view.ts';
 import { hostileText } from '../support/arbitraries.ts';
 
 test.each([
