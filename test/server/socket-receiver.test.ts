@@ -1,88 +1,22 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { App, ReceiverEvent } from '@slack/bolt';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
-import { readSettings, SettingsError, secretsOf } from '../../src/config/settings.ts';
-import { createLog } from '../../src/runtime/log.ts';
-import { createSocketReceiver, type SocketParts } from '../../src/server/socket-receiver.ts';
+import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { clientOf, widerManifest } from '../support/demo/slack/bot.ts';
-
-const open: { close(): Promise<unknown> | unknown }[] = [];
-afterEach(async () => {
-  for (const item of open.splice(0).reverse()) await item.close();
-});
-
-const quick: SocketParts['timing'] = {
-  retryMinMs: 20,
-  retryMaxMs: 200,
-  slackCallMs: 5000,
-  socketHelloMs: 5000,
-  socketPongMs: 5000,
-  socketPingMs: 30_000,
-};
-
-type Listener = (event: ReceiverEvent) => Promise<unknown>;
-const acknowledges: Listener = (event) => event.ack();
-
-/** A receiver whose app is a function, and what it logs. */
-function receiver(apiUrl: string, listener: Listener, parts: Partial<SocketParts> = {}) {
-  const lines: Record<string, unknown>[] = [];
-  const log = createLog('debug', [], { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const made = createSocketReceiver({
-    appToken: 'xapp-stand-in-app-token',
-    apiUrl,
-    timing: quick,
-    random: () => 0.5,
-    log,
-    ...parts,
-  });
-  made.init({ use() {}, processEvent: listener } as unknown as App);
-  open.push({ close: () => made.stop() });
-  return { receiver: made, lines };
-}
-
-async function setting(
-  listener: Listener,
-  { timing, ...options }: StandInSlackOptions & { timing?: Partial<SocketParts['timing']> } = {},
-) {
-  const slack = createStandInSlack({ transport: 'socket', ...options });
-  open.push(await slack.listen());
-  const made = receiver(slack.apiUrl, listener, { timing: { ...quick, ...timing } });
-  await made.receiver.start();
-  await slack.until(() => slack.sockets.open === 2);
-  return { slack, ana: slack.person('ana'), ...made };
-}
-
-/** An address that tells the bot to connect to `webSocketUrl`. */
-async function apiThatNames(webSocketUrl: () => string): Promise<string> {
-  const api = createServer((_, response) => {
-    response
-      .setHeader('content-type', 'application/json')
-      .end(JSON.stringify({ ok: true, url: webSocketUrl() }));
-  });
-  return `${await listening(api)}/api/`;
-}
-
-async function listening(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push({
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+import {
+  acknowledges,
+  apiThatNames,
+  connected,
+  type Listener,
+  quick,
+  receiver,
+} from '../support/server/socket.ts';
 
 describe('an envelope', () => {
   test('is acknowledged only after its listener has finished, whenever that called ack', async () => {
     const finish = Promise.withResolvers<void>();
-    const { slack, ana } = await setting(async ({ ack }) => {
+    const { slack, ana } = await connected(async ({ ack }) => {
       await ack({ text: 'Done' });
       await finish.promise;
     });
@@ -96,7 +30,7 @@ describe('an envelope', () => {
   });
 
   test('that takes no payload gets none', async () => {
-    const { slack, ana } = await setting(({ ack }) => ack({ text: 'Hi' }));
+    const { slack, ana } = await connected(({ ack }) => ack({ text: 'Hi' }));
     const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'Go' } };
     const { channel, text, blocks } = {
       channel: slack.channel('#docs').id,
@@ -119,7 +53,7 @@ describe('an envelope', () => {
     ['never calls ack', async () => {}],
   ])('whose listener %s is not acknowledged, and others are', async (_, bad) => {
     const listeners: Listener[] = [bad];
-    const { ana, lines } = await setting((event) => (listeners.shift() ?? acknowledges)(event), {
+    const { ana, lines } = await connected((event) => (listeners.shift() ?? acknowledges)(event), {
       answerWithinMs: 300,
     });
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
@@ -130,7 +64,7 @@ describe('an envelope', () => {
   });
 
   test('is acknowledged once, with what came first', async () => {
-    const { slack, ana } = await setting(async ({ ack }) => {
+    const { slack, ana } = await connected(async ({ ack }) => {
       await ack('first');
       await ack('second');
     });
@@ -140,7 +74,7 @@ describe('an envelope', () => {
 
   test('of an event that failed comes again, with the number of the attempt', async () => {
     const seen: unknown[] = [];
-    const { slack, ana } = await setting(
+    const { slack, ana } = await connected(
       async ({ body, retryNum, retryReason, ack }) => {
         seen.push([body.event.text, retryNum, retryReason]);
         if (seen.length < 2) throw new Error('broken');
@@ -172,7 +106,7 @@ describe('an envelope', () => {
     ['an event of null', { envelope_id: 'e', type: 'events_api', payload: { event: null } }],
     ['no payload', { envelope_id: 'z', type: 'slash_commands' }],
   ])('that is %s harms nobody', async (_, message) => {
-    const { slack, ana } = await setting(async ({ body, ack }) => {
+    const { slack, ana } = await connected(async ({ body, ack }) => {
       if (body.command) await ack();
     });
     slack.sockets.sendRaw(JSON.stringify(message));
@@ -186,7 +120,7 @@ describe('an envelope', () => {
 
 describe('the connections', () => {
   test('are two, tell when there is none, and come back', async () => {
-    const { slack, ana, receiver } = await setting(acknowledges);
+    const { slack, ana, receiver } = await connected(acknowledges);
     expect(receiver.connected()).toBe(true);
     slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
     slack.sockets.cut();
@@ -199,7 +133,7 @@ describe('the connections', () => {
 
   test('that have been renewed are kept for what is in work on them', async () => {
     const finish = Promise.withResolvers<void>();
-    const { slack, ana, lines } = await setting(async ({ ack }) => {
+    const { slack, ana, lines } = await connected(async ({ ack }) => {
       await finish.promise;
       await ack();
     });
@@ -215,7 +149,7 @@ describe('the connections', () => {
 
   test('that lasted are renewed at once', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
-    open.push(await slack.listen());
+    onTestFinished((await slack.listen()).close);
     let pauses = 0;
     const random = () => {
       pauses += 1;
@@ -231,7 +165,7 @@ describe('the connections', () => {
   });
 
   test('are renewed when Slack asks for it, before the old ones go', async () => {
-    const { slack, receiver, lines } = await setting(acknowledges);
+    const { slack, receiver, lines } = await connected(acknowledges);
     let none = false;
     const stop = slack.workspace.onChange(() => {
       if (slack.sockets.opened > 2 && !receiver.connected()) none = true;
@@ -244,7 +178,7 @@ describe('the connections', () => {
   });
 
   test('that Slack wants renewed stay while it takes no new ones', async () => {
-    const { slack, ana, receiver } = await setting(acknowledges);
+    const { slack, ana, receiver } = await connected(acknowledges);
     slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
     slack.sockets.disconnect('warning', 10_000);
     await slack.until(() => slack.wire.calls.length > 6);
@@ -253,7 +187,7 @@ describe('the connections', () => {
   });
 
   test('that Slack disables are told with the fix', async () => {
-    const { slack, lines } = await setting(acknowledges);
+    const { slack, lines } = await connected(acknowledges);
     slack.sockets.disconnect('link_disabled');
     await slack.until(() =>
       lines.some(({ msg }) => String(msg).startsWith('Socket Mode is off: turn it on')),
@@ -262,7 +196,7 @@ describe('the connections', () => {
 
   test('that Slack refuses are told with the fix, without the token, and asked for again', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
-    open.push(await slack.listen());
+    onTestFinished((await slack.listen()).close);
     const { receiver: refused, lines } = receiver(slack.apiUrl, acknowledges, {
       appToken: 'xapp-wrong-token',
     });
@@ -277,7 +211,7 @@ describe('the connections', () => {
 
   test('that fail are tried at growing intervals', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
-    open.push(await slack.listen());
+    onTestFinished((await slack.listen()).close);
     slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
     const timing = { ...quick, retryMinMs: 50, retryMaxMs: 10_000 };
     const { receiver: trying } = receiver(slack.apiUrl, acknowledges, { timing });
@@ -289,7 +223,7 @@ describe('the connections', () => {
   });
 
   test('that break again and again are not opened again and again at once', async () => {
-    const { slack } = await setting(acknowledges, { timing: { retryMinMs: 100, retryMaxMs: 10_000 } });
+    const { slack } = await connected(acknowledges, { timing: { retryMinMs: 100, retryMaxMs: 10_000 } });
     const atMs = [Date.now()];
     for (let round = 0; round < 3; round += 1) {
       slack.sockets.cut();
@@ -301,7 +235,7 @@ describe('the connections', () => {
 
   test('wait as long as Slack asks for', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
-    open.push(await slack.listen());
+    onTestFinished((await slack.listen()).close);
     const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
     slack.wire.order('apps.connections.open', limited, 2);
     await receiver(slack.apiUrl, acknowledges).receiver.start();
@@ -311,7 +245,7 @@ describe('the connections', () => {
 
   test('that Slack does not greet are given up', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
-    open.push(await slack.listen());
+    onTestFinished((await slack.listen()).close);
     slack.sockets.order('no hello', 2);
     const timing = { ...quick, socketHelloMs: 200 };
     await receiver(slack.apiUrl, acknowledges, { timing }).receiver.start();
@@ -321,7 +255,7 @@ describe('the connections', () => {
 
   test('on which Slack is silent are given up', async () => {
     const silent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-    open.push({ close: () => silent.close() });
+    onTestFinished(() => silent.close());
     const seen: WebSocket[] = [];
     silent.on('connection', (ws) => {
       seen.push(ws);
@@ -329,129 +263,11 @@ describe('the connections', () => {
       // From here on it neither answers a ping nor says goodbye.
       ws.pause();
     });
-    open.push({ close: () => seen.forEach((ws) => void ws.terminate()) });
+    onTestFinished(() => seen.forEach((ws) => void ws.terminate()));
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const apiUrl = await apiThatNames(() => `ws://127.0.0.1:${port}/`);
     await receiver(apiUrl, acknowledges, { timing: { ...quick, socketPongMs: 150 } }).receiver.start();
     await expect.poll(() => seen.length).toBeGreaterThan(2);
-  });
-});
-
-describe('the end', () => {
-  test('waits for what is in work and takes nothing new', async () => {
-    const finish = Promise.withResolvers<void>();
-    let taken = 0;
-    const { slack, ana, receiver } = await setting(async ({ ack }) => {
-      taken += 1;
-      await finish.promise;
-      await ack();
-    });
-    const first = ana.types('#docs', '/docs-export');
-    await expect.poll(() => taken).toBe(1);
-    const stopped = receiver.stop();
-    const second = ana.types('#docs', '/docs-export');
-    await slack.until(() => slack.sockets.envelopes.length === 2);
-    await clientOf(slack).auth.test();
-    finish.resolve();
-    expect(await first).toMatchObject({ ok: true });
-    expect(await second).toMatchObject({ failed: 'dispatch_failed' });
-    await stopped;
-    expect(taken).toBe(1);
-    await slack.until(() => slack.sockets.open === 0);
-    open.pop();
-  });
-
-  test('does not wait longer than 2 s for what never finishes', async () => {
-    const working = Promise.withResolvers<void>();
-    const { ana, receiver } = await setting(() => {
-      working.resolve();
-      return new Promise(() => {});
-    });
-    void ana.types('#docs', '/docs-export');
-    await working.promise;
-    const startMs = performance.now();
-    await receiver.stop();
-    expect(performance.now() - startMs).toBeLessThan(2000);
-    open.pop();
-  });
-
-  // In processes of their own, which end only when no timer and no socket is left.
-  test.each(['connected', 'renewing', 'no answer', 'no WebSocket', 'no hello', 'refused'])(
-    'leaves nothing behind: %s',
-    async (moment) => {
-      const slack = createStandInSlack({ transport: 'socket' });
-      open.push(await slack.listen());
-      let apiUrl = slack.apiUrl;
-      if (moment === 'no answer')
-        slack.wire.order('apps.connections.open', { kind: 'hang', when: 'before' }, 100);
-      if (moment === 'refused')
-        slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 100);
-      if (moment === 'no hello') slack.sockets.order('no hello', 100);
-      if (moment === 'no WebSocket') {
-        const deaf = await listening(createServer().on('upgrade', () => {}));
-        apiUrl = await apiThatNames(() => `${deaf.replace('http', 'ws')}/`);
-      }
-      const source = `
-        import { createLog } from './src/runtime/log.ts';
-        import { createSocketReceiver } from './src/server/socket-receiver.ts';
-        const timing = ${JSON.stringify({ ...quick, socketHelloMs: 60_000, slackCallMs: 60_000 })};
-        const log = createLog('info', []);
-        const random = () => 0.5;
-        const receiver = createSocketReceiver({ appToken: 'xapp-stand-in-app-token', apiUrl: '${apiUrl}', timing, random, log });
-        receiver.init({ use() {}, processEvent: ({ ack }) => ack() });
-        await receiver.start();
-        console.log('started');
-        process.stdin.once('data', async () => {
-          process.stdin.destroy();
-          const startMs = performance.now();
-          await receiver.stop();
-          console.log('stopped', Math.round(performance.now() - startMs));
-        });
-      `;
-      const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-        cwd: new URL('../..', import.meta.url).pathname,
-      });
-      open.push({ close: () => child.kill('SIGKILL') });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-      await expect.poll(() => output, { timeout: 20_000 }).toContain('started');
-      if (moment === 'renewing') slack.sockets.disconnect('warning');
-      child.stdin.write('stop\n');
-      await expect.poll(() => output, { timeout: 20_000 }).toContain('stopped');
-      const exited = once(child, 'exit');
-      if (child.exitCode === null) await exited;
-      expect(child.exitCode).toBe(0);
-      expect(Number(/stopped (\d+)/.exec(output)?.[1])).toBeLessThan(2000);
-    },
-    15_000,
-  );
-});
-
-describe('the settings', () => {
-  const env = {
-    SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
-    DOCS_API_URL: 'https://api.docs.example',
-    DOCS_API_KEY: 'adm_0123456789',
-  };
-  const problemsOf = (more: NodeJS.ProcessEnv) => {
-    try {
-      return readSettings({ ...env, ...more }) && [];
-    } catch (error) {
-      return error instanceof SettingsError ? error.problems : [error];
-    }
-  };
-
-  test('need no signing secret with an app token, which is a secret too', () => {
-    const settings = readSettings({ ...env, SLACK_APP_TOKEN: 'xapp-1-A0-2' });
-    expect(settings).toMatchObject({ slackAppToken: 'xapp-1-A0-2', slackSigningSecret: undefined });
-    expect(secretsOf(settings)).toContain('xapp-1-A0-2');
-    expect(problemsOf({})).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/)]);
-  });
-
-  test('take app-level tokens alone', () => {
-    expect(problemsOf({ SLACK_APP_TOKEN: 'xoxb-1' })).toEqual([
-      'SLACK_APP_TOKEN must be an app-level token, which begins with xapp-. See "Basic Information".',
-    ]);
   });
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
 import type { ThreadPlace } from '../../../src/store/threads.ts';
+import { version } from '../../../src/store/version.ts';
 
 export const thread = runBase.extend({ note: z.string() });
 export type Thread = z.infer<typeof thread>;
@@ -34,3 +35,18 @@ export function aMessage(changes: Partial<WantedMessage> = {}): WantedMessage {
     ...changes,
   };
 }
+
+/** A kind of run, as the stores see one. */
+export const note = runBase.extend({ v: version(2), note: z.string() });
+export type Note = z.infer<typeof note>;
+export const aNote = (changes: Partial<Note> = {}): Note => ({
+  v: 2,
+  id: 'r1',
+  teamId: 'T0ACME',
+  job: 'export',
+  rev: 1,
+  claim: 'docs.acme.com',
+  people: [],
+  note: 'first',
+  ...changes,
+});

@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/config/settings.ts';
+import { problemsOf, sound } from '../support/config/builders.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The path of a file with this in it. */
+function fileWith(content: string | Uint8Array, name = 'docket.yml'): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const twoProjects = `projects:
+  acme: { domains: [docs.acme.com], apiKey: { env: ACME_DOCS_API_KEY } }
+  beta: { domains: [docs.beta.io], channels: [C0BETA] }
+replies: all
+`;
+
+describe('the file of DOCKET_CONFIG', () => {
+  const withFile = (content: string | Uint8Array, env: NodeJS.ProcessEnv = {}) => ({
+    ...sound,
+    ACME_DOCS_API_KEY: 'adm_acme',
+    ...env,
+    DOCKET_CONFIG: fileWith(content),
+  });
+
+  test('brings its projects and whatever else it sets', () => {
+    expect(readSettings(withFile(twoProjects, { DOCS_DOMAIN: 'DOCS.beta.io' }))).toMatchObject({
+      projects: [
+        { name: 'acme', apiKey: 'adm_acme', apiKeyVariable: 'ACME_DOCS_API_KEY' },
+        { name: 'beta', apiKey: sound.DOCS_API_KEY, channels: ['C0BETA'] },
+      ],
+      replies: 'all',
+      links: 'thread',
+      docsDomain: 'docs.beta.io',
+    });
+  });
+
+  test('leaves the project to the environment when it has none', () => {
+    const { projects, links } = readSettings(withFile('links: requester', { DOCS_PROJECT_ID: 'prj_1' }));
+    expect(links).toBe('requester');
+    expect(projects).toMatchObject([{ name: 'default', projectId: 'prj_1', domains: undefined }]);
+    expect(problemsOf(withFile('links: requester', { DOCS_API_KEY: '' }))).toEqual([
+      'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
+    ]);
+  });
+
+  test('makes DOCS_API_KEY needless when each project names its own', () => {
+    const file = 'projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }';
+    expect(problemsOf(withFile(file, { DOCS_API_KEY: '' }))).toEqual([]);
+  });
+
+  test("is told along with the environment's problems, with its name", () => {
+    const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
+    expect(problemsOf(env)).toEqual([
+      'PORT must be a port number.',
+      `${env.DOCKET_CONFIG}:2 projects.acme.apiKey.env names an environment variable that is not set. Set it to an admin API key.`,
+      `${env.DOCKET_CONFIG}:5 limit is not a setting. Did you mean limits?`,
+    ]);
+  });
+
+  test('must list DOCS_DOMAIN in a project', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_DOMAIN: 'docs.foo.com' }))).toEqual([
+      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+    ]);
+  });
+
+  test('has the ids of its projects, and DOCS_PROJECT_ID would be nobody’s', () => {
+    expect(problemsOf(withFile(twoProjects, { DOCS_PROJECT_ID: 'prj_1' }))).toEqual([
+      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+    ]);
+  });
+
+  const noFile =
+    'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.';
+  const notAFile = 'is a folder or another thing that is no file. Set it to a YAML file.';
+  mkdirSync(join(folder, 'folder'));
+  test.each([
+    [join(folder, 'gone.yml'), noFile],
+    [join(fileWith('', 'plain'), 'below.yml'), noFile],
+    [join(folder, 'folder'), notAFile],
+    ['/dev/zero', notAFile],
+    [
+      fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'),
+      'is a file of more than 1 MB. Set it to a YAML file.',
+    ],
+    [
+      fileWith(Buffer.from('links: thread', 'utf16le').fill(0xff, 0, 1), 'utf16.yml'),
+      'is a file whose text is not UTF-8. Save it as UTF-8.',
+    ],
+  ])('cannot be %s', (path, problem) => {
+    expect(problemsOf({ ...sound, DOCKET_CONFIG: path })).toEqual([`DOCKET_CONFIG ${problem}`]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { ExportRun } from '../../../src/jobs/export/record.ts';
+import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
+import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
+import { reads } from '../../support/slack/rendering.ts';
+
+describe('an ephemeral answer', () => {
+  test.each<[string, ExportRun, string | undefined, string]>([
+    [
+      'running',
+      aRun({ looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
+      THREAD,
+      'An export of docs.acme.com is at 37% (started by @ana 3 min ago).\n[Open thread] [Notify me too] [Start another]',
+    ],
+    [
+      'running, in a place that the asker may not see: a mention there would reach nobody',
+      aRun(),
+      undefined,
+      'An export of docs.acme.com is under way (started by @ana 3 min ago).\n[Start another]',
+    ],
+    [
+      'start unclear, in a place that the asker may not see',
+      aRun({ state: 'unknown' }),
+      undefined,
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Ask @ana to answer the question about it.",
+    ],
+    [
+      'start unclear',
+      aRun({ state: 'unknown' }),
+      THREAD,
+      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
+    ],
+    [
+      'watched, not started from here: there is nothing to start another of',
+      aRun({ joined: true, looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
+      THREAD,
+      '@ana watches the export of docs.acme.com already; it is at 37%.\n[Open thread] [Notify me too]',
+    ],
+  ])('%s', (_, run, thread, expected) => {
+    expect(reads(runningMessage(run, NOW_MS, { thread, mayFollow: thread !== undefined }, REQUEST))).toBe(
+      expected,
+    );
+  });
+
+  test.each<[string, boolean, string]>([
+    [
+      'not_in_channel',
+      true,
+      "I can't post here yet, so nothing was started. Type /invite @Docket, then run the command again.",
+    ],
+    [
+      'channel_not_found',
+      true,
+      "I can't post here yet, so nothing was started. Type /invite @Docket, then run the command again.",
+    ],
+    [
+      'channel_not_found',
+      false,
+      "Slack doesn't let me post here (channel_not_found), so nothing was started. Run the command in another channel.",
+    ],
+    [
+      'is_archived',
+      true,
+      "Slack doesn't let me post here (is_archived), so nothing was started. Run the command in another channel.",
+    ],
+  ])('no place: %s, joinable %s', (code, joinable, expected) => {
+    const run = aRun({ asked: { channel: 'C0DOCS', joinable, isPublic: true, atMs: NOW_MS } });
+    expect(reads(noPlaceMessage(run, code))).toBe(expected);
+  });
+});

@@ -1,0 +1,90 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
+import { redisForTests } from '../support/redis.ts';
+import { aNote, type Note, note } from '../support/store/builders.ts';
+
+const CLAIM_MS = 60_000;
+const ADDRESS = 'https://hooks.example/commands/s3cret';
+
+const redis = redisForTests();
+let runs: RunStore;
+/** On the clock of Redis, a minute from now. */
+let inTime: number;
+beforeAll(() => {
+  runs = createRunStore(redis.client);
+});
+beforeEach(async () => {
+  inTime = (await runs.timeMs()) + 60_000;
+});
+
+const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
+const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));
+
+describe('waking', () => {
+  const open = () => runs.loadWithWakes('r1', note);
+
+  test('has a settled run looked at, and is counted', async () => {
+    await accept(aNote());
+    await runs.markIdle(aNote(), false);
+    expect(await open()).toEqual({ run: aNote(), wakes: 0 });
+    await runs.wake('export', 'r1');
+    await runs.wake('export', 'r1');
+    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
+    expect(await open()).toEqual({ run: aNote(), wakes: 2 });
+  });
+
+  test('keeps a run from being settled by who has not seen it', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    expect(await runs.markIdle(aNote(), true, 0)).toBe(false);
+    expect(await runs.active()).toHaveLength(1);
+    expect(await holder()).toBe('r1');
+    expect(await runs.markIdle(aNote(), true, 1)).toBe(true);
+    expect(await runs.active()).toEqual([]);
+  });
+
+  test('is not needed for settling', async () => {
+    await accept(aNote());
+    expect(await runs.markIdle(aNote(), false, (await open())?.wakes)).toBe(true);
+  });
+
+  test('is in nobody’s way who does not count', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    expect(await runs.markIdle(aNote(), true)).toBe(true);
+  });
+
+  test('makes a run due that waits for its time', async () => {
+    await accept(aNote());
+    await redis.client.zadd(keys.activeRuns(), 9e12, 'export r1');
+    await runs.wake('export', 'r1');
+    const dueMs = Number(await redis.client.zscore(keys.activeRuns(), 'export r1'));
+    expect(dueMs).toBeLessThanOrEqual(await runs.timeMs());
+  });
+
+  test('is what a change by a person does, too', async () => {
+    await accept(aNote());
+    await runs.resume(aNote(), (await runs.timeMs()) + 10_000, 0);
+    expect((await open())?.wakes).toBe(1);
+  });
+
+  test('survives a save', async () => {
+    await accept(aNote());
+    await runs.wake('export', 'r1');
+    await runs.save(aNote());
+    expect(await open()).toMatchObject({ run: { rev: 2 }, wakes: 1 });
+  });
+
+  test('brings back no run that is gone', async () => {
+    await runs.wake('export', 'r1');
+    expect(await redis.client.keys('*')).toEqual([]);
+    expect(await open()).toBeUndefined();
+  });
+
+  test('and opening tell of a record that cannot be read', async () => {
+    await accept(aNote());
+    await redis.client.hset(keys.run('r1'), 'json', '{}');
+    await expect(open()).rejects.toThrow(UnreadableRun);
+  });
+});
