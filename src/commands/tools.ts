@@ -1,11 +1,10 @@
 import type { ModalView } from '@slack/types';
 import type { RunRequest } from '../jobs/request.ts';
-import type { SystemSnapshot } from '../jobs/status/snapshot.ts';
+import type { SystemSnapshot } from '../jobs/status/view.ts';
 import type { IsPublic } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
-import type { Mentions } from '../slack/markdown/message.ts';
-import type { Names } from '../slack/markdown/names.ts';
+import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { DeliveryState } from '../store/messages.ts';
 import type { Intake } from './intake.ts';

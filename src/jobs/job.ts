@@ -2,10 +2,7 @@ import type { z } from 'zod';
 import type { DueEntry, DueList } from '../store/due.ts';
 import { memberOf } from '../store/run-lua.ts';
 import type { JobContext } from './context.ts';
-
-/** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
-export const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
-export type QueueName = (typeof queueNames)[number];
+import type { QueueName } from './queue.ts';
 
 /** What a step of a job came to. A job never waits inside a worker: it says when it is to be stepped again. */
 export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };

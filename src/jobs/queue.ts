@@ -1,7 +1,10 @@
 import { ErrorCode, type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { PREFIX } from '../store/keys.ts';
-import { type QueueName, queueNames } from './job.ts';
+
+/** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
+const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
+export type QueueName = (typeof queueNames)[number];
 
 export interface Queues {
   /**

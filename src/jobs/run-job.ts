@@ -3,7 +3,8 @@ import type { OutboxMessage } from '../slack/outbox.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import { type RunBase, UnreadableRun } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
-import { done, type Job, type Outcome, type QueueName, runAgainIn } from './job.ts';
+import { done, type Job, type Outcome, runAgainIn } from './job.ts';
+import type { QueueName } from './queue.ts';
 
 /** How often a record that cannot be read is tried again. */
 export const UNREADABLE_RETRY_MS = 60_000;

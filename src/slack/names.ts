@@ -2,8 +2,7 @@ import type { Person } from '../policy.ts';
 import { type RememberParts, remember } from '../runtime/remember.ts';
 import { within } from '../runtime/within.ts';
 import { isPermanent } from './errors.ts';
-import type { Mentions } from './markdown/message.ts';
-import type { Names } from './markdown/names.ts';
+import type { Mentions, Names } from './markdown/names.ts';
 
 /** Slack did not answer with all names just now, though it may later. */
 export class NamesUnknown extends Error {

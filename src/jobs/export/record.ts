@@ -3,7 +3,7 @@ import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
-import { trouble } from '../retry.ts';
+import { trouble } from '../trouble.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({

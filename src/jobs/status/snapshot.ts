@@ -4,8 +4,7 @@ import type { RedisProblem } from '../../store/redis/problems.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitLines } from '../features.ts';
 import type { QueueCounts } from '../queue.ts';
-import type { Viewer } from '../visibility.ts';
-import type { SystemState } from './view.ts';
+import type { SystemSnapshot, SystemState } from './view.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */
@@ -19,9 +18,6 @@ export interface SystemParts {
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
 }
-
-/** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
-export type SystemSnapshot = (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemSnapshot(parts: SystemParts): SystemSnapshot {

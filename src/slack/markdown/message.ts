@@ -1,6 +1,6 @@
 import { blocksToMarkdown } from './blocks.ts';
 import { mrkdwnToMarkdown } from './mrkdwn.ts';
-import type { Names, Reading } from './names.ts';
+import type { Mentions, Names, Reading } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
@@ -8,15 +8,6 @@ export interface MessageText {
   text?: unknown;
   blocks?: unknown;
   attachments?: unknown;
-}
-
-/** Who and what a message mentions, by id. */
-export interface Mentions {
-  users: string[];
-  channels: string[];
-  groups: string[];
-  /** `@here`, `@channel` or `@everyone`. */
-  everybody: boolean;
 }
 
 /**

@@ -5,6 +5,15 @@ type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
 /** Longer names are cut: a name is no place for a text. */
 const MAX_NAME_LENGTH = 40;
 
+/** Who and what a message mentions, by id. */
+export interface Mentions {
+  users: string[];
+  channels: string[];
+  groups: string[];
+  /** `@here`, `@channel` or `@everyone`. */
+  everybody: boolean;
+}
+
 /** Names by id, without `@` or `#`: people's, channels' and the handles of user groups. */
 export interface Names {
   users: Lookup;
