@@ -1,4 +1,5 @@
 import type { ModalView } from '@slack/types';
+import type { Limits } from '../jobs/limits.ts';
 import type { RunRequest } from '../jobs/request.ts';
 import type { SystemSnapshot } from '../jobs/status/view.ts';
 import type { IsPublic } from '../jobs/visibility.ts';
@@ -28,13 +29,7 @@ export interface CommandTools {
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
   links: 'thread' | 'requester';
-  /** Exports that may run at once, how long an instruction may be, and how many of a thread may wait. */
-  limits: {
-    exportsPerPerson: number;
-    exportsPerChannel: number;
-    instructionCharacters: number;
-    instructionsWaiting: number;
-  };
+  limits: Limits;
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replyMode: 'auto' | 'all' | 'mention';
   /** Names for what a message mentions. Rejects when Slack does not tell them just now. */

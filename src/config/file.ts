@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { LIMITS, type Limits } from '../jobs/limits.ts';
 import type { Allow } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import { editDistance } from '../runtime/edit-distance.ts';
-import { SLACK_LIMITS } from '../slack/limits.ts';
 import {
   type Env,
   envNameIn,
@@ -11,7 +11,7 @@ import {
   projectProblems,
   record,
 } from './project-settings.ts';
-import { hostName, isVariableName, numberWithin, projectId, wholeNumber } from './values.ts';
+import { hostName, isVariableName, projectId } from './values.ts';
 import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
 
 /** What the file says, with the defaults for what it does not. */
@@ -21,16 +21,7 @@ export interface ConfigFile {
   allow: Allow;
   links: 'thread' | 'requester';
   replies: 'auto' | 'all' | 'mention';
-  limits: {
-    exportStatusPerSecond: number;
-    followUpsPerHour: number;
-    analyticsPerHour: number;
-    watchHours: number;
-    exportsPerPerson: number;
-    exportsPerChannel: number;
-    instructionCharacters: number;
-    instructionsWaiting: number;
-  };
+  limits: Limits;
 }
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
@@ -92,23 +83,7 @@ const allowSchema = z.strictObject(
   mapProblem,
 );
 
-const limitsSchema = z.strictObject(
-  {
-    exportStatusPerSecond: numberWithin(
-      (value) => value > 0 && value <= 100,
-      'a number above 0 and up to 100',
-      5,
-    ),
-    followUpsPerHour: wholeNumber(10_000, 100),
-    analyticsPerHour: wholeNumber(10_000, 100),
-    watchHours: numberWithin((value) => value >= 0.1 && value <= 168, 'a number from 0.1 to 168', 6),
-    exportsPerPerson: wholeNumber(1000, 10),
-    exportsPerChannel: wholeNumber(1000, 30),
-    instructionCharacters: wholeNumber(SLACK_LIMITS.messageText, 8000),
-    instructionsWaiting: wholeNumber(1000, 100),
-  },
-  mapProblem,
-);
+const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
 const fileSchema = z.strictObject(
   {

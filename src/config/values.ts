@@ -38,19 +38,6 @@ export const portNumber = z.coerce
   .min(0, portProblem)
   .max(65535, portProblem);
 
-/** `range` says in words what fits. */
-export function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
-  const problem = `must be ${range}. The default is ${defaultValue}.`;
-  return z.number(problem).refine(fits, problem).default(defaultValue);
-}
-
-export const wholeNumber = (max: number, defaultValue: number) =>
-  numberWithin(
-    (value) => Number.isInteger(value) && value >= 1 && value <= max,
-    `a whole number from 1 to ${max}`,
-    defaultValue,
-  );
-
 /** Whether an environment variable can be called so; a key that was put in its place cannot. */
 export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 

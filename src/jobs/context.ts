@@ -16,6 +16,7 @@ import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { Watches } from './agent/watch/watches.ts';
 import type { CallOnce } from './call-once.ts';
+import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
 /** What jobs need of the rest of the program. `worker.ts` makes the only one; tests make theirs in `job-context.ts`. */
@@ -32,13 +33,7 @@ export interface JobContext {
   projects: readonly Project[];
   /** The platform's id of a project, when the settings have one. */
   projectId: (project: string) => string | undefined;
-  limits: {
-    /** How often jobs are polled with one API key. */
-    exportStatusPerSecond: number;
-    followUpsPerHour: number;
-    instructionCharacters: number;
-    instructionsWaiting: number;
-  };
+  limits: Limits;
 
   slack: Pick<SlackApi, 'channel' | 'postEphemeralTo' | 'publishHome'>;
   outbox: Outbox;

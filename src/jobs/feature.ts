@@ -7,6 +7,7 @@ import type { DeliveryState } from '../store/messages.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
+import type { Limits } from './limits.ts';
 import type { IsPublic, Viewer } from './visibility.ts';
 
 /** What a feature shows on the Home tab and in `/docs-status`. */
@@ -53,7 +54,7 @@ export interface FeatureContext {
   /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
   workspaceUrl: () => string | undefined;
   projects: readonly Project[];
-  limits: { exportStatusPerSecond: number; followUpsPerHour: number };
+  limits: Limits;
   timing: Pick<Timing, 'editsPerMinute'>;
   /** How much of a limit is in use; nothing when that cannot be read in time. */
   rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../src/commands/index.ts';
+import { defaultConfigFile } from '../../src/config/file.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
 import { features, limitLines } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
@@ -18,7 +19,7 @@ const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   isPublic: async () => true,
   workspaceUrl: () => 'https://acme.example/',
   projects: [aProject({ name: 'acme', projectId: 'prj_1' })],
-  limits: { exportStatusPerSecond: 5, followUpsPerHour: 1000 },
+  limits: { ...defaultConfigFile.limits, followUpsPerHour: 1000 },
   timing: { editsPerMinute: 44 },
   rateLimiter: { usage: async () => undefined },
   ...changes,
@@ -99,7 +100,8 @@ describe('the instructions of the past hour', () => {
 });
 
 test('what is not known of a limit is left out', async () => {
-  expect(await limits({ limits: { exportStatusPerSecond: 0.5, followUpsPerHour: 100 } })).toEqual([
+  const changed = { ...defaultConfigFile.limits, exportStatusPerSecond: 0.5 };
+  expect(await limits({ limits: changed })).toEqual([
     'looks at exports: up to 0.5 a second for each API key',
     'edits in Slack: up to 44 a minute',
     'instructions to the docs agent: up to 100 an hour',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { defaultConfigFile } from '../../../src/config/file.ts';
 import type { FeatureContext } from '../../../src/jobs/feature.ts';
 import { createSystemSnapshot, type SystemParts } from '../../../src/jobs/status/snapshot.ts';
 import { message, type Part } from '../../../src/slack/blocks.ts';
@@ -16,7 +17,7 @@ const features: FeatureContext = {
   isPublic: async () => true,
   workspaceUrl: () => 'https://acme.example/',
   projects: [aProject({ name: 'acme', projectId: 'prj_1' }), aProject()],
-  limits: { exportStatusPerSecond: 5, followUpsPerHour: 100 },
+  limits: defaultConfigFile.limits,
   timing: { editsPerMinute: 44 },
   rateLimiter: {
     async usage({ name }) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { defaultConfigFile } from '../../../src/config/file.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { createWatches } from '../../../src/jobs/agent/watch/watches.ts';
 import { createCallOnce } from '../../../src/jobs/call-once.ts';
@@ -45,13 +46,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     docs: () => undefined,
     projects: [],
     projectId: () => 'prj_1',
-    limits: {
-      exportStatusPerSecond: 1_000_000,
-      followUpsPerHour: 100,
-      instructionCharacters: 8000,
-      instructionsWaiting: 100,
-      ...limits,
-    },
+    limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf } from '../../../slack/text.ts';
+import type { Limits } from '../../limits.ts';
 import { excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { applyClick, MODE_BY_ACTION } from './clicks.ts';
 import { compact } from './compact.ts';
@@ -28,12 +29,7 @@ export interface EventContext {
   /** Names of whom and what the message mentions. */
   names: Names;
   botUserId: string;
-  limits: {
-    /** How long an instruction may be. */
-    instructionCharacters: number;
-    /** How many instructions of a thread may wait, and how many may be held. */
-    instructionsWaiting: number;
-  };
+  limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
 }
 

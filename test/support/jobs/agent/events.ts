@@ -1,3 +1,4 @@
+import { defaultConfigFile } from '../../../../src/config/file.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Person } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
@@ -72,7 +73,7 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
     ask: '@docs-admins',
     names: { users: people, channels: new Map(), groups: new Map() },
     botUserId: 'U0DOCKET',
-    limits: { instructionCharacters: 8000, instructionsWaiting: 100 },
+    limits: defaultConfigFile.limits,
     nowMs,
   };
 }
