@@ -15,17 +15,17 @@ import { RedisUnfit } from './store/redis/watch.ts';
 import { startWeb } from './web.ts';
 import { startWorker } from './worker.ts';
 
-/** How long the start waits for Slack to say who the bot is. */
+/** How long the start waits for the bot's identity from Slack. */
 const READY_MS = 2000;
 
 export interface Docket {
-  /** Where it answers health checks and, unless its role is `worker`, takes requests. */
+  /** Where it serves health checks and, unless its role is `worker`, Slack's requests. */
   port: number;
-  /** Stops taking requests, hands running jobs back and closes everything. Safe to call twice. */
+  /** Stops accepting requests, hands running jobs back and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Puts the parts together and starts them. Rejects with a typed error that names the fix. */
+/** Creates all parts and starts them. Rejects with a typed error that names the fix. */
 export async function startApp(settings: Settings, options: AppParts): Promise<Docket> {
   const { log } = options;
   const isWorker = settings.role === 'worker';
@@ -35,7 +35,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   const { port } = server;
   const closers = createClosers(log);
 
-  /** No further requests, then everything else. */
+  /** Stops requests first, then everything else. */
   async function stop() {
     closers.stop();
     await server.close();
@@ -47,7 +47,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       searchPath: process.env.PATH,
       ...options,
     });
-    // Slack may be away: then people are told so, and the asking goes on.
+    // Slack may be away: then commands are refused with that, and `identity` keeps retrying.
     await within(READY_MS, parts.identity.start()).catch(() => {});
     if (settings.role !== 'web') startWorker(settings, parts);
     if (!isWorker) await startWeb(settings, parts);
@@ -67,7 +67,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
   }
 }
 
-/** What the operator can mend; the message says how. */
+/** Errors that the operator can fix; their messages say how. */
 const operatorErrors = [
   SettingsError,
   DocsApiSettingsError,
@@ -80,8 +80,8 @@ const operatorErrors = [
 ];
 
 /**
- * Runs Docket until SIGTERM, SIGINT or SIGHUP. When settings cannot work, prints their problems with the fixes, and exits
- * with 1.
+ * Runs Docket until SIGTERM, SIGINT or SIGHUP. When the settings cannot work, prints their problems with the fixes, and
+ * exits with 1.
  */
 export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   let log: Log | undefined;
@@ -104,7 +104,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** A signal that comes while Docket starts ends it in order too, its Redis included. */
+/** Stops Docket in order on a signal, its Redis included, also while it starts. */
 function stopOnSignals(app: Promise<Docket>, log: Log) {
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {

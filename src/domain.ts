@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** What a person typed where a domain belongs. `suggested` is what they probably meant. */
+/** A domain as a person typed it. `suggested` is what they probably meant. */
 export type ParsedDomain =
   | { kind: 'domain'; domain: string }
   | { kind: 'unclear'; typed: string; suggested: string | undefined };
@@ -12,12 +12,12 @@ const slackLink = /^<(?:https?:\/\/)?([^|>]+)(?:\|([^>]+))?>$/i;
 /** Straight and curly quotes and backticks around the word. */
 const quotes = /^["'`“”‘’«»„]+|(?<!["'`“”‘’«»„])["'`“”‘’«»„]+$/gu;
 
-/** More than any address that people mean; turning a name into punycode takes the square of its length. */
+/** Longer than any real address; converting a name to punycode takes the square of its length. */
 const MAX_LENGTH = 2000;
 
 /**
- * Reads a domain: a host name of at least two labels, in any script (answered as punycode), without scheme, port or
- * path. A trailing dot, capitals, quotes and Slack's link form are understood.
+ * Reads a domain: a host name of at least two labels, in any script (returned as punycode), without scheme, port or
+ * path. A trailing dot, capitals, quotes and Slack's link form are accepted.
  */
 export function readDomain(typed: string): ParsedDomain {
   const bare = typed.trim().replace(quotes, '');
@@ -32,7 +32,7 @@ export function readDomain(typed: string): ParsedDomain {
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
 function parseHostName(text: string): string | undefined {
-  // domainToASCII would read `a%2Eb` and cut at `/`, `?` and `#`; only what can be a host name comes to it.
+  // domainToASCII would decode `a%2Eb` and cut at `/`, `?` and `#`, so it only gets what can be a host name.
   if (!/^[\p{L}\p{M}\p{N}.\-。．｡]+$/u.test(text)) return undefined;
   const ascii = domainToASCII(text.replace(/[.。．｡]$/u, ''));
   const labels = ascii.split('.');
@@ -41,7 +41,7 @@ function parseHostName(text: string): string | undefined {
   return fits && !special ? ascii : undefined;
 }
 
-/** The host inside an address such as `https://user@docs.acme.com:8080/v2`. */
+/** Returns the host inside an address such as `https://user@docs.acme.com:8080/v2`. */
 function hostOfUrl(text: string): string | undefined {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;

@@ -2,75 +2,74 @@ import type { Log } from './runtime/log.ts';
 import { remember } from './runtime/remember.ts';
 import { within } from './runtime/within.ts';
 
-/** What decides a permission, and the name that is shown. */
+/** The facts about a person that decide permissions, and the name to show. */
 export interface Person {
   id: string;
   name: string;
   /** A full member of this workspace: active, no guest, nobody from another organization. */
   fullMember: boolean;
-  /** The same of the Enterprise Grid that this workspace belongs to, as Slack says of this very person. */
+  /** A full member of the Enterprise Grid that this workspace belongs to, as Slack says of this person. */
   gridMember?: boolean;
-  /** Neither a bot nor deactivated. Whoever is not may nothing, not even when named. */
+  /** Neither a bot nor deactivated. Whoever is not active has no permission, not even when listed by id. */
   active: boolean;
 }
 
 const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
 
-/** What a person may be allowed to do. `status`, to see how things are: full members, and who may anything else. */
+/** What a person may be allowed to do. `status` is for full members and whoever has another permission. */
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Who may what: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`) and user group ids (`S…`). */
+/** Who has a permission: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`), group ids (`S…`). */
 export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
 export type PermissionResult =
   | { kind: 'allowed'; person: Person }
   /**
-   * `ask`: up to three names of people and user groups who may, as far as they became known in time. `outsider`: not
-   * from here as far as is known, and not named.
+   * `ask`: up to three names of people and user groups that have the permission, as far as Slack named them in time.
+   * `outsider`: the person is not proven to be from here, and not listed by id.
    */
   | { kind: 'refused'; person: Person; ask: string[]; outsider?: true }
   /**
-   * Slack did not tell in time who this is; nothing is allowed to somebody unknown. `missingScope`: it will not, until
-   * an operator acts.
+   * Slack did not say in time who this is, so nothing is allowed. `missingScope`: it will not, until an operator acts.
    */
   | { kind: 'unknown'; missingScope?: true };
 
 export interface Policy {
   /**
-   * Whether this person may. With `external` the request is not proven to come from this workspace: then it has to be
-   * somebody of our Grid, or to be named by their own id.
+   * Returns whether a person has a permission. When the request is `external`, not proven to come from this workspace,
+   * only members of our Grid and people listed by their own id are allowed.
    */
   check(userId: string, permission: Permission, from?: { external: boolean }): Promise<PermissionResult>;
-  /** Everything that this person may; nothing when Slack did not tell in time. */
+  /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */
   permissionsOf(userId: string): Promise<Permission[] | undefined>;
-  /** Whether every full member may. */
+  /** Returns whether every full member has a permission. */
   isOpen(permission: Permission): boolean;
 }
 
 export interface PolicyParts {
   person: (userId: string) => Promise<Person>;
-  /** User ids; nothing when there is no such group. */
+  /** Returns user ids; `undefined` when there is no such group. */
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
   groups: () => Promise<readonly { id: string; handle: string }[]>;
-  /** Whether a look-up failed since the app has not been given the right to it. */
+  /** Returns whether a look-up failed because the app lacks a scope. */
   lacksScope: (error: unknown) => boolean;
   allow: Allow;
-  /** For everything that one question needs of Slack. */
+  /** Time limit of one check, for all of its look-ups together. */
   timeoutMs: number;
   cacheMs: number;
   now: () => number;
   log: Pick<Log, 'warn'>;
 }
 
-/** Names that a refusal gives, and how many people and groups are looked up to find them. */
+/** Most names in a refusal, and most people and groups looked up to find them. */
 const MAX_NAMES = 3;
 const MAX_LOOKUPS = 6;
 
 const isGroup = (entry: string) => entry.startsWith('S');
 
 /**
- * Allows what the lists allow. `everyone` means full members; guests and people of other organizations are allowed
- * only by their own id or as members of a listed user group.
+ * Returns a policy by the lists in `allow`. `everyone` means full members; guests and people of other organizations are
+ * allowed only when listed by their own id or as members of a listed user group.
  */
 export function createPolicy(parts: PolicyParts): Policy {
   const { allow, timeoutMs, log } = parts;
@@ -95,7 +94,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     return new Set(found);
   }
 
-  /** Asks for the person and the groups at once. Rejects when too little is known to say. */
+  /** Looks the person and the groups up at the same time. Rejects when what failed could decide. */
   async function isAllowed(
     userId: string,
     list: readonly string[],
@@ -142,7 +141,7 @@ export function createPolicy(parts: PolicyParts): Policy {
         if (found.verdict.kind === 'refused') await findNames(others, found.names);
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
-      // What is known when the time is over counts: a refusal needs no names.
+      // When the time limit is reached, a verdict that is there counts: a refusal needs no names.
       await within(timeoutMs, lookUp()).catch((error: unknown) => {
         if (found.verdict.kind !== 'unknown') return;
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
@@ -163,7 +162,7 @@ export function createPolicy(parts: PolicyParts): Policy {
   };
 }
 
-/** Whether any answer is yes, as soon as one is. Rejects when none is and one is not known. */
+/** Returns true as soon as one answer is true, and false when all are false; else rejects with the error of one. */
 async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
   const yes = answers.map(async (answer) => {
     if (!(await answer)) throw new NotTrue();

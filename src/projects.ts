@@ -1,10 +1,10 @@
-/** A docs project: whose key is used, and what may be asked for in it. */
+/** A docs project: its API key, and what may be requested in it. */
 export interface Project {
   /** Its name in the file; `default` without one. */
   name: string;
   /** For agent jobs and analytics. */
   projectId: string | undefined;
-  /** Host names, lower case ASCII. Nothing: any may be asked for, and the platform decides. */
+  /** Host names, lower case ASCII. `undefined` allows any: the platform decides. */
   domains: readonly string[] | undefined;
   apiKey: string;
   /** The environment variable that holds the key. */
@@ -13,7 +13,7 @@ export interface Project {
   channels: readonly string[];
 }
 
-/** What a request says about its project. `named` stands behind `--project`; `domain` is as `readDomain` gives it. */
+/** What a request says about its project. `named` is the value of `--project`; `domain` comes from `readDomain`. */
 interface ProjectQuery {
   named?: string | undefined;
   channel: string;
@@ -22,16 +22,16 @@ interface ProjectQuery {
 
 export type ProjectMatch =
   | { kind: 'project'; project: Project }
-  /** `--project` names none; `known` are the names that there are. */
+  /** No project has the name of `--project`; `known` are the names of all. */
   | { kind: 'unknownProject'; known: string[] }
-  /** No project, or not the named one, lists the domain; `known` are the domains that are set up. */
+  /** The domain is not listed by the named project, or by any; `known` are the domains that are. */
   | { kind: 'domainRefused'; known: string[] }
-  /** Only a person can say. */
+  /** Several projects fit: the person has to choose. */
   | { kind: 'ask'; among: Project[] };
 
 /**
- * The project that a request means: the one it names, else its channel's, else its domain's, else the only one. An
- * explicit domain of another project outranks the channel's.
+ * Returns the project of a request: the one it names, else its channel's, else its domain's, else the only one. A
+ * project that does not list the given domain does not count, the channel's included.
  */
 export function resolveProject(
   projects: readonly Project[],
@@ -53,7 +53,7 @@ export function resolveProject(
     : { kind: 'ask', among: candidates };
 }
 
-/** The domain that a request without one means, if there is one. `docsDomain` is the setting DOCS_DOMAIN. */
+/** Returns the domain for a request that gives none, if there is one. `docsDomain` is the setting DOCS_DOMAIN. */
 export function defaultDomain(
   projects: readonly Project[],
   { named, channel }: Omit<ProjectQuery, 'domain'>,

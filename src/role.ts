@@ -21,25 +21,25 @@ import { createClock } from './store/redis/clock.ts';
 import type { OnConnectionError } from './store/redis/connections.ts';
 import { createRedisWatch } from './store/redis/watch.ts';
 
-/** How long an answer may wait for Slack to say whether channels are public. */
+/** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
 
-/** What a test replaces; everything else comes from the settings. */
+/** Parts that tests replace; everything else comes from the settings. */
 export interface AppParts {
   log: Log;
   timing?: Partial<Timing>;
   now?: () => number;
   random?: () => number;
-  /** Where redis-server is looked for. */
+  /** Folders in which redis-server is searched for, as in PATH. */
   searchPath?: string | undefined;
 }
 
-/** What both roles are made from. */
+/** The parts that `startWeb` and `startWorker` share. */
 export type RoleParts = Awaited<ReturnType<typeof createRoleParts>>;
 
 /**
- * Makes it, and starts Redis where the settings name none. `server` listens already. Rejects with a typed error that
- * names the fix; `closers` has what was opened by then.
+ * Creates the shared parts, and starts Redis when the settings name none. `server` listens already. Rejects with a
+ * typed error that names the fix; what was opened by then is in `closers`.
  */
 export async function createRoleParts(
   settings: Settings,
@@ -56,7 +56,7 @@ export async function createRoleParts(
   const monotonicMs = () => performance.now();
   const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs });
   closers.add(() => clock.stop());
-  // A time of the test's own is not that of Redis.
+  // A test that passes its own time does not want that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
   const checks = createHealthChecks(server, now);
@@ -73,10 +73,10 @@ export async function createRoleParts(
   });
   const identity = createIdentity(slack, timing, log);
   closers.add(() => identity.stop());
-  const remembered = {
+  const lookup = {
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    // What is remembered for a while must not end early or late because a clock is put right.
+    // A cached look-up must not expire early or late because a clock is put right.
     now: options.now ?? monotonicMs,
   };
 
@@ -95,20 +95,20 @@ export async function createRoleParts(
     health,
     checks,
     server,
-    policy: createPolicy({ ...slack, ...remembered, lacksScope, allow: settings.allow, log }),
-    /** Names for what a message mentions. Rejects with `NamesUnknown`. */
-    names: createNames({ ...slack, ...remembered }),
-    /** Whether every full member may read a conversation now; not, when Slack does not tell. */
-    isPublic: createPublicChannels({ ...slack, ...remembered, timeoutMs: PUBLIC_MS, log }),
+    policy: createPolicy({ ...slack, ...lookup, lacksScope, allow: settings.allow, log }),
+    /** Returns the names of what a message mentions. Rejects with `NamesUnknown`. */
+    names: createNames({ ...slack, ...lookup }),
+    /** Returns whether every full member may read a conversation now; false when Slack does not say. */
+    isPublic: createPublicChannels({ ...slack, ...lookup, timeoutMs: PUBLIC_MS, log }),
     timing,
-    /** The time of `clock`. */
+    /** Returns the time of `clock`. */
     now,
     clock,
-    /** What the clock of this machine shows: what Slack signs is compared with it. */
+    /** Returns the time of this machine's clock: the timestamps that Slack signs are compared with it. */
     machineMs,
     monotonicMs,
     random,
-    /** Returns a short reference that a person sees and the log has too. */
+    /** Returns a new short reference, which a message shows to a person and the log repeats. */
     newRef: () => randomBytes(3).toString('hex'),
     log,
     closers,

@@ -20,19 +20,19 @@ import { postEphemeral } from './slack/response-url.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 import { createStores } from './store/stores.ts';
 
-/** How long a submitted dialog waits for the address to answer to; without one it answers itself. */
+/** How long a submitted modal waits for the `response_url` of its command; without one it shows the answer itself. */
 const ADDRESS_MS = 200;
 
 /** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
 
-/** How long it waits for the time, once Redis is there. */
+/** How long the start waits for the time, once Redis is there. */
 const TIME_MS = 300;
 
-/** How long the start waits for Redis before it takes requests all the same. */
+/** How long the start waits for Redis before it accepts requests without it. */
 const READY_MS = 2000;
 
-/** The part of Docket that takes requests from Slack. */
+/** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues } = connectRole(connectForRequests, parts);
@@ -122,14 +122,14 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
     clientOptions: { slackApiUrl: settings.slackApiUrl },
     authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
   });
-  // Whom Bolt does not know is acknowledged, or Slack would turn the subscription off; all else is our own failure.
+  // What Bolt cannot authorize is acknowledged, or Slack would turn the event subscription off; all else is a defect.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
   });
   return bolt;
 }
 
-/** Over a socket when there is a token for it, else over HTTP. */
+/** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
 function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
@@ -144,7 +144,7 @@ function createReceiver(settings: Settings, parts: RoleParts) {
   return { receiver, connected: () => undefined };
 }
 
-/** Waits for Redis, so that the first request is not refused, but not for long: refusals are answers too. */
+/** Waits for Redis so that the first request is not refused, but not for long: a refusal is an answer too. */
 async function waitUntilReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});

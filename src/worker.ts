@@ -28,10 +28,10 @@ import { parseMember } from './store/run-lua.ts';
 import type { RunBase } from './store/runs.ts';
 import { createStores } from './store/stores.ts';
 
-/** How long open connections may hold up the end, once the workers are done. */
+/** How long open connections may hold up the end of the process, once the workers are closed. */
 const CLOSE_MS = 300;
 
-/** The part of Docket that works: it calls the docs API and posts to Slack. Begins at once. */
+/** Starts the part of Docket that works: it calls the docs API and posts to Slack. */
 export function startWorker(settings: Settings, parts: RoleParts): void {
   const { identity, timing, now, random, log, closers, redisWatch, onRedisError } = parts;
   const { stopping } = closers;
@@ -136,7 +136,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   closers.add(() => sweeper.stop());
 }
 
-/** Returns the docs API with the key of each project, by its name. */
+/** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl }: Settings,
   { timing, now, random, log, closers, health }: RoleParts,
@@ -157,7 +157,7 @@ function createDocsApis(
     });
     return [name, api] as const;
   });
-  // What is still on its way by then is lost to this process; the next one asks or looks again.
+  // The answer of a call that is under way then is lost; the next process asks a person, or polls again.
   closers.add(() => within(CLOSE_MS, Promise.all(apis.map(([, api]) => api.close()))));
   return new Map(apis);
 }

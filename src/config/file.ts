@@ -14,9 +14,9 @@ import {
 import { hostName, isVariableName, projectId } from './values.ts';
 import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
 
-/** What the file says, with the defaults for what it does not. */
+/** The settings of the file, with defaults for those that it does not set. */
 export interface ConfigFile {
-  /** Nothing: it leaves the project to the environment. */
+  /** `undefined` when the project comes from the environment. */
   projects: Project[] | undefined;
   allow: Allow;
   links: 'thread' | 'requester';
@@ -43,7 +43,7 @@ const principalProblem =
 
 const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
-/** No message here may repeat what it finds: it may be a key. */
+/** No message here may repeat the value: it may be a key. */
 const apiKey = z
   .unknown()
   .superRefine((value, context) => {
@@ -106,12 +106,12 @@ const fileSchema = z.strictObject(
   'must hold settings by their names. Begin it with a line such as "projects:".',
 );
 
-/** What holds without a file. */
+/** The settings without a file. */
 export const defaultConfigFile: ConfigFile = { ...fileSchema.parse({}), projects: undefined };
 
 /**
- * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and
- * repeat neither a key nor what stands where a key belongs; with any of them there is no `file`.
+ * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and never
+ * repeat a key or a value in the place of a key. When there are any, `file` is `undefined`.
  */
 export function readConfigFile(
   text: string,
@@ -196,8 +196,8 @@ function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
 }
 
 /**
- * Such as `projects.acme.domains[1]`. Keys that are no words are quoted, cut and cleaned of what would hide text;
- * one that stands where an API key belongs is left out.
+ * Returns a path such as `projects.acme.domains[1]`. Unusual keys are quoted, cut and cleaned of characters that hide
+ * text; one in the place of an API key is left out.
  */
 function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;

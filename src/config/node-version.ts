@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Returns what to tell whoever runs Docket when it cannot run under this Node. */
+/** Returns the problem, with its fix, when Docket cannot run under this version of Node; else `undefined`. */
 export function nodeProblem(version: string): string | undefined {
   const majorOf = (text: string) => Number(/\d+/.exec(text)?.[0]);
   const oldest = majorOf(packageJson.engines.node);
@@ -8,7 +8,7 @@ export function nodeProblem(version: string): string | undefined {
   return `Docket runs on Node ${oldest} or newer, and this is ${version}. Install Node ${oldest} from https://nodejs.org or with your version manager (nvm install ${oldest}).`;
 }
 
-// Imported before all else: what an older Node lacks would fail in words that name no fix.
+// Imported before all else: under an older Node, other modules would fail with errors that name no fix.
 const problem = nodeProblem(process.version);
 if (problem !== undefined) {
   console.error(problem);

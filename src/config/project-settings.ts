@@ -2,13 +2,13 @@ import { readDomain } from '../domain.ts';
 import { isVariableName, secretFlaw } from './values.ts';
 import type { YamlPath, YamlProblem } from './yaml-file.ts';
 
-/** The environment's part: where keys are found, and what they must begin with. */
+/** Environment variables by name. */
 export type Env = Record<string, string | undefined>;
 
-/** What is wrong at a place of the file. */
+/** A problem and its place in the file. */
 export type Problem = Pick<YamlProblem, 'path' | 'text'>;
 
-/** Returns what is wrong with the names, domains, channels and keys of projects, whatever else is wrong in the file. */
+/** Returns the problems of the names, domains, channels and keys of projects, whatever else is wrong in the file. */
 export function projectProblems(file: unknown, env: Env): Problem[] {
   const projects = Object.entries(record(record(file).projects));
   const names = new Map<string, string>();
@@ -92,7 +92,7 @@ function strings(value: unknown): [number, string][] {
   return [...value.entries()].filter((entry): entry is [number, string] => typeof entry[1] === 'string');
 }
 
-/** Returns the variable that an `apiKey` names. */
+/** Returns the name of the environment variable in `{ env: NAME }`; `undefined` for anything else. */
 export function envNameIn(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined;
   return 'env' in value && typeof value.env === 'string' ? value.env : undefined;

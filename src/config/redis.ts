@@ -3,14 +3,14 @@ import { decodeCredential } from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
 import { isThisMachine } from './values.ts';
 
-/** What REDIS_ALLOW may name: what is refused without it. */
+/** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
 export type RedisAllowance = (typeof redisAllowances)[number];
 
 const isAllowance = (name: string): name is RedisAllowance =>
   redisAllowances.some((allowance) => allowance === name);
 
-/** Returns what a list such as `plaintext, eviction` names, or nothing when it names anything else. */
+/** Reads a list such as `plaintext, eviction`. Returns `undefined` when it names anything else. */
 export function readAllowances(list: string): RedisAllowance[] | undefined {
   const names = list
     .split(',')
@@ -20,8 +20,8 @@ export function readAllowances(list: string): RedisAllowance[] | undefined {
 }
 
 /**
- * Returns what no log may hold of an address with a password, which need not be one that can be read: the address, and
- * the password as it is written, as an address holds it and as it is meant.
+ * Returns what no log may hold of an address with a password: the whole address, and the password as it is written, as
+ * `URL` encodes it and decoded. The address need not be valid.
  */
 export function secretsInAddress(address: string): string[] {
   const user = address.slice(Math.max(0, address.indexOf('://') + 3), Math.max(0, address.lastIndexOf('@')));
@@ -33,10 +33,10 @@ export function secretsInAddress(address: string): string[] {
 
 export const isRedisAddress = /^rediss?:\/\//;
 
-/** Behind the host: what would be a password with one of these characters in it. */
+/** Returns whether the user or password has an unescaped `/`, `?` or `#`: then the `@` comes after the host. */
 const isUnescaped = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
 
-/** Returns what is wrong with where Redis is, each with its fix and without any part of the address. */
+/** Returns the problems of the settings of Redis, each with its fix and without any part of the address. */
 export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Env) {
   const problems: string[] = [];
   const url = address === undefined ? null : URL.parse(address);
@@ -67,7 +67,7 @@ export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', RED
   return problems;
 }
 
-/** Returns the text of a PEM file with a certificate, or nothing. */
+/** Returns the text of a PEM file; `undefined` when it cannot be read or holds no certificate. */
 export function readCertificate(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');

@@ -15,24 +15,24 @@ import {
 } from './redis.ts';
 import { hostName, portNumber, projectId, secretFlaw, secureUrl } from './values.ts';
 
-/** What the operator set, checked. Secrets are plain strings here and must not be logged. */
+/** The checked settings. Secrets are plain strings here and must not be logged. */
 export interface Settings extends Omit<ConfigFile, 'projects'> {
   role: 'all' | 'web' | 'worker';
   slackBotToken: string;
-  /** Checks requests over HTTP; not needed with `slackAppToken`. */
+  /** Verifies requests over HTTP; not needed with `slackAppToken`. */
   slackSigningSecret: string | undefined;
   /** When set, requests come over Socket Mode. */
   slackAppToken: string | undefined;
   slackApiUrl: string;
   port: number;
-  /** Where the role `worker` answers health checks. */
+  /** Where the role `worker` serves health checks. */
   healthPort: number;
   docsApiUrl: string;
   /** At least one. */
   projects: readonly Project[];
   docsDomain: string | undefined;
   redisUrl: string | undefined;
-  /** What would be refused otherwise. */
+  /** Problems of Redis with which Docket starts all the same. */
   redisAllow: readonly RedisAllowance[];
   /** The certificate of the authority that signed Redis' own, as PEM. */
   redisCa: string | undefined;
@@ -40,7 +40,7 @@ export interface Settings extends Omit<ConfigFile, 'projects'> {
   logLevel: (typeof logLevels)[number];
 }
 
-/** The values of the settings that no log may hold. */
+/** Returns the values of the settings that no log may hold. */
 export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
@@ -49,7 +49,7 @@ export function secretsOf(settings: Settings): string[] {
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
 
-/** What Docket can start with, but hardly as it is meant; each with its fix and without its value. */
+/** Returns warnings of settings that look wrong, each with its fix and without its value; Docket starts with them. */
 export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): string[] {
   if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
   if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
@@ -112,7 +112,7 @@ const envSchema = z.object({
 /** Over a socket nothing is signed. */
 const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
 
-/** Problems between two settings; they are found whatever else is wrong. */
+/** Returns the problems between two settings, whatever else is wrong. */
 function crossProblems(set: Env): string[] {
   const problems = redisProblems(set);
   if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
@@ -121,8 +121,8 @@ function crossProblems(set: Env): string[] {
     );
   }
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
-  const sound = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
-  if (sound && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
+  const wellFormed = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
+  if (wellFormed && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
     problems.push(
       'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
     );
@@ -138,7 +138,7 @@ const SECRET_NAMES = [
   'DOCS_API_KEY_PREFIX',
 ] as const;
 
-/** What is wrong with the values as such, by variable; what else they ought to be need not be said then. */
+/** Returns flaws of values that make every other check of them pointless, such as quotes, by variable. */
 function valueFlaws(set: Env): Map<string, string> {
   const flaws = new Map<string, string>();
   for (const name of Object.keys(envSchema.shape)) {
@@ -154,7 +154,7 @@ function valueFlaws(set: Env): Map<string, string> {
 /** Larger than any list of projects; the file is read at once. */
 const MAX_FILE_BYTES = 1_000_000;
 
-/** Never repeats the path: what was set by mistake may be a secret. */
+/** Reads the file. The problem never repeats the path: what was set by mistake may be a secret. */
 function readText(path: string): { text: string } | { problem: string } {
   const fail = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
   try {
@@ -176,7 +176,7 @@ function readText(path: string): { text: string } | { problem: string } {
   }
 }
 
-/** The file, and what it and the environment do to each other. `file` is missing when it has problems. */
+/** Returns the file's settings and the problems, also with the environment; no `file` when it cannot be used. */
 function readFile(set: Env): { file: ConfigFile | undefined; problems: string[] } {
   const path = set.DOCKET_CONFIG;
   if (path === undefined)
@@ -206,13 +206,13 @@ function projectProblems({ projects }: ConfigFile, set: Env): string[] {
   return problems;
 }
 
-/** The one project without a file. */
+/** Returns the one project that the environment sets. */
 function defaultProject({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Env): Project {
   const key = { apiKey, apiKeyVariable: 'DOCS_API_KEY' };
   return { name: 'default', projectId: id, domains: undefined, channels: [], ...key };
 }
 
-/** Reads the settings, or throws a `SettingsError` with all problems at once. An empty variable counts as not set. */
+/** Reads the settings. Throws a `SettingsError` with all problems. An empty variable counts as not set. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isSafeId } from '../docs-api/paths.ts';
 import { readDomain } from '../domain.ts';
 
-// Readers of the kinds of values that settings have, each with the message that says how to mend one.
+// A schema for each kind of value that settings have; its messages say how to fix one.
 
-/** Whether a host name as `URL` gives it is that of this very machine. */
+/** Returns whether a host name, as `URL` returns it, is that of this machine. */
 export const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 
-/** `https`, or `http` to this very machine: keys and tokens must not cross a network in the clear. */
+/** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
 export function secureUrl(fix: string) {
   return z.string(`is missing. ${fix}`).refine((value) => {
     const url = URL.parse(value);
@@ -15,7 +15,7 @@ export function secureUrl(fix: string) {
   }, `must be an https address (http only for this machine). ${fix}`);
 }
 
-/** Host names, as `readDomain` gives them. `suggestion` is said instead of `problem` where one is known. */
+/** Accepts host names, and returns them as `readDomain` does. `suggestion` replaces `problem` when it has one. */
 export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
   z.string(problem).transform((typed, context) => {
     const read = readDomain(typed);
@@ -38,10 +38,10 @@ export const portNumber = z.coerce
   .min(0, portProblem)
   .max(65535, portProblem);
 
-/** Whether an environment variable can be called so; a key that was put in its place cannot. */
+/** Returns whether a text can be the name of an environment variable; a key that was put in its place cannot. */
 export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 
-/** What no token, key or secret holds, with the fix; nothing is said of the value. */
+/** Returns why a text cannot be a token, key or secret, with the fix and without the value; `undefined` when it can. */
 export function secretFlaw(secret: string): string | undefined {
   if (/^["'`]|["'`]$/.test(secret))
     return 'has quotes around it. Remove them: an env file of docker keeps them.';

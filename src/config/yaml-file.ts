@@ -12,7 +12,7 @@ import {
 
 export type YamlPath = readonly PropertyKey[];
 
-/** Something wrong: `text` says what, then how to mend it, and repeats no value. */
+/** A problem in the file. `text` says what is wrong, then how to fix it, and repeats no value. */
 export interface YamlProblem {
   path: YamlPath;
   line: number;
@@ -22,17 +22,17 @@ export interface YamlProblem {
 }
 
 export interface YamlFile {
-  /** What the file holds, in plain arrays, and maps without a prototype. Nothing when it is not YAML. */
+  /** The content, in arrays and objects without a prototype; `undefined` when it is not YAML. */
   value: unknown;
   problems: YamlProblem[];
-  /** The line of what is at `path`, from 1; of the nearest thing around it, when nothing is. */
+  /** Returns the line of what is at `path`, counted from 1; when nothing is there, of the nearest thing around it. */
   lineOf(path: YamlPath): number;
 }
 
-/** Reads YAML 1.2 without aliases and tags: a settings file needs none, and each value then stands where it is read. */
+/** Reads YAML 1.2. Aliases and tags are problems: a settings file needs none, and each value then has one line. */
 export function readYaml(text: string): YamlFile {
   const counter = new LineCounter();
-  // `uniqueKeys` compares every key with every other; `toPlain` finds doubled ones in one go.
+  // `uniqueKeys` compares every key with every other; `toPlain` finds duplicates in linear time.
   const document = parseDocument<Node>(text, {
     lineCounter: counter,
     uniqueKeys: false,
@@ -49,7 +49,7 @@ export function readYaml(text: string): YamlFile {
   return toPlain(document.contents, counter);
 }
 
-/** A path as the key of a map. */
+/** Returns a path as the key of a map. */
 const keyOf = (path: YamlPath) => JSON.stringify(path.map(String));
 
 function toPlain(root: Node | null, counter: LineCounter): YamlFile {
@@ -114,13 +114,13 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
   };
 }
 
-/** As it is written: a project may be called `2026` or `true`. */
+/** Returns a key as it is written, since a project may be called `2026` or `true`; `undefined` when it is no scalar. */
 function keyName(key: Node): string | undefined {
   if (!isScalar(key) || key.tag) return undefined;
   return typeof key.value === 'string' ? key.value : (key.source ?? '');
 }
 
-/** In words of our own: those of the package may repeat what stands in the file. */
+/** Returns our own text: the package's messages may repeat values of the file. */
 function syntaxProblem(code: ErrorCode): string {
   return `is not YAML: ${reasons[code] ?? 'this cannot stand here. Mend its indentation or punctuation.'}`;
 }

@@ -11,7 +11,7 @@ import type { BaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
 import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
-/** One request as it was sent, for logs and metrics: no id, no key, no body. A retried read gives several. */
+/** One request that was sent, for logs and metrics, without id, key and body. A call with retries has several. */
 export interface DocsApiRequest {
   operation: DocsApiOperation;
   method: 'GET' | 'POST';
@@ -21,9 +21,9 @@ export interface DocsApiRequest {
   attempt: number;
   durationMs: number;
   status?: number;
-  /** Missing when the request gave a result. */
+  /** Missing when the request had a result. */
   error?: DocsApiErrorKind;
-  /** Why no whole answer came, such as `ENOTFOUND`. */
+  /** Why no complete response came, such as `ENOTFOUND`. */
   code?: string;
 }
 
@@ -38,7 +38,7 @@ interface CallerParts {
   log: (request: DocsApiRequest) => void;
 }
 
-/** One call, its input checked. */
+/** One call with checked input. */
 interface Call {
   operation: DocsApiOperation;
   row: Operation;
@@ -49,12 +49,12 @@ interface Call {
 }
 
 const MAX_BYTES = 1_000_000;
-/** Wait before the second attempt, without jitter; doubled before the third. */
+/** Pause before the second attempt, without jitter; doubled before the third. */
 const BACKOFF_MS = 200;
-/** A longer `Retry-After` is left to the caller, who does not wait in place. */
+/** When `Retry-After` is longer, the call rejects, and its caller may retry later. */
 const MAX_RETRY_AFTER_MS = 2000;
 
-/** Carries out calls: checked input, time limit, retries of what may be repeated, answers read, typed errors. */
+/** Returns what makes calls: with checked input, a time limit, retries of what may be repeated, and typed errors. */
 export function createCaller(parts: CallerParts) {
   const { base, apiKey, timeoutMs, maxAnswerBytes, now, random, log } = parts;
   const clean = createTextCleaner(apiKey);
@@ -62,7 +62,7 @@ export function createCaller(parts: CallerParts) {
   const freshConnections = parts.dispatcher ?? freshConnectionAgent(timeoutMs);
   let closing: Promise<unknown> | undefined;
 
-  /** Rejects with `DocsApiError` alone. */
+  /** Returns the parsed response. Rejects with `DocsApiError` only. */
   async function call(operation: DocsApiOperation, input: object, signal?: AbortSignal): Promise<unknown> {
     const request = createCall(operation, input);
     if (closing) throw createNotSentError(operation, 'aborted', 'the client is closed');
@@ -116,7 +116,7 @@ export function createCaller(parts: CallerParts) {
     limit: AbortSignal,
     signal: AbortSignal,
   ): Promise<Result> {
-    // Another attempt needs time that is left, and makes good a kept connection that was closed meanwhile.
+    // A call with retries must leave time for them, and survives a kept connection that the other side has closed.
     const isOnlyAttempt = attemptsOf(row) === 1;
     try {
       const response = await send(isOnlyAttempt ? freshConnections : keptConnections, {
@@ -197,12 +197,12 @@ function toLogEntry(
     durationMs: Math.round(durationMs),
     ...(result.status !== undefined && { status: result.status }),
     ...(failed && { error: result.kind }),
-    // What failures.ts keeps of a cause is its code.
+    // Of a cause, failures.ts keeps only the code.
     ...(failed && result.cause instanceof Error && { code: result.cause.message }),
   };
 }
 
-/** HTTP/1.1 only: undici sends HTTP/2 requests again by itself when the other side winds its connection up. */
+/** Returns an agent for HTTP/1.1 only: undici resends HTTP/2 requests by itself when a connection ends. */
 function keepAliveAgent(timeoutMs: number): Agent {
   return new Agent({
     allowH2: false,
@@ -213,20 +213,20 @@ function keepAliveAgent(timeoutMs: number): Agent {
 }
 
 /**
- * A connection of its own for each request that is sent once: one taken from a pool may already be closed by the
- * other side, and then nobody can tell whether the request arrived.
+ * Returns an agent that opens a connection for each request. For requests that are sent once: a pooled connection may
+ * already be closed by the other side, and then nobody knows whether the request arrived.
  */
 function freshConnectionAgent(timeoutMs: number): Agent {
   return new Agent({ allowH2: false, pipelining: 0, connectTimeout: timeoutMs / 2 });
 }
 
-/** Returns how long to wait before the next attempt; `undefined` to give up. */
+/** Returns the pause before the next attempt in milliseconds; `undefined` when there is none. */
 function retryWaitMs(error: DocsApiError, attempt: number, random: () => number): number | undefined {
   if (!error.retryable) return undefined;
   if (error.retryAfterMs !== undefined) {
     return error.retryAfterMs <= MAX_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
   }
-  // Without a hint a limit is counted by the hour: asking again would only use it up.
+  // A rate limit without `Retry-After` counts by the hour: a retry would only use it up.
   if (error.kind === 'rate_limited') return undefined;
   return BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
 }
@@ -259,8 +259,8 @@ function createBodyError(
 }
 
 /**
- * What a 2xx proves although its body gave no result: it happened, unless the body is no JSON at all. That may be
- * a page of a proxy in between, so nothing is proven.
+ * Returns whether a call happened whose response has no readable result. A 2xx proves that it did, unless its body is
+ * not JSON: then it may be the page of a proxy.
  */
 function effectOf({ status, contentType, text }: HttpResponse): Happened {
   if (!isOk(status)) return 'unknown';
@@ -272,7 +272,7 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** A failed parse gives no error: its text would quote the body. */
+/** Returns no `json` when the text is not JSON. The error is dropped: its message would quote the body. */
 function parseJson(text: string | undefined): { json?: unknown } {
   try {
     return text === undefined ? {} : { json: JSON.parse(text) };

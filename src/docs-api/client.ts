@@ -7,13 +7,13 @@ import { checkAtLeast, checkKey, parseBaseUrl } from './settings.ts';
 
 export interface DocsApiOptions {
   /**
-   * Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end counts for nothing.
+   * Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end is ignored.
    */
   baseUrl: string;
   apiKey: string;
   /** Limit for a whole call, retries of reads included. Default 20 000. */
   timeoutMs?: number;
-  /** Largest answer read, for every operation. Default: what the row of the operation says. */
+  /** Largest response that is read, in bytes, of any operation. Default: `maxBytes` of the operation. */
   maxAnswerBytes?: number;
   /** Replaces our own connections. The caller closes it. */
   dispatcher?: Dispatcher;
@@ -39,13 +39,13 @@ type Methods = {
 };
 
 /**
- * The docs platform's API. Every operation rejects with `DocsApiError` only. What may be repeated is tried up to three
- * times within `timeoutMs`; the rest is sent once, whatever happens.
+ * The docs platform's API. Every operation rejects with `DocsApiError` only. What may be repeated is sent up to three
+ * times within `timeoutMs`, everything else once.
  */
 export interface DocsApi extends Methods {
-  /** Limit for a whole call, in milliseconds: an attempt older than this has ended. */
+  /** Time limit of a whole call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Names the API key without giving it away: the same for all clients that share one. */
+  /** Identifies the API key without revealing it: the same for all clients that share one. */
   readonly keyId: string;
   /** Closes the connections; running calls end first. */
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface DocsApi extends Methods {
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 
-/** Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
+/** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxAnswerBytes } = options;
   const base = parseBaseUrl(options.baseUrl);

@@ -1,7 +1,7 @@
 import type { DocsApiOperation } from './operations.ts';
 
 /**
- * Why a call gave no result.
+ * Why a call has no result.
  *
  * `bad_request` 400, 413, 414, 415, 422 and input that was refused before anything was sent · `key_rejected` 401 ·
  * `forbidden` 403 · `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict`
@@ -43,7 +43,7 @@ export interface DocsApiErrorDetails {
 }
 
 /**
- * A call to the docs platform that gave no result. Decide by `kind`, `happened` and `retryable`, never by the text.
+ * A call to the docs platform has no result. Decide by `kind`, `happened` and `retryable`, never by the text.
  * `message` is safe for logs: method, path template, status; no id, key, link or body.
  */
 export class DocsApiError extends Error {
@@ -51,7 +51,7 @@ export class DocsApiError extends Error {
   readonly operation: DocsApiOperation;
   readonly kind: DocsApiErrorKind;
   readonly happened: Happened;
-  /** The same call may succeed later with nobody changing anything. Whether repeating is safe says `happened`. */
+  /** The same call may succeed later, and repeating it is safe: it did not happen, or its operation is repeatable. */
   readonly retryable: boolean;
   /** HTTP status; missing when no answer came. */
   readonly status: number | undefined;
@@ -71,7 +71,7 @@ export class DocsApiError extends Error {
     this.retryable = details.retryable;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
-    // Not among what a log writes of an error: it may repeat what was sent.
+    // Not enumerable, so that no log writes it: it may repeat what was sent.
     Object.defineProperty(this, 'platformMessage', { value: details.platformMessage });
   }
 }

@@ -12,8 +12,8 @@ const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
 ];
 
 /**
- * Statuses that prove that nothing happened. Besides the refusals that the platform documents: those that judge
- * the method, the address or the form of the request before its content (RFC 9110: 405, 410, 411, 413, 414, 415).
+ * Statuses that prove that nothing happened: the refusals that the platform documents, and those for the method, the
+ * address or the form of a request, before its content is read (RFC 9110: 405, 410, 411, 413, 414, 415).
  */
 const REFUSALS: Record<number, DocsApiErrorKind> = {
   400: 'bad_request',
@@ -35,7 +35,7 @@ const UNCLEAR: Record<number, DocsApiErrorKind> = { 408: 'timeout', 409: 'confli
 
 interface ErrorFacts {
   happened: Happened;
-  /** What to say after the method and the path template; safe for logs. */
+  /** Follows the method and the path template in the message; safe for logs. */
   what: string;
   status?: number | undefined;
   retryAfterMs?: number | undefined;
@@ -43,7 +43,7 @@ interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Builds the error of a call. `retryable` needs a kind that passes, and an effect that is none or may be repeated. */
+/** Returns the error of a call. It is `retryable` when its kind is transient and repeating the call is safe. */
 export function createError(
   operation: DocsApiOperation,
   kind: DocsApiErrorKind,
@@ -62,7 +62,7 @@ export function createError(
   });
 }
 
-/** Builds the error of an answer that is not 2xx. */
+/** Returns the error of a response that is not 2xx. */
 export function createStatusError(
   operation: DocsApiOperation,
   status: number,
@@ -76,8 +76,7 @@ export function createStatusError(
 }
 
 /**
- * Builds the error of a call without an answer, or with one that broke off. `status` is there when its headers had
- * come.
+ * Returns the error of a call whose response did not come, or broke off. `status` is there when the headers had come.
  */
 export function createConnectionError(
   operation: DocsApiOperation,
@@ -105,7 +104,7 @@ function kindOfCause(cause: unknown): DocsApiErrorKind {
   return 'connection';
 }
 
-/** Refused or unresolved at every address that was tried, so that no byte of the request left. */
+/** Returns whether every address that was tried refused or did not resolve, so that nothing was sent. */
 function neverConnected(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.length > 0 && cause.errors.every(neverConnected);
   if (!(cause instanceof Error)) return false;
@@ -120,7 +119,7 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : 'no reason';
 }
 
-/** A parser's error quotes what it could not read, which may hold a link: only the code of a cause is kept. */
+/** Returns the cause with its code only: a parser's message quotes what it could not read, which may hold a link. */
 function withoutContent(cause: unknown): Error {
   const error = new Error(codeOf(cause));
   if (cause instanceof Error) error.name = cause.name;

@@ -11,20 +11,20 @@ import {
   startExportResponse,
 } from './schemas.ts';
 
-/** One operation of the docs platform: how it is asked, how its answer is read, and how often it may be sent. */
+/** One operation of the docs platform: its request, how its response is read, and how often it may be sent. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Answer = unknown> {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
-  /** What the template names stands in the path; the rest is the query of a GET, else the JSON body. */
+  /** Fields that the template names go into the path; the others are the query of a GET, else the JSON body. */
   input: Input;
-  /** Reads a 2xx answer. */
+  /** Returns the schema that reads a 2xx response. */
   response(clean: CleanText, input: z.output<Input>): z.ZodType<Answer>;
   /** Whether a call whose effect is unknown may be made again. Default: only a GET. */
   repeatable?: boolean;
-  /** How often the client sends a repeatable call by itself, in all. Default 3. */
+  /** How often the client sends a repeatable call by itself, the first time included. Default 3. */
   attempts?: number;
-  /** Largest answer that is read. Default 1 MB. */
+  /** Largest response that is read. Default 1 MB. */
   maxBytes?: number;
 }
 
@@ -33,7 +33,7 @@ const operation = <Input extends z.ZodObject, Answer>(row: Operation<Input, Answ
 const id = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
 
-/** Every operation that Docket calls. A new one is a row here and the schema of its answer. */
+/** Every operation that Docket calls. A new one is a row here and the schema of its response. */
 export const OPERATIONS = {
   startExport: operation({
     method: 'POST',
@@ -56,18 +56,18 @@ export const OPERATIONS = {
     response: exportResponse,
   }),
 
-  /** The platform gives a fresh link each time. `conflict` before the job has completed. */
+  /** The platform returns a new link each time. Rejects with `conflict` before the job has completed. */
   createBundle: operation({
     method: 'POST',
     path: '/v1/static-export/jobs/{jobId}/bundle',
     input: z.object({ jobId: id }),
     response: () => bundleResponse,
     repeatable: true,
-    // Whoever wants a link retries by itself, later and for longer.
+    // The jobs that need a link retry by themselves, for longer.
     attempts: 1,
   }),
 
-  /** Sends an instruction to an existing agent job; the answer shows the job as it is after the send. */
+  /** Sends an instruction to an existing agent job; the response is the job after the send. */
   sendFollowUp: operation({
     method: 'POST',
     path: '/v2/agent/{projectId}/job/{jobId}/message',
@@ -83,7 +83,7 @@ export const OPERATIONS = {
     response: agentJobResponse,
   }),
 
-  /** Not in the platform's contract: `not_found` or `unsupported` where the platform lacks it. */
+  /** Not in the platform's contract: rejects with `not_found` or `unsupported` where the platform lacks it. */
   createAgentJob: operation({
     method: 'POST',
     path: '/v2/agent/{projectId}/job',
@@ -116,5 +116,5 @@ export type DocsApiOperation = keyof typeof OPERATIONS;
 /** Returns whether an operation may be repeated: what is not a GET only when its row says so. */
 export const isRepeatable = ({ method, repeatable = method === 'GET' }: Operation): boolean => repeatable;
 
-/** Returns how often the client sends an operation by itself, in all. */
+/** Returns how often the client sends an operation by itself, the first time included. */
 export const attemptsOf = (row: Operation): number => (isRepeatable(row) ? (row.attempts ?? 3) : 1);

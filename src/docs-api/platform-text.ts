@@ -1,14 +1,14 @@
-/** Turns the platform's words into one line that a person may be shown. */
+/** Returns text of the platform as one line that may be shown to a person. */
 export type CleanText = (text: string) => string;
 
 /** Longest text of the platform that is kept, in characters. */
 const MAX_LENGTH = 300;
 
 /**
- * Returns a cleaner that knows our key: control and invisible characters go, white space becomes one space, the key
- * and any bearer token become `…`, links lose their user and their query (where a presigned link keeps its
- * signature), and the rest is cut. The key is looked for before every cut, so that no part of it stays, and after
- * every other change, so that none puts it together again.
+ * Returns a cleaner for text that may hold our key. It removes control and invisible characters, folds white space,
+ * replaces the key and any bearer token by `…`, removes the user and the query of links (a presigned link has its
+ * signature there), and cuts the rest. The key is replaced before every cut, so that no part of it stays, and after
+ * every other change, since removing characters may join its parts.
  */
 export function createTextCleaner(apiKey: string): CleanText {
   return (text) => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type CleanText, cut } from './platform-text.ts';
 
-/** How far an export is: `fraction`, 0 to 1, or `text`, the platform's own words. */
+/** How far an export is: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
 export interface Progress {
   fraction?: number;
-  /** The number may as well be a percentage below one: believe it only when it stays below one. */
+  /** The number may also be a percentage below one: it is a fraction only when later ones stay below one too. */
   unsure?: true;
   text?: string;
 }
@@ -14,11 +14,11 @@ const MAX_TEXT_LENGTH = 80;
 const countsSchema = z.object({ done: z.number().nonnegative(), total: z.number().positive() });
 
 /**
- * Reads `progress`, whose type and unit the contract does not promise. Returns `undefined` for what none of these is:
+ * Reads `progress`, whose type and unit the contract does not promise. Returns `undefined` for anything but:
  *
- * - a number from 0 to 100, a percentage as the one published platform sends it. Strictly between 0 and 1 it is taken
- *   for a fraction, with a doubt (`unsure`). Exactly 1 is 1 %, and the whole only when the job has completed;
- * - text with such a number ("42", "0.42") or a percentage ("42%"); any other text is kept as the platform's words;
+ * - a number from 0 to 100, a percentage as the one published platform sends it. Strictly between 0 and 1 it counts as
+ *   a fraction that is `unsure`. Exactly 1 is 1 %, and 100 % only when the job has completed;
+ * - text with such a number ("42", "0.42") or a percentage ("42%"); any other text is kept as it is;
  * - an object with the numbers `done` and `total`.
  */
 export function parseProgress(value: unknown, completed: boolean, clean: CleanText): Progress | undefined {

@@ -1,23 +1,23 @@
 import type { Log } from '../runtime/log.ts';
 import type { DocsApiRequest } from './caller.ts';
 
-/** Whose requests they are, in the words of the settings. */
+/** The project whose key a request used, as the settings name it. */
 export interface KeyOwner {
   project: string;
   /** The environment variable that holds its key. */
   keyVariable: string;
 }
 
-/** What an operator has to know, with the setting to look at. `error`: until somebody acts, it stays so. */
+/** A log line for the operator with the setting to check. `error`: it stays so until somebody acts. */
 interface Advice {
   level: 'error' | 'warn';
   text: string;
 }
 
-/** The same is said again after this time. */
+/** The same line is logged no more often than this. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** Returns what writes to the log which setting a failed request points at, each thing once a minute at most. */
+/** Returns a function that logs which setting a failed request points at, each at most once a minute. */
 export function createDocsReporter({ log, now }: { log: Log; now: () => number }) {
   const loggedAtMs = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export function createDocsReporter({ log, now }: { log: Log; now: () => number }
   };
 }
 
-/** Returns `undefined` for what the settings have no part in, such as a job that the platform does not know. */
+/** Returns the advice for a failed request; `undefined` when no setting can be the cause, as with an unknown job. */
 export function adviceFor(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
   const { error, status, code } = request;
   switch (error) {
@@ -47,7 +47,7 @@ export function adviceFor(request: DocsApiRequest, { project, keyVariable }: Key
     case 'not_found':
     case 'unsupported':
     case 'unreadable':
-      // Only of a start is this no answer about a job: its address holds no id.
+      // For other operations it may be an answer about their job; the address of a start holds no id.
       return request.operation === 'startExport' ? wrongPlatformAdvice(request) : undefined;
     case 'forbidden':
       return request.operation === 'startExport'

@@ -4,11 +4,11 @@ import type { CleanText } from './platform-text.ts';
 import { type Progress, parseProgress } from './progress.ts';
 import { parseTimestamp } from './timestamp.ts';
 
-/** An export job as the platform describes it. Only `jobId` and the status are sure; the rest is there when sent. */
+/** An export job as the platform describes it. Only `jobId` and the status are always there. */
 export interface ExportJob {
   jobId: string;
   status: 'queued' | 'running' | 'completed' | 'failed' | 'unknown';
-  /** The platform's own word for the status; empty when a start was answered without one. */
+  /** The status as the platform wrote it; empty when the response to a start had none. */
   rawStatus: string;
   progress?: Progress;
   /** Pages exported so far, which is not how many there will be. */
@@ -17,7 +17,7 @@ export interface ExportJob {
   createdAt?: number;
   /** Epoch milliseconds. */
   updatedAt?: number;
-  /** Why the job failed, in the platform's words: one line, cut. */
+  /** Why the job failed, as the platform wrote it: one line, cut. */
   error?: string;
 }
 
@@ -33,7 +33,7 @@ export interface BundleLink {
 export interface AgentJob {
   id: string;
   status: 'active' | 'completed' | 'archived' | 'failed' | 'unknown';
-  /** The platform's own word for the status; empty when a send was answered without one. */
+  /** The status as the platform wrote it; empty when the response to a send had none. */
   rawStatus: string;
   /** Full address of the repository. */
   repository?: string;
@@ -50,10 +50,10 @@ export interface AgentJob {
   archivedAt?: number;
 }
 
-/** Longer than any presigned link; reading a host name takes the square of its length. */
+/** Longer than any presigned link; parsing a host name takes the square of its length. */
 const MAX_ADDRESS_LENGTH = 8000;
 
-/** One that cannot be asked about is none. */
+/** An id that cannot stand in a path is refused: nobody could ask about its job. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
 const nonBlank = z.string().refine((value) => value.trim() !== '');
 const webAddress = z.string().refine(isWebAddress);
@@ -75,13 +75,13 @@ const exportFields = z.object({
   error: optionalUnknown,
 });
 
-/** Answer to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
+/** Response to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
 export const startExportResponse = (clean: CleanText) =>
   exportFields
     .extend({ jobId: id, status: optionalNonBlank })
     .transform((job) => toExportJob(job, clean, 'queued'));
 
-/** Answer to a poll of a job: `status` is required, the id is the one that was asked for. */
+/** Response to a poll of an export job: `status` is required, the id is that of the request. */
 export const exportResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
   exportFields.extend({ status: nonBlank }).transform((job) => toExportJob({ ...job, jobId }, clean));
 
@@ -98,7 +98,7 @@ function toExportJob(
   return { jobId, status, rawStatus, ...omitUndefined({ progress, pageCount, createdAt, updatedAt, error }) };
 }
 
-/** Answer to a bundle request: only the link is required. */
+/** Response to a request for a bundle: only the link is required. */
 export const bundleResponse: z.ZodType<BundleLink> = z
   .object({ bundleUrl: webAddress, expiresAt: optionalTime, sizeBytes: optionalCount })
   .transform(({ bundleUrl, expiresAt, sizeBytes }) => ({
@@ -114,17 +114,17 @@ const agentFields = z.object({
   archivedAt: optionalTime,
 });
 
-/** Answer to a poll of an agent job: `status` is required, the id is the one that was asked for. */
+/** Response to a poll of an agent job: `status` is required, the id is that of the request. */
 export const agentJobResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
   agentFields.extend({ status: nonBlank }).transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 
-/** Answer to an instruction: nothing is required, since the instruction was taken. */
+/** Response to an instruction: nothing is required, since a 2xx says that it was accepted. */
 export const followUpResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
   agentFields
     .extend({ status: optionalNonBlank })
     .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
 
-/** Answer to a creation: `id` is required. */
+/** Response to a creation: `id` is required. */
 export const createAgentJobResponse = (clean: CleanText) =>
   agentFields.extend({ id, status: optionalNonBlank }).transform((job) => toAgentJob(job, clean));
 
@@ -151,7 +151,7 @@ function toAgentJob(
   };
 }
 
-/** As it comes, whole and positive or not: where it is shown, it is rounded. */
+/** Any number, also negative or fractional: it is rounded where it is shown. */
 const viewCount = z
   .union([z.number(), z.string().regex(/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u)])
   .transform(Number);
@@ -162,8 +162,8 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
 });
 
 /**
- * Answer to a page-view query, one page of results. Everything is required; only a missing `total` is added up. The
- * order of `views` is not specified.
+ * Response to a page-view query, one page of results. Everything but `total` is required; a missing `total` is
+ * computed. The order of `views` is not specified.
  */
 export const pageViewsResponse = z.object({
   /** Of the whole date range. */
@@ -172,7 +172,7 @@ export const pageViewsResponse = z.object({
   hasMore: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]),
 });
 
-/** Returns the platform's words in an error answer (`error`, else `message`), or in the `error` of a failed job. */
+/** Returns the text of an error response (`error`, else `message`), or of the `error` of a failed job. */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
   const inner = fieldOf(value, 'error');
   const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
@@ -201,7 +201,7 @@ function isWebAddress(value: string): boolean {
 
 type OmitUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** The same fields without those that are undefined. */
+/** Returns the fields without those that are undefined. */
 function omitUndefined<T extends object>(fields: T): OmitUndefined<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),

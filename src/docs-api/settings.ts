@@ -31,14 +31,14 @@ export function parseBaseUrl(baseUrl: string): BaseUrl {
   return { origin: url.origin, prefix: withoutVersion(url.pathname) };
 }
 
-/** Platforms publish their base address with the version at its end, which the path of each operation has itself. */
+/** Removes a version from the end: platforms publish their base address with one, but each operation's path has it. */
 function withoutVersion(path: string): string {
   const parts = path.split('/').filter((part) => part !== '');
   if (/^v[12]$/iu.test(parts.at(-1) ?? '')) parts.pop();
   return parts.map((part) => `/${part}`).join('');
 }
 
-/** `localhost`, `127.0.0.0/8` or `::1`. The URL parser has written the address out before: `127.1` is `127.0.0.1`. */
+/** Returns whether a host is `localhost`, `127.0.0.0/8` or `::1`. `URL` has normalized it: `127.1` is `127.0.0.1`. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/u.test(hostname);
 }

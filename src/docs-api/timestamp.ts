@@ -1,7 +1,7 @@
 const FROM_MS = Date.UTC(2000, 0);
 const TO_MS = Date.UTC(2200, 0);
 
-/** Seconds, milliseconds, microseconds: within 2000–2200 their ranges do not meet, so the size tells the unit. */
+/** Seconds, milliseconds, microseconds: within 2000–2200 their ranges do not overlap, so the size gives the unit. */
 const MS_PER_UNIT = [1000, 1, 0.001];
 
 const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;

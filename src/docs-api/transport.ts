@@ -13,7 +13,7 @@ export interface HttpRequest {
   signal: AbortSignal;
 }
 
-/** An answer whose headers came. `text` is missing when its body did not come whole; then `bodyFailure` says why. */
+/** A response whose headers came. When its body did not come whole, `text` is missing and `bodyFailure` says why. */
 export interface HttpResponse {
   status: number;
   contentType: string;
@@ -24,10 +24,10 @@ export interface HttpResponse {
 
 export type BodyFailure = { reason: 'too_large' } | { reason: 'cut_off'; cause: unknown };
 
-/** Error answers are only read for their text. */
+/** Error responses are only read for their message. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Sends once and reads the answer. Throws what undici throws when no answer came. Redirects are not followed. */
+/** Sends a request and reads its response. Throws what undici throws when none came. Follows no redirects. */
 export async function send(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const response = await sendRequest(dispatcher, request);
   const ok = response.statusCode >= 200 && response.statusCode < 300;
@@ -39,7 +39,7 @@ export async function send(dispatcher: Dispatcher, request: HttpRequest): Promis
   };
 }
 
-/** undici's own limit for headers is off by up to half a second, which a short one does not survive. */
+/** Has a timer of its own for the headers: undici's is late by up to half a second, too much for a short limit. */
 async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
   const { origin, path, method, headers, body, idleTimeoutMs, signal } = request;
   const idle = new AbortController();

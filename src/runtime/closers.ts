@@ -1,14 +1,14 @@
 import type { Log } from './log.ts';
 import { Stopping } from './stopping.ts';
 
-/** Things to close in the reverse order of their opening. */
+/** What a process opened, to be closed in reverse order. */
 export interface Closers {
-  /** Aborted with `Stopping` before anything is closed: nothing outside begins any more. */
+  /** Aborted with `Stopping` before anything is closed, so that no new call to the outside begins. */
   stopping: AbortSignal;
   add(close: () => Promise<unknown> | unknown): void;
   /** Aborts `stopping`. */
   stop(): void;
-  /** The same, and closes everything once; what fails is logged and does not hold up the rest. */
+  /** Aborts `stopping` and closes everything, once. A failure is logged and does not hold up the rest. */
   closeAll(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Returns how many letters must be put in, left out or replaced to turn one word into the other (Levenshtein). */
+/** Returns the Levenshtein distance of two words: how many letters have to be added, removed or replaced. */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {

@@ -1,4 +1,4 @@
-/** Returns what a text says as JSON; undefined when it is none. */
+/** Returns a text parsed as JSON; `undefined` when it is not JSON. */
 export function parseJson(text: string | null | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

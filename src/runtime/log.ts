@@ -5,16 +5,16 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What follows a scheme. Up to the last `@` all may be a password: some hold a slash, though they should not. */
+/** What follows a scheme. Everything up to the last `@` may be a password: some hold an unescaped slash. */
 const address = /:\/\/[^\s"'\\]*/g;
 const withoutUser = (found: string) => `://${found.slice(Math.max(found.lastIndexOf('@') + 1, 3))}`;
 
 /**
- * Anything that looks like a Slack token, an authorization header, an address that goes beyond its host, or the text
- * that Redis quotes of a command that it does not know. None takes longer than the line is long.
+ * Slack tokens, authorization headers, addresses beyond their host, and what Redis quotes of a command that it does
+ * not know. Each pattern runs in linear time.
  */
 const secretShapes: [RegExp, string][] = [
-  // No word boundaries: in a line of JSON, a `\n` stands right before what began a line.
+  // No word boundaries: in JSON, the `n` of an escaped line break stands right before the next line.
   [/x(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
   [/(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
   // Presigned links and response addresses carry their secret in path and query.
@@ -24,7 +24,7 @@ const secretShapes: [RegExp, string][] = [
   [/(with args beginning with:)(?:[^"\\]|\\[^n])*/g, '$1 …'],
 ];
 
-/** Removes what must not be read in a log: shapes of secrets, and the very values in `secrets`. */
+/** Returns a line without what must not be in a log: what has the shape of a secret, and the values in `secrets`. */
 export function scrub(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) clean = clean.replaceAll(secret, '…');
@@ -33,19 +33,19 @@ export function scrub(line: string, secrets: readonly string[]): string {
   return clean;
 }
 
-/** Characters of a line, and of one text in a line that is longer. */
+/** In characters. Texts are cut only in lines that are too long. */
 const MAX_LINE_LENGTH = 32_000;
 const MAX_TEXT_LENGTH = 4000;
 
-/** A long text up to a space: what is cut through may be a secret that nothing recognizes any more. */
+/** Returns a long text up to a space: half a secret would no longer be recognized as one. */
 function cutText(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text;
   return `${text.slice(0, Math.max(0, text.lastIndexOf(' ', MAX_TEXT_LENGTH)))}…`;
 }
 
 /**
- * A line of JSON without what errors of Redis say of their command: its arguments hold what people wrote. Long texts
- * are cut, and where that is not enough, all is left out that is not always there.
+ * Returns a line of JSON without the `args` that errors of Redis carry, which hold what people wrote. Long texts are
+ * cut; when the line is still too long, only its level, time and message stay.
  */
 export function shortenLine(line: string): string {
   if (line.length <= MAX_LINE_LENGTH && !line.includes('"args"')) return line;
@@ -60,7 +60,7 @@ function omitArgs(key: string, value: unknown): unknown {
   return typeof value === 'string' ? cutText(value) : value;
 }
 
-/** A JSON log whose every line is cut and scrubbed before it is written, whatever a library put into it. */
+/** Returns a JSON log whose lines are all shortened and scrubbed before they are written, also those of libraries. */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
   // The longest first: one may begin with another.
   const hideable = secrets
@@ -74,19 +74,22 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
   return pino(options, destination ?? standardOutput());
 }
 
-/** Lines that could not be written are kept up to so many bytes: a full disk may have room again. */
+/** Most bytes of lines that are kept while they cannot be written: a full disk may have room again. */
 const MAX_UNWRITTEN_BYTES = 1_000_000;
 
-/** Where it cannot be written to (a terminal that was closed, a full disk), Docket goes on, and ends, without it. */
+/** When it cannot be written to (a closed terminal, a full disk), Docket runs and ends without a log. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on('error', () => {});
-  // Every line is written at once; this would try for ever what cannot be written.
+  // Every line is written at once; flushing would retry for ever what cannot be written.
   output.flushSync = () => {};
   return output;
 }
 
-/** At most one entry per `everyMs` and text: a full Redis makes BullMQ report thousands of errors a second. */
+/**
+ * Returns a function that logs a warning at most once per `everyMs` and text: a full Redis makes BullMQ report
+ * thousands of errors a second.
+ */
 export function createThrottledWarn(
   log: Log,
   now: () => number,

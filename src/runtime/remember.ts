@@ -1,16 +1,16 @@
-/** Answers remembered at once, so that a large workspace cannot fill the memory. */
+/** Most results kept at a time, so that a large workspace cannot fill the memory. */
 const MAX_CACHED = 5000;
 
 export interface RememberParts {
-  /** How long an answer may take before it is asked for again. */
+  /** How long a look-up may take before the next caller starts another one. */
   timeoutMs: number;
   cacheMs: number;
   now: () => number;
 }
 
 /**
- * The same look-up, but asked once in a while: results are believed for `cacheMs`, failures are not kept, and who
- * asks meanwhile waits for the same answer, unless that has been waited for too long already.
+ * Returns the look-up with a cache: results are kept for `cacheMs`, failures are not, and calls during a look-up share
+ * it until it has taken `timeoutMs`.
  */
 export function remember<T>(
   { timeoutMs, cacheMs, now }: RememberParts,

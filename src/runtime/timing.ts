@@ -1,25 +1,25 @@
 /**
- * The durations that tests shorten, in milliseconds, and the rates of calls to Slack that a bench lifts. Defaults are
- * for production; `startApp` takes others.
+ * The durations that tests shorten, in milliseconds, and the rate limits of calls to Slack that a bench lifts.
+ * `startApp` takes other values than the defaults.
  */
 export interface Timing {
   /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
   intakeMs: number;
   /** The longest a permission look-up may take before the person counts as unknown. */
   permissionMs: number;
-  /** How long a look-up of a person or a user group is believed. */
+  /** How long the result of a look-up of a person or a user group is cached. */
   permissionCacheMs: number;
-  /** The longest a private answer may take over `response_url` before the click is acknowledged without it. */
+  /** The longest an ephemeral message may take over `response_url` before the click is acknowledged without it. */
   ephemeralMs: number;
-  /** The longest that opening a dialog may hold up the answer to a command or a click. */
+  /** The longest that opening a modal may hold up the acknowledgement of a command or a click. */
   modalMs: number;
-  /** Time limit of one Slack Web API call; a post older than this without an answer is unclear. */
+  /** Time limit of one Slack Web API call; the outcome of a post older than this without an answer is unclear. */
   slackCallMs: number;
   /** Time limit of one call of the docs API. */
   docsCallMs: number;
-  /** How long after an unclear post its delivery key is looked for, so that a late effect is seen. */
+  /** How long after an unclear post its delivery key is searched for, so that a late effect is found. */
   unclearMs: number;
-  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/paces.ts`. */
+  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: number;
   editsPerMinute: number;
   reactionsPerMinute: number;
@@ -36,34 +36,34 @@ export interface Timing {
    */
   redisRequestSocketMs: number;
   redisWorkSocketMs: number;
-  /** How often each connection to Redis is seen to answer, and how often Redis' own settings are looked at. */
+  /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
   redisPingMs: number;
   redisCheckMs: number;
   /** How long a connection may go without an answer before the process counts as stuck. */
   redisLostMs: number;
   /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: number;
-  /** BullMQ: how often silent workers are looked for. */
+  /** BullMQ: how often it checks for silent workers. */
   stalledMs: number;
-  /** How often work that was accepted but is not queued is looked for. */
+  /** How often the sweeper checks for accepted work that is not queued. */
   sweepMs: number;
-  /** First and longest pause of anything that is tried again. */
+  /** First and longest pause between retries of anything. */
   retryMinMs: number;
   retryMaxMs: number;
-  /** How long a start that certainly did not happen, or a link that cannot be had, is tried again. */
+  /** How long a start that certainly did not happen, or the creation of a link, is retried. */
   giveUpMs: number;
   /** The longest `Retry-After` of a start that is waited for. */
   limitWaitMs: number;
-  /** Bounds of the pause between two looks at an export job. */
+  /** Bounds of the pause between two polls of an export job. */
   pollMinMs: number;
   pollMaxMs: number;
-  /** How long a running export may show no progress before people are told. */
+  /** How long a running export may make no progress before its message says so. */
   stalledAfterMs: number;
   /** How long an export job is watched. */
   watchMs: number;
-  /** How long an agent job may still read as it did before an instruction was sent to it. */
+  /** How long after a send an agent job may still show its old status. */
   graceMs: number;
-  /** Socket Mode: from the wish for a connection to Slack's greeting on it. */
+  /** Socket Mode: from the opening of a connection to Slack's `hello` on it. */
   socketHelloMs: number;
   /** Socket Mode: how long Slack may leave our ping unanswered, and how long it may send none itself. */
   socketPongMs: number;
@@ -76,7 +76,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** For production. */
+/** The values for production. */
 export const defaultTiming: Timing = {
   intakeMs: 1.6 * second,
   permissionMs: 0.9 * second,
@@ -124,21 +124,21 @@ export const retention = {
   responseUrlMs: 30 * minute,
   /** Dedupe keys of events: longer than anybody repeats one. */
   dedupeMs: 7 * 24 * hour,
-  /** Events under a message of ours before its run knows that this is its thread, from when a worker is there. */
+  /** Events of a thread that arrive before the run that posted its root is known, counted from when a worker runs. */
   earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
-  /** Older news of whether something answers says nothing of now. */
+  /** An older health snapshot says nothing of now. */
   healthMs: 1 * hour,
   auditMs: 90 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
-  /** Admins hear of the same trouble no more often. */
+  /** The same trouble alerts admins no more often. */
   adminAlertMs: 1 * hour,
 } as const;
 
 /**
- * The pause after so many failures in a row, in milliseconds: doubles from `retryMinMs` to `retryMaxMs`.
- * `jitter` is 0 to 1 and spreads what failed together.
+ * Returns the pause after so many failures in a row, in milliseconds: it doubles from `retryMinMs` to `retryMaxMs`.
+ * `jitter`, 0 to 1, spreads retries of what failed together.
  */
 export function backoffMs(
   { retryMinMs, retryMaxMs }: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,

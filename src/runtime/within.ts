@@ -1,9 +1,9 @@
-/** A promise that was not settled in time. What it does goes on all the same. */
+/** A promise was not settled in time. What it does is not cancelled. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
-/** The promise's result, or a `TimeLimitError` after `ms` milliseconds. */
+/** Returns the promise's result. Throws `TimeLimitError` when there is none after `ms` milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {

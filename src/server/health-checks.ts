@@ -4,21 +4,21 @@ import { type HttpServer, sendJson } from './http-server.ts';
 
 /** What `/healthz` and `/readyz` answer from; each role adds what it knows. */
 export interface HealthChecks {
-  /** Adds to the state of a part: of several states, the worst counts. Quick, and never rejects. */
+  /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
   addPart(name: string, state: () => Promise<PartState> | PartState): void;
-  /** Adds what an operator has to act on: sentences with the fix while it lasts. */
+  /** Adds a check for what an operator has to fix. `find` returns sentences with the fix while the problem lasts. */
   addProblem(find: () => string | readonly string[] | undefined): void;
-  /** Adds what only a restart mends: while one of these holds, `/healthz` answers 503. */
+  /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
   addStuck(find: () => boolean): void;
-  /** From now on it is ready. */
+  /** Makes `/readyz` answer 200 from now on. */
   markReady(): void;
 }
 
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
 
 /**
- * Answers `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
- * can still tell people so.
+ * Serves `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
+ * can still answer people with that.
  */
 export function createHealthChecks(server: HttpServer, now: () => number): HealthChecks {
   const parts = new Map<string, Parameters<HealthChecks['addPart']>[1][]>();
@@ -58,7 +58,10 @@ export function createHealthChecks(server: HttpServer, now: () => number): Healt
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
 
-/** Whether Redis answers over this connection. A ping while it is away would wait in the connection's queue. */
+/**
+ * Returns whether Redis answers over this connection; never rejects. Only a ready one is pinged: else the ping would
+ * wait in the connection's queue.
+ */
 export async function redisState(redis: { status: string; ping(): Promise<string> }): Promise<PartState> {
   if (redis.status !== 'ready') return 'down';
   try {

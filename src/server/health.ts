@@ -1,15 +1,15 @@
 import { type Dependency, dependencies, type HealthSnapshot, type HealthStore } from '../store/health.ts';
 
-/** State of something that Docket depends on, as far as it has been seen. */
+/** State of a dependency, as of the last call to it; `unknown` before the first. */
 export type PartState = 'up' | 'down' | 'unknown';
 
-/** What the last call of this process to each of the others came to. */
+/** The outcome of this process' last call to each dependency. */
 export interface Health {
-  /** `answered`: it answered at all, if only with a refusal. */
+  /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal. */
   record(part: Dependency, answered: boolean): void;
   states(): Record<Dependency, PartState>;
   snapshots(): Partial<Record<Dependency, HealthSnapshot>>;
-  /** Hears of every call from now on. */
+  /** Calls `listener` for every call from now on. */
   subscribe(listener: (part: Dependency, seen: HealthSnapshot, changed: boolean) => void): void;
 }
 
@@ -36,12 +36,12 @@ export function createHealth(now: () => number): Health {
   };
 }
 
-/** What did not change is written again this often at most. */
+/** An unchanged state is saved again no more often than this. */
 const SHARE_INTERVAL_MS = 3000;
 
 /**
- * Tells the other processes what this one sees. One write at a time: while Redis is away, what would be written
- * late is old by then; the next call tells it.
+ * Saves each state for the other processes. One write at a time for each dependency: while Redis is away, states do
+ * not pile up, and the next call saves the latest.
  */
 export function shareHealth(health: Health, store: HealthStore, onError: (error: Error) => void): void {
   const sharedAtMs = new Map<Dependency, number>();

@@ -9,10 +9,10 @@ import { BodyRefused, createBodyReader } from './request-body.ts';
 import { parseBytes } from './slack-request.ts';
 import { clockSkew, isSigned, readSignature } from './slack-signature.ts';
 
-/** Slack waits 3 s for an answer. */
+/** Slack waits 3 s for the acknowledgement. */
 const ACKNOWLEDGE_MS = 2900;
 
-/** Slack checks the certificate of a command's address with `ssl_check=1` and a token, and does not sign that. */
+/** Slack checks the certificate of a command's address by an unsigned request with `ssl_check=1` and a token. */
 const MAX_SSL_CHECK_BYTES = 1000;
 
 export interface HttpParts {
@@ -25,9 +25,9 @@ export interface HttpParts {
 export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
 
 /**
- * Takes Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it looks at the headers of the signature
- * before it reads a body, limits bodies, refuses timestamps in the future, and answers whatever it cannot read. It
- * acknowledges only when the listeners have finished, so that what is acknowledged is kept.
+ * Receives Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it checks the signature's headers
+ * before it reads a body, limits bodies, refuses timestamps in the future, and answers requests that it cannot read.
+ * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
 export function createHttpReceiver({ signingSecret, server, now, log }: HttpParts): HttpReceiver {
   const refused = createRefusedRequests(log, now);
@@ -42,7 +42,7 @@ export function createHttpReceiver({ signingSecret, server, now, log }: HttpPart
       const skewS = clockSkew(signature, now());
       if (skewS !== undefined) {
         respond(401);
-        // Whether Slack sent it, only the body tells.
+        // Only the body proves whether Slack sent it.
         if (isSigned(signature, await readBody(request), signingSecret)) refused.clockSkewed(skewS);
         return;
       }
@@ -110,7 +110,7 @@ export function createHttpReceiver({ signingSecret, server, now, log }: HttpPart
     async start() {
       server.route('POST /slack/events', handle);
     },
-    // The server waits for requests in work when it closes.
+    // The server waits for its open requests when it closes.
     async stop() {},
   };
 }

@@ -4,32 +4,32 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 
-/** A handler that rejects is answered for with 500. */
+/** Answers one request. When it rejects, the server answers 500. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 export interface HttpServer {
   port: number;
   /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
   route(name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler): void;
-  /** Stops listening, waits a little for requests in work, and cuts off the rest. Safe to call twice. */
+  /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /** The settings that name a port. */
 export type PortSetting = 'PORT' | 'HEALTH_PORT';
 
-/** The port that a setting names cannot be listened on; the message says what to do. */
+/** Docket cannot listen on the port of a setting; the message names the fix. */
 export class PortError extends Error {
   override readonly name = 'PortError';
 }
 
-/** How long requests may take to end when Docket stops; Slack waits no longer for an answer. */
+/** How long open requests may take when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
 
-/** Requests that take longer to arrive are cut off: Slack waits 3 s for the answer. */
+/** When a request takes longer to arrive, it is cut off: Slack waits 3 s for the answer. */
 const RECEIVE_TIMEOUT_MS = 5000;
 
-/** Listens at once. Throws `PortError` when the port is taken, or not for this user. */
+/** Starts a server that listens. Throws `PortError` when the port is taken or this user may not use it. */
 export async function startHttpServer(
   setting: PortSetting,
   port: number,
@@ -43,7 +43,7 @@ export async function startHttpServer(
     requestTimeout: receiveTimeoutMs,
     connectionsCheckingInterval: receiveTimeoutMs / 5,
   };
-  // Nothing of a request is logged: anybody can write an address.
+  // Nothing of a request is logged: anybody can choose its address.
   const server = createServer(limits, async (request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
     const handler = routes.get(`${request.method} ${path}`);
@@ -57,7 +57,7 @@ export async function startHttpServer(
     }
   });
   await listen(server, setting, port);
-  // Such as too many open files; the next connection may find one.
+  // Such as too many open files, which passes.
   server.on('error', (error) => log.warn({ err: error }, 'a connection could not be accepted'));
 
   let closed: Promise<void> | undefined;
@@ -96,7 +96,7 @@ async function listen(server: Server, setting: PortSetting, port: number): Promi
   }
 }
 
-/** Answers with JSON that nobody on the way keeps. */
+/** Answers with JSON that no proxy may cache. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response
     .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })

@@ -1,6 +1,6 @@
 import type { App } from '@slack/bolt';
 
-/** What the listeners acknowledged a request with; no payload when they had nothing to say. */
+/** How the listeners acknowledged a request; without a payload when they passed none. */
 export interface Acknowledgement {
   payload?: unknown;
 }
@@ -16,7 +16,7 @@ export class UnreadableRequest extends Error {
   override readonly name = 'UnreadableRequest';
 }
 
-/** To be called once for each app, before its listeners are added. */
+/** Lets `runListeners` see whether Bolt got to the listeners. Call it once for each app, before they are added. */
 export function trackListeners(app: App): void {
   app.use(async ({ context, next }) => {
     context.progress.listeners = true;
@@ -25,8 +25,8 @@ export function trackListeners(app: App): void {
 }
 
 /**
- * Runs the listeners to their end. Returns nothing when none of them acknowledged; rejects as they do, or with
- * `UnreadableRequest`.
+ * Runs the listeners until they have finished. Returns `undefined` when none of them acknowledged. Rejects as they do,
+ * or with `UnreadableRequest`.
  */
 export async function runListeners(
   app: App,

@@ -1,27 +1,27 @@
 import type { Log } from '../runtime/log.ts';
 
-/** What an operator has to hear when requests are refused: perhaps all of Slack's are. */
+/** Reports refused requests to the operator: perhaps all of Slack's are. */
 export interface RefusedRequests {
-  /** A request of Slack's is this far ahead of our clock, or behind it. */
+  /** Reports a request of Slack's whose timestamp is this far ahead of our clock (behind when negative). */
   clockSkewed(aheadS: number): void;
   unsigned(): void;
-  /** A request was in order, so Slack's are. */
+  /** Ends the problem: a request was in order, so Slack's are. */
   accepted(): void;
-  /** What is wrong, with the fix; nothing once a request was in order, or after a while without any. */
+  /** Returns the problem with its fix; `undefined` once a request was in order, or 10 minutes after a refusal. */
   problem(): string | undefined;
 }
 
-/** How often one thing is logged: anybody can send what is not signed. */
+/** Each kind is logged no more often than this: anybody can send unsigned requests. */
 const LOG_MS = 60_000;
 
-/** Somebody else's request must not look like trouble with Slack's for long. */
+/** A request that Slack did not send must not count as a problem for longer. */
 const PROBLEM_MS = 10 * 60_000;
 
 export function createRefusedRequests(log: Log, now: () => number): RefusedRequests {
   let latest: { problem: string; atMs: number } | undefined;
   const loggedAtMs = new Map<string, number>();
 
-  /** Logs it unless it has been logged a moment ago. */
+  /** Keeps the problem, and logs it unless its kind was logged within `LOG_MS`. */
   function report(level: 'error' | 'warn', kind: string, problem: string) {
     latest = { problem, atMs: now() };
     if (now() - (loggedAtMs.get(kind) ?? Number.NEGATIVE_INFINITY) < LOG_MS) return;

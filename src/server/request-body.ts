@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 /** A long message with blocks, escaped and encoded, exceeds 600 kB. */
 const MAX_BYTES = 2_000_000;
 
-/** Of all bodies that are being received, together. */
+/** Most bytes of all bodies that are being received. */
 const MAX_OPEN_BYTES = 32_000_000;
 
-/** What a piece of a body takes beside its bytes, about: a body can be sent in millions of pieces. */
+/** Rough cost of a chunk beside its bytes: a body can be sent in millions of chunks. */
 const CHUNK_OVERHEAD_BYTES = 200;
 
-/** A body that was not read to its end; `status` is the answer to it. */
+/** A body was not read to its end; `status` is the HTTP status to answer with. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
   readonly status: number;
@@ -26,8 +26,9 @@ interface OpenBody {
 }
 
 /**
- * Reads bodies whole. Rejects with `BodyRefused` when one is too long or cut off, and, when all that are open are too
- * long together, the longest one: what Slack sends is short. How long a body may take is the server's matter.
+ * Returns a function that reads a whole body. It rejects with `BodyRefused` when the body is too long or cut off. When
+ * all open bodies together are too long, the longest one is refused: what Slack sends is short. The server limits how
+ * long a body may take.
  */
 export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_BYTES) {
   const openBodies = new Set<OpenBody>();
@@ -67,7 +68,7 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
 
     function close() {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      // What still comes is dropped; without a listener, an error of the connection would end the process.
+      // The rest of the body is dropped; without a listener, an error of the connection would end the process.
       request.on('error', () => {}).resume();
       if (openBodies.delete(body)) openBytes -= body.bytes;
       chunks.length = 0;

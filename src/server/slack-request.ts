@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 
-/** What a request to `/slack/events` is, or an envelope of Socket Mode. */
+/** A request to `/slack/events`, or an envelope of Socket Mode. */
 export type SlackRequest =
   | { kind: 'listeners'; body: Record<string, unknown> }
   | { kind: 'challenge'; challenge: string }
@@ -16,7 +16,7 @@ const team = z.looseObject({ id }).nullish();
 const channelSchema = z.looseObject({ id, name: optionalText });
 const interactionFields = { user, team, trigger_id: text, response_url: optionalText };
 
-// As much as the listeners take as given; Bolt itself rejects what it cannot read before they run.
+// Only what the listeners rely on; Bolt itself rejects what it cannot read before they run.
 const event = z.looseObject({ event: z.looseObject({ type: id }) });
 const command = z.looseObject({
   command: id,
@@ -71,10 +71,10 @@ const schemaByType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
   ['view_submission', modal],
 ]);
 
-/** Deeper than anything Slack sends; what walks through blocks calls itself at each level. */
+/** Deeper than anything Slack sends; readers of blocks are recursive. */
 const MAX_DEPTH = 64;
 
-/** Reads a body, sent as JSON or as a form. Returns nothing when it is none of Slack's. */
+/** Reads a body, sent as JSON or as a form. Returns `undefined` when it is not a request of Slack's. */
 export function parseBytes(contentType: string | undefined, bytes: Buffer): SlackRequest | undefined {
   const sent = bytes.toString();
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
@@ -85,7 +85,7 @@ export function parseBytes(contentType: string | undefined, bytes: Buffer): Slac
   return parseRequest(payload === null ? Object.fromEntries(form) : parseJson(payload));
 }
 
-/** Returns nothing when the listeners could not read the body. */
+/** Reads a parsed body. Returns `undefined` when the listeners could not read it. */
 export function parseRequest(body: unknown): SlackRequest | undefined {
   if (!isObject(body) || isDeeper(body, MAX_DEPTH)) return undefined;
   const verification = challenge.safeParse(body);
@@ -95,7 +95,7 @@ export function parseRequest(body: unknown): SlackRequest | undefined {
   return read?.success ? { kind: 'listeners', body: read.data } : undefined;
 }
 
-/** By the same fields, in the same order, as Bolt. */
+/** Returns the schema for a body, chosen by the same fields, in the same order, as in Bolt. */
 function schemaOf(body: Record<string, unknown>) {
   if (body.event !== undefined) return event;
   if (body.command !== undefined) return command;

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What the headers of a request say of its signature. */
+/** The signature of a request, from its headers. */
 export interface Signature {
   timestamp: string;
   hash: string;
@@ -10,7 +10,7 @@ export interface Signature {
 /** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
 const CLOCK_TOLERANCE_S = 300;
 
-/** Returns nothing when a header is missing or has not the form that Slack gives it. */
+/** Reads the headers. Returns `undefined` when one is missing or malformed. */
 export function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
   const timestamp = headers['x-slack-request-timestamp'];
   const [, hash] = /^v0=([0-9a-f]{64})$/.exec(String(headers['x-slack-signature'])) ?? [];
@@ -18,13 +18,13 @@ export function readSignature(headers: IncomingHttpHeaders): Signature | undefin
   return { timestamp, hash };
 }
 
-/** How many seconds the request is ahead of our clock (behind when negative); nothing when that is little. */
+/** Returns how many seconds a request is ahead of our clock (behind when negative); `undefined` within tolerance. */
 export function clockSkew({ timestamp }: Signature, nowMs: number): number | undefined {
   const aheadS = Number(timestamp) - nowMs / 1000;
   return Math.abs(aheadS) > CLOCK_TOLERANCE_S ? Math.round(aheadS) : undefined;
 }
 
-/** Whether the body was signed with the secret: https://docs.slack.dev/authentication/verifying-requests-from-slack */
+/** Returns whether the secret signed the body: https://docs.slack.dev/authentication/verifying-requests-from-slack */
 export function isSigned({ timestamp, hash }: Signature, body: Buffer, signingSecret: string): boolean {
   const ours = createHmac('sha256', signingSecret).update(`v0:${timestamp}:`).update(body).digest();
   return timingSafeEqual(ours, Buffer.from(hash, 'hex'));

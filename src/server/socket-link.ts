@@ -14,7 +14,7 @@ export interface Envelope {
   acceptsPayload: boolean;
   retryNum: number | undefined;
   retryReason: string | undefined;
-  /** Over the very connection that it came by. Rejects when that one is gone. */
+  /** Acknowledges over the connection that it arrived on. Rejects when that one is closed. */
   acknowledge(payload?: unknown): Promise<void>;
 }
 
@@ -22,32 +22,32 @@ export interface SocketLinkParts {
   appToken: string;
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'>;
-  /** Works on an envelope, acknowledgement included; never rejects. */
+  /** Handles an envelope, acknowledgement included; never rejects. */
   handle: (envelope: Envelope) => Promise<void>;
   log: Log;
 }
 
-/** One connection to Slack, from its opening to its end; it never opens again. */
+/** One connection to Slack. It never reconnects. */
 export interface SocketLink {
   /** Rejects when Slack does not take the connection. */
   opened: Promise<void>;
-  /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is gone. */
+  /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is closed. */
   ended: Promise<string>;
-  /** Resolves when it is gone; until then it takes envelopes. */
+  /** Resolves when it is closed; until then it receives envelopes. */
   closed: Promise<void>;
-  /** Resolves when nothing is in work. */
+  /** Resolves when no envelope is being handled. */
   idle(): Promise<void>;
-  /** Ends it at once, in whatever state it is. What was written is still sent. */
+  /** Closes it at once, in whatever state it is. What was written is still sent. */
   close(): void;
 }
 
-/** What was written may take so long to be sent before the connection is torn down. */
+/** How long what was written may take to be sent before the connection is torn down. */
 const FLUSH_MS = 200;
 
 /**
- * Connects by Slack's own client, as far as its version 3.1.0 goes: it reconnects by rejections that nobody can
- * catch, and closing leaves its timer of 30 s behind (slackapi/node-slack-sdk#2656, #2771). So each client lives
- * for one connection, and that ends by ending its TCP sockets.
+ * Connects with Slack's own client. Version 3.1.0 reconnects by rejections that nobody can catch, and leaves a timer of
+ * 30 s behind when it closes (slackapi/node-slack-sdk#2656, #2771). So each client lives for one connection, which is
+ * closed by closing its TCP sockets.
  */
 export function openSocketLink({ appToken, apiUrl, timing, handle, log }: SocketLinkParts): SocketLink {
   const work = new Set<Promise<void>>();
@@ -84,11 +84,11 @@ export function openSocketLink({ appToken, apiUrl, timing, handle, log }: Socket
   const retireRequested = new Promise<string>((resolve) => client.once(RETIRE, resolve));
   const ended = Promise.race([retireRequested, closed.then(() => 'closed')]);
   const opened = new Promise<void>((resolve, reject) => {
-    // Not what `start` resolves with: that comes later than a wish of Slack's that follows its greeting at once.
+    // Not when `start` resolves: a request to disconnect that follows Slack's `hello` at once would come before.
     client.once('connected', () => resolve());
     const fail = (why: string) => reject(new Error(`Slack did not take the connection: ${why}`));
     void ended.then(fail);
-    // It rejects with nothing at all when the connection breaks before Slack's greeting.
+    // It rejects with `undefined` when the connection breaks before Slack's `hello`.
     client.start().catch((error: unknown) => (error ? reject(error) : fail('closed')));
   });
   return {
@@ -108,7 +108,7 @@ export function openSocketLink({ appToken, apiUrl, timing, handle, log }: Socket
   };
 }
 
-/** As the client hands it over; it says `any`. */
+/** The event of the client, which types it as `any`. */
 interface SlackEvent {
   ack: (payload?: unknown) => Promise<void>;
   body: Record<string, unknown>;
@@ -123,17 +123,17 @@ const disconnectMessage = z.object({
   reason: z.string().default('no reason'),
 });
 
-/** Slack's client would hang up as soon as Slack asks for it, with acknowledgements still to be sent. */
+/** Reports a request to disconnect instead of following it at once: acknowledgements may still have to be sent. */
 class DrainingClient extends SocketModeClient {
   protected override async onWebSocketMessage(data: string | ArrayBuffer, isBinary: boolean) {
-    const said = disconnectMessage.safeParse(typeof data === 'string' ? parseJson(data) : undefined);
-    if (said.success) return void this.emit(RETIRE, said.data.reason);
-    // An envelope without what it must hold makes it reject, which would end the process.
+    const parsed = disconnectMessage.safeParse(typeof data === 'string' ? parseJson(data) : undefined);
+    if (parsed.success) return void this.emit(RETIRE, parsed.data.reason);
+    // A malformed envelope makes it reject, which would end the process.
     return super.onWebSocketMessage(data, isBinary).catch((error) => void this.emit('error', error));
   }
 }
 
-/** An agent whose sockets are known also after they have become WebSockets. */
+/** Returns an agent that adds its open sockets to `sockets`, also after they have become WebSockets. */
 function createAgent(sockets: Set<Socket>): Agent {
   const connect = buildConnector({ allowH2: false });
   return new Agent({
@@ -148,7 +148,7 @@ function createAgent(sockets: Set<Socket>): Agent {
   });
 }
 
-/** Below a warning the client writes down all that people say; what it warns of, we tell ourselves. */
+/** Below a warning the client logs all that people write; what it warns of, we log ourselves. */
 function createQuietLogger(log: Log): Logger {
   const logDebug = (...parts: unknown[]) => log.debug({ by: 'socket-mode' }, parts.map(String).join(' '));
   const nothing = () => {};

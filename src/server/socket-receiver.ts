@@ -7,14 +7,14 @@ import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts'
 import { parseRequest } from './slack-request.ts';
 import { type Envelope, openSocketLink, type SocketLink, type SocketLinkParts } from './socket-link.ts';
 
-/** While one of them is being renewed, the other takes the envelopes. Slack allows an app ten in all. */
+/** While one is being renewed, the other receives the envelopes. Slack allows an app ten. */
 const CONNECTIONS = 2;
 
 /** How long the start waits for the first connection before it goes on without one. */
 const START_MS = 2000;
-/** How long a connection that has been renewed is kept for what is in work on it: Slack waits 3 s. */
+/** How long a renewed connection is kept for envelopes that are being handled: Slack waits 3 s. */
 const RETIRE_MS = 3000;
-/** How long work may hold up the end. */
+/** How long envelopes that are being handled may hold up the end of the process. */
 const DRAIN_MS = 1600;
 
 export interface SocketParts extends Omit<SocketLinkParts, 'handle' | 'timing'> {
@@ -23,15 +23,16 @@ export interface SocketParts extends Omit<SocketLinkParts, 'handle' | 'timing'> 
 }
 
 export interface SocketReceiver extends Receiver {
-  /** Resolves when Slack has taken a connection, or has had the time to. */
+  /** Resolves when the first connection is open, at the latest after 2 s. */
   start(): Promise<void>;
-  /** Whether Slack can reach us now. */
+  /** Returns whether Slack can reach us now. */
   connected(): boolean;
 }
 
 /**
- * Takes requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only when its listener has
- * finished, so that what is acknowledged is kept; all else is left to Slack, which tells the person or sends again.
+ * Receives requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only when its listeners
+ * have finished, so that what is acknowledged is kept. When it does not acknowledge, Slack shows the person an error or
+ * sends the event again.
  */
 export function createSocketReceiver({ random, ...parts }: SocketParts): SocketReceiver {
   const { timing, log } = parts;
@@ -53,7 +54,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
 
   /** Keeps one connection up as long as Docket runs. */
   async function maintainConnection(line: number) {
-    // What Slack wants renewed still takes requests until the next one does.
+    // A connection that Slack wants renewed receives envelopes until the next one is open.
     const retired = new Set<SocketLink>();
     let failures = 0;
     while (!stopping.signal.aborted) {
@@ -67,7 +68,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
         const openedAtMs = performance.now();
         await serve(link, line);
         retired.add(link);
-        // One that lasted was a good one: Slack renews each every few hours.
+        // One that lasted counts as no failure: Slack renews each every few hours.
         if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
       } catch (error) {
         void retire(link);
@@ -79,7 +80,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
     }
   }
 
-  /** Takes requests over a connection until it is over. */
+  /** Receives requests over a connection until it has ended. */
   async function serve(link: SocketLink, line: number) {
     connected.add(link);
     void link.closed.then(() => connected.delete(link));
@@ -90,7 +91,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
     if (reason === 'link_disabled') log.error("Socket Mode is off: turn it on in the Slack app's settings");
   }
 
-  /** Answers how long Slack wants to be left alone. */
+  /** Logs why there is no connection. Returns how long Slack asks us to wait. */
   function logFailure(line: number, error: unknown): number {
     const problem = toSlackApiError('apps.connections.open', error);
     const fix = 'check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is on';
@@ -133,12 +134,12 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
   };
 }
 
-/** Runs the listeners; what they answer goes with the acknowledgement. Unanswered, the request counts as failed. */
+/** Runs the listeners, then acknowledges with their payload. Throws when none of them acknowledged. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
   const request = parseRequest(envelope.body);
   if (request === undefined) throw new UnreadableRequest('none that Docket can read');
   if (request.kind !== 'listeners') return envelope.acknowledge();
-  const answer = await runListeners(app, { ...envelope, body: request.body });
-  if (answer === undefined) throw new Error('no listener took it');
-  await envelope.acknowledge(envelope.acceptsPayload ? answer.payload : undefined);
+  const acknowledgement = await runListeners(app, { ...envelope, body: request.body });
+  if (acknowledgement === undefined) throw new Error('no listener took it');
+  await envelope.acknowledge(envelope.acceptsPayload ? acknowledgement.payload : undefined);
 }

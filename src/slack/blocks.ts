@@ -2,7 +2,7 @@ import type { Button, KnownBlock, RichTextElement } from '@slack/types';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
 import { cutBytes, escapeText } from './text.ts';
 
-/** What is posted: blocks, and a text that makes sense when read aloud. */
+/** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message {
   text: string;
   blocks: KnownBlock[];
@@ -10,8 +10,8 @@ export interface Message {
 
 /**
  * A piece of a line. Plain strings are shown as they are: they can neither mention anyone nor become markup.
- * `mention` notifies; `channel` does not, and shows its name to those who may know it. `link` is an http(s) address.
- * `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
+ * `mention` notifies the user; `channel` notifies nobody, and Slack shows its name only to those who may know it.
+ * `link` is an http(s) address. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
  */
 export type Part =
   | string
@@ -22,7 +22,7 @@ export type Part =
   | { link: string; label: string }
   | { time: number; format: string };
 
-/** A button. `action` is the id of its listener; every button sends an action, also one with a `url`. */
+/** A button. `action` is the id of its listener, which also runs when the button has a `url`. */
 export interface ButtonParts {
   label: string;
   action: string;
@@ -32,10 +32,10 @@ export interface ButtonParts {
   style?: 'primary' | 'danger';
 }
 
-/** Bytes of a `text`; the rest is for what a direct message says before it. */
+/** Most bytes of a `text`; the rest is for the preface of a message that was moved to a direct message. */
 const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
-/** The one builder of messages: lines of parts, then a row of buttons. */
+/** Returns a message of lines, then a row of buttons. */
 export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
   const elements = lines.flatMap((line, index) => [
     ...(index === 0 ? [] : [{ type: 'text' as const, text: '\n' }]),
@@ -97,18 +97,18 @@ function toButton(parts: ButtonParts): Button {
 
 const LINK_SCHEME = 'docket-link:';
 
-/** Stands for a presigned link in a stored message; the link itself is filled in when the message is delivered. */
+/** Returns a placeholder for a presigned link in a stored message, which `fillLinks` replaces on delivery. */
 export const linkPlaceholder = (name: string) => `${LINK_SCHEME}${name}`;
 
-/** The same message with a first line before it. */
+/** Returns the message with a line before it. */
 export function withPreface(original: Message, preface: Part[]): Message {
   const { text, blocks } = message([preface]);
   return { text: `${text}\n${original.text}`, blocks: [...blocks, ...original.blocks] };
 }
 
 /**
- * Fills link placeholders. A button whose link has ended is left out: a dead button helps nobody.
- * An address longer than Slack's limit goes without its button too, into the text as a link.
+ * Returns the message with its link placeholders replaced. When a link has expired, its button is left out. When its
+ * address is longer than Slack's limit for buttons, a line with the link stands for the button.
  */
 export async function fillLinks(
   original: Message,
@@ -142,7 +142,7 @@ function linkBlock(label: string, url: string): KnownBlock {
   };
 }
 
-/** What is left when Slack refuses the blocks: the text, and the addresses of buttons and links. */
+/** Returns the message as text alone, for when Slack refuses the blocks: its text, and the links of it and its buttons. */
 export function textOnly(original: Message): string {
   const links = original.blocks.flatMap((block) => {
     if (block.type === 'actions')
@@ -160,7 +160,7 @@ export function textOnly(original: Message): string {
   return [original.text, ...links].join('\n');
 }
 
-/** A link in `mrkdwn`; nothing in the address can end it early. */
+/** Returns a link in `mrkdwn`, escaped so that nothing in the address can end it early. */
 function mrkdwnLink(url: string, label: string): string {
   const address = escapeText(new URL(url).href).replaceAll('|', '%7C');
   return `<${address}|${escapeText(label)}>`;

@@ -13,8 +13,8 @@ export interface ChannelsParts {
 }
 
 /**
- * What Slack says of a conversation. Requests at the same time share one answer. Where no slot is free it rejects with
- * a `SlackApiError` of kind `limited`, whose `retryAfterMs` says when to ask again.
+ * Returns `slack.channel` under its rate limit. Requests at the same time share one call. When no slot is free, it
+ * rejects with a `SlackApiError` of kind `limited`, whose `retryAfterMs` says when to retry.
  */
 export function createChannels({
   slack,

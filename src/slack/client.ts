@@ -19,7 +19,7 @@ import { createScopeReporter } from './scope-report.ts';
 import { createSlackClock } from './slack-clock.ts';
 import { createTokenGate } from './token-gate.ts';
 
-/** Who the bot is, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
+/** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
   teamId: string;
   /** The Enterprise Grid that the workspace belongs to; missing when it belongs to none. */
@@ -64,9 +64,9 @@ export interface SlackApiOptions {
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
   log: Log;
-  /** A clock that nobody sets, in milliseconds. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
-  /** Called after every call with whether Slack answered and took the token. */
+  /** Called after every call with whether Slack answered and accepted the token. */
   onCall: (answered: boolean) => void;
 }
 
@@ -74,7 +74,7 @@ export function createSlackApi(options: SlackApiOptions) {
   const { token, apiUrl, timing, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
   const clock = createSlackClock(monotonicMs);
-  // The client's own retries would post twice, and its answer to a 429 holds up every other call.
+  // The client's own retries would post twice, and its handling of a 429 holds up every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
     allowAbsoluteUrls: false,
@@ -123,7 +123,7 @@ export function createSlackApi(options: SlackApiOptions) {
     typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
   return {
-    /** For how long, in milliseconds, every call rejects with kind `token`, since Slack refuses the token. */
+    /** Returns for how many milliseconds every call still rejects with kind `token`, since Slack refuses the token. */
     refusedForMs: gate.waitMs,
 
     async identity(): Promise<Identity> {
@@ -135,7 +135,7 @@ export function createSlackApi(options: SlackApiOptions) {
     },
 
     async person(userId: string): Promise<Person> {
-      // Without knowing our own workspace, everybody would count as a stranger.
+      // Without our own workspace to compare with, everybody would count as external.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
       const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
         nobodyIfPermanent,
@@ -165,18 +165,18 @@ export function createSlackApi(options: SlackApiOptions) {
     },
 
     /**
-     * `shared`: people of other organizations are in it, or invited. `isPublic`: every full member may read it. Kind
-     * `place` when the bot may not see it.
+     * Returns facts of a conversation. `shared`: people of other organizations are in it, or invited. `isPublic`: every
+     * full member may read it. Rejects with kind `place` when the bot may not see it.
      */
     async channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }> {
-      // A direct message of the bot's has one person in it; Slack would want a scope of its own for it.
+      // A direct message of the bot's has one person in it; asking Slack would need another scope.
       if (channelId.startsWith('D')) return { shared: false, isPublic: false };
       const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
-    /** Returns the name without its `#`. Kind `place` when it is not public: not everybody may know of it. */
+    /** Returns the name without its `#`. Rejects with kind `place` when it is not public: not everybody may know it. */
     async channelName(channelId: string): Promise<string> {
       const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
       if (!channel?.name || !isPublic(channel))
@@ -185,14 +185,14 @@ export function createSlackApi(options: SlackApiOptions) {
     },
 
     /**
-     * Opens a modal, within 3 s of the click or command that gave the trigger id. Kind `missing` when that is over;
-     * `unclear` when Slack did not answer within `timeoutMs`.
+     * Opens a modal, within 3 s of the click or command that the trigger id is from. Rejects with kind `missing` when
+     * the trigger id has expired, and `unclear` when Slack did not answer within `timeoutMs`.
      */
     async openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void> {
       await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
     },
 
-    /** Replaces a person's Home tab. Code `not_enabled` when the app has none. */
+    /** Replaces a person's Home tab. Rejects with code `not_enabled` when the app has none. */
     async publishHome(userId: string, view: HomeView): Promise<void> {
       await call('views.publish', () => web.views.publish({ user_id: userId, view }));
     },
@@ -223,15 +223,15 @@ export function createSlackApi(options: SlackApiOptions) {
     },
 
     async edit({ channel, ts }: PostedMessage, content: Message | string): Promise<void> {
-      // Text alone removes the blocks only when there is no `blocks` at all: an empty list says it plainly.
+      // An empty list removes the old blocks for certain.
       const blocks = typeof content === 'string' ? [] : content.blocks;
       await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
     },
 
     /**
-     * Shows a message to one person alone, until their client is reloaded. It cannot be edited, and Slack does not say
-     * whether it arrived: in a thread without any reply it never does. Kind `place` when the person or the bot is not
-     * in the conversation.
+     * Posts a message that one person sees until their client is reloaded. It cannot be edited, and Slack does not say
+     * whether it arrived: in a thread without any reply it never does. Rejects with kind `place` when the person or the
+     * bot is not in the conversation.
      */
     async postEphemeralTo(
       { channel, user, threadTs }: { channel: string; user: string; threadTs?: string },
@@ -241,21 +241,21 @@ export function createSlackApi(options: SlackApiOptions) {
       await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
     },
 
-    /** Adds a reaction of the bot's own, by its name without colons; one that is there already counts. */
+    /** Adds a reaction of the bot's, by its name without colons. Resolves also when it is there already. */
     async addReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
         ignoreCode('already_reacted'),
       );
     },
 
-    /** Takes the bot's own reaction away; one that is gone already counts. */
+    /** Removes a reaction of the bot's. Resolves also when it is not there. */
     async removeReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
         ignoreCode('no_reaction'),
       );
     },
 
-    /** Returns epoch milliseconds, no later than Slack's clock reads now; 0 where its answers do not tell. */
+    /** Returns epoch milliseconds, no later than Slack's clock now; 0 when its responses have no time. */
     async serverTimeMs(): Promise<number> {
       if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
       return clock.nowMs() ?? 0;
@@ -275,17 +275,17 @@ export function createSlackApi(options: SlackApiOptions) {
   };
 }
 
-/** Slack says the same of this person the next time: whoever it does not show may nothing. */
+/** Returns `nobody` for a person whom Slack does not show us, which no retry changes; rethrows other errors. */
 function nobodyIfPermanent(error: unknown): { user: 'nobody' } {
   if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
   throw error;
 }
 
-/** What Slack does not say counts as private. */
+/** Returns whether a conversation is public; when Slack does not say, it counts as private. */
 const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: boolean }) =>
   channel.is_private === false && !channel.is_im && !channel.is_mpim;
 
-/** Rejects with the error, unless it says that there is nothing left to do. */
+/** Returns a handler that rethrows every error but the one with this code. */
 const ignoreCode = (done: string) => (error: unknown) => {
   if (!(error instanceof SlackApiError) || error.code !== done) throw error;
 };

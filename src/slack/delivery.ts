@@ -21,38 +21,38 @@ export interface DeliveryParts extends RetryParts {
   now: () => number;
 }
 
-/** Who goes first where many messages wait for their turn. */
+/** Returns the rank of a message among those that wait for a slot; the lowest gets the next one. */
 function rankOf({ kind, clicked }: WantedMessage): number {
   if (kind === 'ending') return 0;
   if (clicked) return 1;
   return kind === 'state' ? 2 : 3;
 }
 
-/** Whether it is posted again where somebody deleted it. */
+/** Returns whether a message is posted again when somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
-/** A call that gave no result: the record as it was marked for it, and how that is read when it is certain or not. */
+/** A failed call: the record as it was marked before the call, and the changes to make by the kind of failure. */
 interface FailedCall {
   record: MessageRecord;
   error: unknown;
-  /** It did not happen: what the record was before. */
+  /** For a call that did not happen: takes the mark back. */
   undone: DeliveryChanges;
-  /** It may have happened. */
+  /** For a call that may have happened. */
   unclear: DeliveryChanges;
 }
 
 /**
- * Brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may overlap when a
- * process was taken for dead. What keeps them from posting twice is the mark that is written before every call, only
- * while the record is still as it was read: whoever comes second starts again with what the first left.
+ * Returns what brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may
+ * overlap when a process was taken for dead. They cannot post twice: a mark is written before every call, and only while
+ * the record is as it was read, so the second delivery loads the record again.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
   const search = createLostPostSearch(parts);
-  /** For so long after a call was sent, or went without an answer, it may still take effect. */
+  /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.unclearMs;
 
   const isShown = ({ deliveredHash, wanted }: MessageRecord) => deliveredHash === wanted.hash;
@@ -70,7 +70,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     slack,
   );
 
-  /** Posts the message, unless it turns out to be there. */
+  /** Posts the message. When an earlier post had no answer, searches for it first. */
   async function post(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted } = record;
     if (record.deleted && !isReposted(wanted)) {
@@ -83,7 +83,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
-      // Later than can be: by the clock of a process that is ahead.
+      // Further away than it can be: set by the clock of a process that was ahead.
       if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
       if (waitMs > 0) return waitMs;
       const { teamId } = wanted;
@@ -109,7 +109,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
-    // Redis took its time: the mark no longer covers the length of a call, and others may look too soon.
+    // Redis was slow: the mark no longer covers the length of a call, and another process may search too soon.
     if (now() - markedAtMs > timing.unclearMs) return 0;
     try {
       const metadata = { key, hash: wanted.hash };
@@ -120,7 +120,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       await messages.update(key, { ...known, ...forgetPost });
       if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
-      // A proof that this post did not happen says nothing of an earlier one.
+      // That this post did not happen proves nothing about an earlier one.
       const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
       const unclear = { checkAtMs: now() + timing.unclearMs };
       return handleFailure(key, { record: { ...record, ...mark }, error, undone, unclear });
@@ -128,7 +128,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return undefined;
   }
 
-  /** Edits the message; once more what it shows already, when an earlier edit may have taken its place. */
+  /** Edits the message. When an edit had no answer, edits once more after it can no longer arrive. */
   async function edit(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
@@ -137,7 +137,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = editRateLimit(wanted.teamId, timing);
-    // Whoever has shown the same for the longest time goes first.
+    // The message that was edited the longest time ago goes first.
     const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
     const waitMs = await rateLimiter.takeSlot(rateLimit, {
       id: key,
@@ -151,7 +151,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
     if (now() - markedAtMs > timing.unclearMs) return 0;
-    // That of an earlier edit, which may still arrive.
+    // The mark of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };
     try {
@@ -170,7 +170,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
   }
 
-  /** Saves what is known, and returns `inMs`; 0 where somebody else has changed the record. */
+  /** Saves the changes. Returns `inMs`, or 0 when another process has changed the record. */
   async function save(
     key: string,
     record: MessageRecord,
@@ -180,12 +180,12 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return (await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0;
   }
 
-  /** What to do about a call that gave no result. */
+  /** Saves how a failed call is to be retried, or gives up. Returns as `Deliver` does. */
   async function handleFailure(
     key: string,
     { record, error, undone, unclear }: FailedCall,
   ): Promise<number | undefined> {
-    // The mark is taken back, or the next process would wait for this call to take effect.
+    // Without the mark, the next process does not wait for this call to take effect.
     if (error instanceof Stopping) await messages.updateIfUnchanged(key, record, undone);
     if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
@@ -208,7 +208,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
   }
 
-  /** Slack refuses it for good: whom it concerns gets it by direct message, once; else it is recorded. */
+  /** Handles a permanent refusal: moves the message to a direct message, once, or else records the refusal. */
   async function giveUp(key: string, record: MessageRecord, code: string): Promise<number | undefined> {
     const { wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
@@ -219,7 +219,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return save(key, record, known, undefined);
   }
 
-  /** Where to post; nothing while the message above it is not there yet. */
+  /** Returns where to post; `undefined` while the root of its thread is not posted yet. */
   async function resolveTarget(
     record: MessageRecord,
   ): Promise<{ channel: string; threadTs?: string } | undefined> {
@@ -253,7 +253,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   }
 }
 
-/** The first line of a message that its channel refused, for the person who gets it instead. */
+/** Returns the first line of a message that its channel refused, for the person who gets it instead. */
 function movedPreface(code: string): string {
   if (code === 'is_archived') return "I couldn't post this in the channel: it is archived.";
   if (code === 'not_in_channel' || code === 'channel_not_found') {

@@ -6,12 +6,12 @@ import {
 } from '@slack/web-api';
 
 /**
- * Why a call to Slack gave no result.
+ * Why a call to Slack has no result.
  *
- * `place` the conversation does not take it (gone, archived, not joined …) · `blocks` the blocks are refused ·
- * `missing` what the call is about is not there (any more): the message to edit, the user group, the trigger id ·
+ * `place` the conversation does not accept it (not found, archived, not joined …) · `blocks` the blocks are refused ·
+ * `missing` the subject of the call does not exist (any more): the message to edit, the user group, the trigger id ·
  * `limited` too many calls · `token` the token is refused: nothing works until an operator acts · `refused` Slack
- * said no for another reason · `unreachable` certainly not sent · `unclear` it may have taken effect.
+ * refused for another reason · `unreachable` certainly not sent · `unclear` it may have taken effect.
  */
 export type SlackErrorKind =
   | 'place'
@@ -23,7 +23,7 @@ export type SlackErrorKind =
   | 'unreachable'
   | 'unclear';
 
-/** A call to Slack that gave no result. Decide by `kind`; `code` is Slack's own word, safe to log and to show. */
+/** A call to Slack has no result. Decide by `kind`; `code` is Slack's error code, safe to log and to show. */
 export class SlackApiError extends Error {
   override readonly name = 'SlackApiError';
   readonly kind: SlackErrorKind;
@@ -31,7 +31,7 @@ export class SlackApiError extends Error {
   readonly code: string;
   /** How long Slack asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** Where in the blocks the trouble is, as JSON pointers, when Slack said so. */
+  /** The refused places in the blocks, as JSON pointers, when Slack names them. */
   readonly pointers: string[];
   /** The scopes that the app lacks, as Slack names them: any one of them is enough. */
   readonly needed: string | undefined;
@@ -54,11 +54,11 @@ export class SlackApiError extends Error {
 
 const permanentKinds = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
 
-/** Whether Slack will say the same the next time. */
+/** Returns whether a retry would have the same outcome. */
 export const isPermanent = (error: unknown) =>
   error instanceof SlackApiError && permanentKinds.has(error.kind);
 
-/** Whether Slack refused a call since the app was installed without the scope for it. */
+/** Returns whether Slack refused a call because the app was installed without the scope for it. */
 export const lacksScope = (error: unknown) =>
   error instanceof SlackApiError && error.code === 'missing_scope';
 
@@ -101,7 +101,7 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   token_revoked: 'token',
   token_expired: 'token',
   missing_scope: 'token',
-  // Slack's own trouble: it says that it may or may not have finished.
+  // Failures inside Slack: it says that the call may or may not have finished.
   internal_error: 'unclear',
   fatal_error: 'unclear',
   service_unavailable: 'unclear',
@@ -111,7 +111,7 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   unreadable: 'unclear',
 };
 
-/** Before any byte of the request was sent. */
+/** Codes of failures before any byte of the request was sent. */
 const notSent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -121,14 +121,14 @@ const notSent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Turns whatever the Web API client threw into a typed error. */
+/** Returns whatever the Web API client threw as a typed error. */
 export function toSlackApiError(method: string, error: unknown): SlackApiError {
   if (error instanceof SlackApiError) return error;
   if (error instanceof WebAPIRateLimitedError) {
     return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
   }
   if (error instanceof WebAPIPlatformError) {
-    // The client hands over an answer that is no JSON as if it were Slack's error code.
+    // The client passes a response that is not JSON as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
@@ -146,11 +146,11 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
   return new SlackApiError('unclear', method, error instanceof Error ? error.name : 'unknown');
 }
 
-/** Names of scopes, with commas between them; nothing when it is anything else. */
+/** Returns names of scopes, separated by commas; `undefined` for anything else. */
 const parseScopes = (value: unknown) =>
   typeof value === 'string' && /^[a-z:._,-]{1,200}$/.test(value) ? value : undefined;
 
-/** The system's word for what broke, found below any wrapping errors. */
+/** Returns the system's error code, also from below wrapping errors. */
 function causeCode(error: unknown): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

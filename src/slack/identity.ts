@@ -3,14 +3,14 @@ import { backoffMs, type Timing } from '../runtime/timing.ts';
 import type { Identity, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 
-/** Fewer failures in a row may be a moment's, and nothing that anybody has to mend. */
+/** Fewer failures in a row may pass by themselves. */
 const FAILURES_BEFORE_ERROR = 3;
 
-/** Slack answered that it does not know us, which no repeat changes. */
+/** Returns whether Slack refused the bot, which no retry changes. */
 const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
-/** Who the bot is. Slack is asked until it answers; Docket starts and refuses politely while Slack is away. */
+/** Loads the bot's identity, and retries until Slack answers. Docket starts without it, and refuses commands then. */
 export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
   let identity: Identity | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * What Slack refuses or cuts above, each with the page that says so (below https://docs.slack.dev/reference/, where
- * nothing else is said). Lengths count UTF-16 code units, as JavaScript's `length` does.
+ * Limits above which Slack refuses or cuts, each with its source: a page below https://docs.slack.dev/reference/ unless
+ * it says otherwise. Lengths count UTF-16 code units, as JavaScript's `length` does.
  */
 export const SLACK_LIMITS = {
   /** `text` of a message, which is cut: methods/chat.postMessage, "Truncating content". */
@@ -32,10 +32,9 @@ export const SLACK_LIMITS = {
   modalFieldError: 150,
 } as const;
 
-/** Returns the text. Throws `RangeError`, which does not repeat it, when Slack would refuse it: a defect of ours. */
+/** Returns the text. When Slack would refuse it, throws `RangeError`, which does not repeat it: a defect of ours. */
 export function checkLimit(limit: keyof typeof SLACK_LIMITS, text: string): string {
-  const most = SLACK_LIMITS[limit];
-  if (text.length > most)
-    throw new RangeError(`${limit}: ${text.length} characters, and Slack takes ${most}`);
+  const max = SLACK_LIMITS[limit];
+  if (text.length > max) throw new RangeError(`${limit}: ${text.length} characters, and Slack takes ${max}`);
   return text;
 }

@@ -2,12 +2,12 @@ import type { Logger } from '@slack/web-api';
 import { LogLevel } from '@slack/web-api';
 import type { Log } from '../runtime/log.ts';
 
-/** Lines of the client that quote everything sent or received, links among it. */
+/** Lines of the client that quote whole requests and responses, links included. */
 const wholeBody = /^http request (body|result|headers)/;
 
 /**
- * Our log in the form that Slack's packages want. What they say below a warning is for tracing only, and none of it is
- * an error of ours to act on: whoever called them decides that.
+ * Returns our log as the logger of Slack's packages. What they log below a warning is traced; their errors are logged
+ * as warnings, since the caller decides whether it is an error.
  */
 export function createSlackLogger(log: Log): Logger {
   const text = (parts: unknown[]) => parts.map(String).join(' ');

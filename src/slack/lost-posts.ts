@@ -4,18 +4,18 @@ import type { SlackApi } from './client.ts';
 import type { FoundMessage } from './message-metadata.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
-/** A post of ours whose outcome is not known. */
+/** A post whose outcome is unknown. */
 export interface LostPost {
   teamId: string;
   key: string;
   place: { channel: string; threadTs?: string };
-  /** When it was posted, if it was, by Slack's clock. */
+  /** The earliest time at which it was posted, by Slack's clock. */
   sinceMs: number;
-  /** Slack has to be asked no earlier than this: then, a post that took effect is there. */
+  /** The search must start no earlier than this: by then, a post that took effect is found. */
   fromMs: number;
 }
 
-/** What a search came to: a slot for the call is free in `waitMs`, or it is known whether the message is there. */
+/** The result of a search: a slot for its call is free in `waitMs`, or it is known whether the message is there. */
 export type SearchResult =
   | { kind: 'wait'; waitMs: number }
   | { kind: 'known'; found: FoundMessage | undefined };
@@ -27,10 +27,10 @@ interface HistoryRead {
   messages: Promise<ReadonlyMap<string, FoundMessage>>;
 }
 
-/** The first that is looked for is not always the first that was posted. */
+/** The first post searched for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** How long the answer of a call is kept for other messages of the same place. */
+/** How long the result of a call is kept for other posts of the same place. */
 const CACHE_MS = 60_000;
 
 export interface SearchParts {
@@ -41,8 +41,8 @@ export interface SearchParts {
 }
 
 /**
- * Returns what looks for posts whose answers were lost. After an outage many of one place are looked for at once: one call answers
- * all whose time had come when it was made.
+ * Returns a search for posts whose answers were lost. After an outage there are many of one place: one call finds all
+ * whose `fromMs` had passed when it was made.
  */
 export function createLostPostSearch({
   slack,

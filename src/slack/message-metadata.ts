@@ -1,10 +1,10 @@
-/** The metadata of a message of ours, by whose `key` it is found again after an unclear post. */
+/** The metadata of our messages: after a post with unknown outcome, the message is searched by its `key`. */
 export interface DeliveryMetadata {
   key: string;
   hash: string;
 }
 
-/** A message of ours as Slack has it, and the hash of what was posted. */
+/** A message of ours that Slack has, and the hash of what was posted. */
 export interface FoundMessage {
   channel: string;
   ts: string;
@@ -21,10 +21,10 @@ export const toMetadata = (delivery: DeliveryMetadata) => ({
 /** Clocks inside Slack may differ by this much, in seconds. */
 const CLOCK_TOLERANCE_S = 120;
 
-/** A busy conversation of many days, where the time of a post is not known. */
+/** Enough for a busy conversation of many days, when the time of a post is unknown. */
 const MAX_PAGES = 50;
 
-/** Asks for one page of a conversation, or of the thread under `ts`. */
+/** The request for one page of a conversation, or of the thread under `ts`. */
 export interface PageRequest {
   channel: string;
   ts?: string;
@@ -34,13 +34,13 @@ export interface PageRequest {
   include_all_metadata: true;
 }
 
-/** What `conversations.history` and `.replies` answer. */
+/** The response of `conversations.history` and `conversations.replies`. */
 interface PageResponse {
   messages?: { ts?: string; metadata?: { event_type?: string; event_payload?: object } }[];
   response_metadata?: { next_cursor?: string };
 }
 
-/** Returns the messages of ours in a place, by the key in their metadata, since a time of Slack's clock (epoch). */
+/** Returns our messages in a place since a time of Slack's clock (epoch milliseconds), by the key in their metadata. */
 export async function findMessages(
   { channel, threadTs }: { channel: string; threadTs?: string },
   sinceMs: number,

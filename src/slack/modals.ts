@@ -4,11 +4,11 @@ import { checkLimit, SLACK_LIMITS } from './limits.ts';
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
-/** A modal that only says something, under a title of another one. */
+/** Returns a modal that shows a message, titled as the modal before it unless that title is too long. */
 export const noticeView = (title: string, { blocks }: Message) =>
   reportView(title.length > SLACK_LIMITS.modalTitle ? 'Docket' : title, blocks);
 
-/** A modal to read. */
+/** Returns a modal that is only read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
   return {
     type: 'modal',
@@ -18,13 +18,13 @@ export function reportView(title: string, blocks: KnownBlock[]): ModalView {
   };
 }
 
-/** Returns text as it is, to be copied. */
+/** Returns a block of preformatted text, easy to copy. */
 export function preformatted(text: string): RichTextBlock {
   const elements = [{ type: 'text' as const, text }];
   return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
 }
 
-/** A modal with fields. `callback` names its listener. */
+/** Returns a modal with fields. `callback` names its listener. */
 export function formView(form: {
   title: string;
   submit: string;
@@ -42,7 +42,7 @@ export function formView(form: {
   };
 }
 
-/** What all fields have. `block` names the field in what was entered and in problems. */
+/** What all fields have. `block` names the field in the submitted values and in problems. */
 interface FieldParts {
   block: string;
   label: string;
@@ -62,7 +62,7 @@ const inputBlock = (
   element,
 });
 
-/** A field for text, of one line or of many. */
+/** Returns a field for text, of one line or of many. */
 export function textField(
   field: FieldParts & { placeholder?: string; initial?: string; multiline?: boolean },
 ): InputBlock {
@@ -76,13 +76,13 @@ export function textField(
   });
 }
 
-/** Something to choose from; `value` is what comes back. Both take `SLACK_LIMITS.optionText` characters. */
+/** One option of a choice; `value` is what is submitted. Both take `SLACK_LIMITS.optionText` characters. */
 export interface Choice {
   label: string;
   value: string;
 }
 
-/** A field with a choice: radio buttons up to four, a select beyond. */
+/** Returns a field with a choice: radio buttons up to four options, else a select. */
 export function choiceField(
   field: FieldParts & { choices: readonly Choice[]; initial?: string },
 ): InputBlock {

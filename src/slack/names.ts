@@ -4,14 +4,14 @@ import { within } from '../runtime/within.ts';
 import { isPermanent } from './errors.ts';
 import type { Mentions, Names } from './markdown/names.ts';
 
-/** Slack did not answer with all names just now, though it may later. */
+/** Slack did not return all names; a retry may. */
 export class NamesUnknown extends Error {
   override readonly name = 'NamesUnknown';
 }
 
 /**
- * People, channels and groups of one message that are looked up, of each kind. Slack allows about 100 look-ups of
- * people a minute, on which everybody's permission depends too.
+ * Most people, channels and groups, of each kind, that are looked up for one message. Slack allows about 100 look-ups
+ * of people a minute, which permissions need too.
  */
 const MAX_LOOKUPS = 20;
 
@@ -27,9 +27,9 @@ const undefinedIfPermanent = (error: unknown) => {
 };
 
 /**
- * Looks up what a message mentions, all at once and within `timeoutMs`. Whom Slack does not know, and whoever comes
- * behind the first `MAX_LOOKUPS`, is missing from the answer; rejects with `NamesUnknown` when a name may be had
- * later.
+ * Returns a function that looks up the names of what a message mentions, all at once and within `timeoutMs`. Names that
+ * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` when a retry
+ * may find more.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = remember(parts, async (id) => {

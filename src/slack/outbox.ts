@@ -9,15 +9,15 @@ export interface OutboxMessage {
   place: Place;
   kind: WantedMessage['kind'];
   message: Message;
-  /** Whom it is for: where many wait, people go in turn. */
+  /** Whom it is for: when many messages wait, slots go round by person. */
   by?: string;
   /** Somebody has clicked and waits to see it. */
   clicked?: true;
-  /** What it says is not worth a new post where somebody deleted it. */
+  /** When somebody deleted it, it is not posted again. */
   repost?: false;
   /** Who gets it by direct message when the place refuses it for good. */
   otherwise?: string;
-  /** Kept without a time to live, for messages that are still edited after a month. */
+  /** Its record has no time to live, for messages that are still edited after a month. */
   lasting?: true;
 }
 
@@ -28,15 +28,15 @@ export interface Reaction {
 }
 
 /**
- * What Slack is to show. Nobody else has anything posted; `delivery.ts` and `reaction-delivery.ts` bring Slack up to
- * date. `version` grows: a late call with an older one changes nothing.
+ * Records what Slack is to show; the only way to post anything. `delivery.ts` and `reaction-delivery.ts` bring Slack up
+ * to date. `version` grows: a late call with an older one changes nothing.
  */
 export interface Outbox {
   /** Records how a message is to look. */
   publish(teamId: string, shown: OutboxMessage, version: number): Promise<void>;
   /**
    * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
-   * what was last wanted for it, and is forgotten once it has that.
+   * its last wanted reaction, and its record is dropped once that is delivered.
    */
   publishReactions(
     subject: ReactionSubject,
@@ -49,7 +49,7 @@ export interface Outbox {
 export interface OutboxParts {
   messages: MessageStore;
   reactions: Pick<ReactionStore, 'setWanted'>;
-  /** Have a message, or the reactions of a run, delivered. */
+  /** Enqueue the delivery of a message, or of the reactions of a run. */
   enqueueMessage: (key: string) => Promise<void>;
   enqueueReactions: (runId: string) => Promise<void>;
   now: () => number;

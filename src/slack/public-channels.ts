@@ -10,8 +10,8 @@ export interface PublicChannelsParts extends RememberParts {
 }
 
 /**
- * Returns what asks whether every full member may read a conversation, as Slack says now or said a moment ago. It
- * never rejects: what Slack does not say within `timeoutMs` counts as private.
+ * Returns a cached look-up of whether every full member may read a conversation. It never rejects: when Slack does not
+ * answer within `timeoutMs`, the conversation counts as private.
  */
 export function createPublicChannels(parts: PublicChannelsParts): (channelId: string) => Promise<boolean> {
   const isPublic = remember(parts, async (id) => {

@@ -2,10 +2,10 @@ import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
 import { SlackApiError } from './errors.ts';
 
-/** How long Slack is left alone when it says "too many" without saying until when. */
+/** The pause after a 429 of Slack's that has no `Retry-After`. */
 export const DEFAULT_RETRY_AFTER_MS = 30_000;
 
-/** A rate that was lifted is not held up by the `burst` of the usual one. */
+/** The burst grows with the count: a bench that lifts a limit is not held up by the usual burst. */
 const perMinute = (name: string, count: number, burst: number): RateLimit => ({
   name,
   count,
@@ -40,7 +40,7 @@ export const readRateLimit = (
   { readsPerMinute }: Pick<Timing, 'readsPerMinute'>,
 ) => perMinute(`${method}:${teamId}`, readsPerMinute, 8);
 
-/** Holds a limit of which Slack says that it is reached; rejects with what it was given. */
+/** Returns an error handler that holds the limit when Slack says that it is reached. It always rethrows. */
 export const holdWhenLimited =
   (rateLimiter: Pick<RateLimitStore, 'hold'>, rateLimit: RateLimit) => async (error: unknown) => {
     if (error instanceof SlackApiError && error.kind === 'limited') {

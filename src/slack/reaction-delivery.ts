@@ -8,23 +8,23 @@ import { createReconciler, type Deliver, type RetryParts, retryOf } from './reco
 export interface ReactionDeliveryParts extends RetryParts {
   slack: Pick<SlackApi, 'addReaction' | 'removeReaction' | 'refusedForMs'>;
   reactions: ReactionStore;
-  /** Whether Slack shows the message of this key as it is wanted. */
+  /** Returns whether Slack shows the message of this key as it is wanted. */
   isShown: (messageKey: string) => Promise<boolean>;
   rateLimiter: RateLimitStore;
 }
 
-/** How often those that may wait are looked at: another may be wanted at once by then. */
+/** How often deferred reactions are checked: one that is wanted at once may have come. */
 const RECHECK_MS = 1000;
 
 interface ReactionCall {
-  /** What it is about, and what the message shows after it. */
+  /** The reaction to add or remove, and the one that the message shows after it. */
   name: string;
   after: string | undefined;
   rateLimit: RateLimit;
   send: SlackApi['addReaction'];
 }
 
-/** Brings the reactions on the messages of one run up to date, in the order in which those were written. */
+/** Returns what brings the reactions on the messages of one run up to date, in the order of the messages. */
 export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
   const { slack, reactions, isShown, rateLimiter, timing, log } = parts;
 
@@ -42,14 +42,14 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
     return deferredMs < Infinity ? deferredMs : undefined;
   }
 
-  /** How long a reaction may be left out yet, since a message is to show the same; 0 where it may not. */
+  /** Returns how long a reaction may still wait for a message that is to show the same; 0 when it may not. */
   function deferrableMs({ deferral, shown }: ReactionChange): number {
-    // Another one has to go.
+    // Another reaction has to be removed first.
     if (deferral === undefined || shown !== undefined) return 0;
     return Math.max(0, timing.reactAfterMs - Math.max(0, deferral.waitedMs));
   }
 
-  /** Takes the old reaction away and adds the new one, unless a message shows the same. */
+  /** Removes the old reaction and adds the new one, unless a message shows the same. */
   async function deliverChange(record: ReactionRecord, change: ReactionChange): Promise<number | undefined> {
     const { runId, channel } = record.subject;
     const { ts, deferral, wanted } = change;
@@ -59,7 +59,7 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
     }
     const read = { ...change.read };
     for (const { name, after, rateLimit, send } of callsFor(change, record.subject.teamId)) {
-      // Threads go in turn, however many replies one of them has.
+      // Slots go round by thread, however many replies one of them has.
       const slot = { id: runId, sinceMs: Number(ts) * 1000, group: runId };
       const waitMs = await rateLimiter.takeSlot(rateLimit, slot);
       if (waitMs > 0) return waitMs;
@@ -71,7 +71,7 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
       }
       await reactions.setShown(runId, ts, after, name);
       record.failures = 0;
-      // The next one may wait now.
+      // The new reaction may be deferred now.
       if (deferral && after !== wanted) return 0;
       read.shown = after ?? '';
     }
@@ -91,7 +91,7 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
     return calls;
   }
 
-  /** What Slack refuses for good counts as shown. */
+  /** When Slack refuses for good, the reaction counts as shown. Returns as `Deliver` does. */
   async function handleFailure(
     error: unknown,
     { subject: { runId }, failures }: ReactionRecord,

@@ -5,7 +5,7 @@ import type { SlackApiError } from './errors.ts';
 import { DEFAULT_RETRY_AFTER_MS } from './rate-limits.ts';
 
 /**
- * Brings Slack up to date with one wanted state. Returns in how many milliseconds it has to be called again; undefined
+ * Brings Slack up to date with one wanted state. Returns in how many milliseconds it has to be called again; `undefined`
  * when Slack shows what is wanted. Safe to repeat at any point.
  */
 export type Deliver = (id: string) => Promise<number | undefined>;
@@ -16,11 +16,11 @@ export interface WantedState<R> {
   isDelivered(record: R): boolean;
   /** Makes calls, each marked in the record before it begins. Returns as `Deliver` does. */
   deliver(record: R, id: string): Promise<number | undefined>;
-  /** Takes it from what is due, unless something else is wanted by now. Returns whether it did. */
+  /** Removes its entry from the due list, unless something else is wanted by now. Returns whether it did. */
   markDelivered(id: string, record: R | undefined): Promise<boolean>;
 }
 
-/** While Slack refuses the token, nothing is called but what finds out whether it works again. */
+/** Returns the delivery of a kind of wanted state. While Slack refuses the token, it makes no calls. */
 export function createReconciler<R>(
   state: WantedState<R>,
   { refusedForMs }: Pick<SlackApi, 'refusedForMs'>,
@@ -42,8 +42,8 @@ export interface RetryParts {
 }
 
 /**
- * When a failed call is made again, and how many have failed in a row by then; undefined when Slack refuses it for
- * good. `before` have failed already; `about` is for the log.
+ * Returns when to retry a failed call, and how many have failed in a row with it; `undefined` when Slack refuses it for
+ * good. `before` is how many failed before it; `about` is for the log.
  */
 export function retryOf(
   { kind, code, method, retryAfterMs }: SlackApiError,
@@ -59,6 +59,6 @@ export function retryOf(
   log.warn({ ...about, kind, code, method, failures }, 'Slack call failed');
   if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
   const pauseMs = backoffMs(timing, failures, random());
-  // One that is still on its way must not come after the next.
+  // A call that may still arrive must not arrive after the next one.
   return { inMs: kind === 'unclear' ? Math.max(timing.unclearMs, pauseMs) : pauseMs, failures };
 }

@@ -8,9 +8,9 @@ export interface UserMessage {
   channel: string;
   /** With channel and team the identity of the message: an @mention arrives as two events with the same `ts`. */
   ts: string;
-  /** The `ts` of the message that it answers. A message that began a thread has none. */
+  /** The `ts` of the thread's root; missing when the message is no reply. */
   threadTs?: string;
-  /** Who wrote that message, where Slack says so. */
+  /** Who wrote the root, when Slack says so. */
   parentUser?: string;
   user: string;
   /** The workspace of the person. */
@@ -18,17 +18,17 @@ export interface UserMessage {
   /** From another organization, or, in a channel shared with one, not known to be from ours. */
   external: boolean;
   mentionsBot: boolean;
-  /** Somebody but the bot and the author: a person, a user group, or everybody here. */
+  /** It mentions somebody but the bot and its author: a person, a user group, or everybody here. */
   mentionsOthers: boolean;
-  /** What `messageMarkdown` reads, without everything else of the event. */
+  /** The fields of the event that `messageToMarkdown` reads. */
   content: MessageText;
-  /** Whether files came along. */
+  /** Whether files are attached. */
   files: boolean;
   /** Also sent to the channel. */
   alsoToChannel: boolean;
 }
 
-/** Why an event is none of ours. */
+/** Why an event is ignored. */
 export type IgnoreReason =
   | 'unreadable'
   | 'not a message'
@@ -78,7 +78,7 @@ const messageEvent = messageFields.extend({
   deleted_ts: id,
 });
 
-// Teams and authorizations are those of the installation, and tell nothing of the author.
+// Teams and authorizations here are those of the installation, not of the author.
 const envelopeFields = z.object({
   team_id: id,
   context_team_id: id,
@@ -96,8 +96,8 @@ type BotIdentity = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
 const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /**
- * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` says who the bot is.
- * Tolerates everything, and ignores what no person wrote, which Slack does not mark reliably: its own lines come from
+ * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` the bot's identity.
+ * Accepts any input, and ignores what no person wrote, which Slack does not mark reliably: its own lines come from
  * `USLACK` or `USLACKBOT` without a subtype, a bot's posts have a `user`, and previews of links and edits of a bot are
  * `message_changed` as well.
  */
@@ -189,14 +189,14 @@ function threadOf({
   return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
 
-/** The fields that were sent, without everything else of the message. */
+/** Returns the content of a message without its other fields. */
 const contentOf = ({ text, blocks, attachments }: MessageFields): MessageText => ({
   ...(text !== undefined && { text }),
   ...(blocks !== undefined && { blocks }),
   ...(attachments !== undefined && { attachments }),
 });
 
-/** A long message is compared as Slack sent it, which is cheap, whoever wrote it. */
+/** A longer message is compared as Slack sent it, which is cheap. */
 const LONG_TEXT = 8000;
 
 function isSameWording(previous: MessageFields, message: MessageFields): boolean {
@@ -205,15 +205,15 @@ function isSameWording(previous: MessageFields, message: MessageFields): boolean
   return wording(previous) === wording(message);
 }
 
-/** What would be sent on, with ids for names: a preview of a link changes nothing of it. */
+/** Returns what would be sent to the agent, with ids for names; link previews are not part of it. */
 function wording(message: MessageFields): string {
   const ids = { get: (id: string) => id };
   return messageToMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
 }
 
 /**
- * The workspace whose installation of the app an event is for. In a channel that is shared with another one,
- * `team_id` may be that other one.
+ * Returns the workspace whose installation of the app an event is for. In a channel that is shared with another
+ * workspace, `team_id` may be that other one.
  */
 export function installedTeamId(envelope: unknown): string | undefined {
   const { authorizations, context_team_id, team_id } = envelopeFields.safeParse(envelope).data ?? {};
@@ -221,8 +221,8 @@ export function installedTeamId(envelope: unknown): string | undefined {
 }
 
 /**
- * Whoever is not proven to be from the workspace of the app, or from its Enterprise Grid, counts as from elsewhere,
- * but for channels that are shared with nobody.
+ * Returns false for channels that are not shared. In others, whoever is not proven to be from the workspace of the app
+ * or its Enterprise Grid counts as external.
  */
 function isExternal(
   { team, user_team, source_team }: MessageFields,

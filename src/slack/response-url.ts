@@ -1,24 +1,24 @@
 import { type Message, message } from './blocks.ts';
 
-/** A message to one person alone. With `replace_original` it takes the place of the message that was clicked. */
+/** A message that one person sees. With `replace_original` it replaces the message that was clicked. */
 export interface EphemeralMessage extends Message {
   replace_original?: true;
 }
 
-/** Returns a message for the place of what was clicked, where only this person sees that: nothing else is replaced. */
+/** Returns a message that replaces the clicked one; for an ephemeral one only, or everybody would lose the original. */
 export const replaceOriginal = (text: string): EphemeralMessage => ({
   ...message([[text]]),
   replace_original: true,
 });
 
-/** Sends an ephemeral message to a `response_url`. Resolves with whether Slack took it; never rejects. */
+/** Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. */
 export type PostEphemeral = (
   responseUrl: string,
   answer: EphemeralMessage,
   timeoutMs: number,
 ) => Promise<boolean>;
 
-/** The address is a secret of Slack's (5 uses, 30 minutes): it appears in no error and no log. */
+/** The address is a secret (for 5 uses within 30 minutes): it appears in no error and no log. */
 export const postEphemeral: PostEphemeral = async (responseUrl, message, timeoutMs) => {
   try {
     const response = await fetch(responseUrl, {

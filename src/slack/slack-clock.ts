@@ -1,16 +1,16 @@
 /**
- * Slack's clock, as far as its answers tell it. `monotonicMs` is a clock that nobody sets: the time of day of this
- * machine may be wrong, and may be put right meanwhile.
+ * Returns Slack's clock, from the `Date` of its responses. It goes on by `monotonicMs`, since the machine's time of day
+ * may be wrong and may be changed meanwhile.
  */
 export function createSlackClock(monotonicMs: () => number) {
   let last: { atMs: number; upMs: number } | undefined;
   return {
-    /** Takes the `Date` header of an answer. */
+    /** Sets the clock by the `Date` header of a response. */
     update(date: string | null): void {
       const atMs = Date.parse(date ?? '');
       if (!Number.isNaN(atMs)) last = { atMs, upMs: monotonicMs() };
     },
-    /** Returns epoch milliseconds, no later than Slack's clock reads now; `undefined` before the first answer. */
+    /** Returns epoch milliseconds, no later than Slack's clock now; `undefined` before the first response. */
     nowMs: () => last && Math.floor(last.atMs + monotonicMs() - last.upMs),
   };
 }

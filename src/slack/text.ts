@@ -1,8 +1,8 @@
 import { stripInvisible } from './visible.ts';
 
 /**
- * Returns text of people or the docs platform as one line of a message: without control characters and what nobody
- * sees (it could hide or reorder what follows), white space folded.
+ * Returns text of people or the docs platform as one line of a message: white space folded, without control and
+ * invisible characters, which could hide or reorder what follows.
  */
 export function oneLine(text: string): string {
   return stripInvisible(text.replace(/(?!\s)\p{Cc}/gu, ''))
@@ -20,7 +20,7 @@ export function cut(text: string, max: number): string {
   return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
 }
 
-/** Escapes text for a `mrkdwn` string: Slack wants these three and no others. Disarms `<!here>` and `<@U…>`. */
+/** Returns text escaped for a `mrkdwn` string: Slack wants these three and no others. Disarms `<!here>` and `<@U…>`. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -63,7 +63,7 @@ export function formatSize(bytes: number): string {
 
 /** Returns a whole number with separators: "12,480". */
 export function formatCount(value: number): string {
-  // What is added takes the sign off a zero.
+  // Adding 0 turns -0 into 0.
   return (Math.round(value) + 0).toLocaleString('en-US');
 }
 

@@ -3,28 +3,28 @@ import { SlackApiError } from './errors.ts';
 
 export interface TokenGateParts {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
-  /** A clock that nobody sets, in milliseconds. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
 }
 
-/** While Slack refuses the token nothing works: one call finds out whether it does again, and nobody else asks. */
+/** Returns a gate for calls to Slack: while Slack refuses the token, one call at a time tries whether it works again. */
 export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
   let refused: { times: number; untilMs: number } | undefined;
   const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));
   const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
 
   return {
-    /** For how long nobody may call, in milliseconds; 0 while the token works, and when it is time to find out. */
+    /** Returns for how many milliseconds no call is let through; 0 when the token works or the next try is due. */
     waitMs,
 
-    /** Returns after the call, or rejects with kind `token` without having made it. */
+    /** Makes the call and returns its result, or rejects with kind `token` without making it. */
     async run<T>(method: string, call: () => Promise<T>): Promise<T> {
       const remainingMs = waitMs();
-      // Who the bot is has to be asked of the token alone.
+      // `auth.test` always passes: it is how the token is checked.
       if (remainingMs > 0 && method !== 'auth.test')
         throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: remainingMs });
       const before = refused;
-      // As long as this call is under way, the others wait for it.
+      // While this call is under way, the others wait for it.
       if (refused !== undefined) refused.untilMs = monotonicMs() + timing.slackCallMs;
       try {
         const result = await call();
@@ -33,7 +33,7 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
       } catch (error) {
         const outcome = outcomeOf(error);
         const times = (before?.times ?? 0) + 1;
-        // Of calls that were made at once, the first counts.
+        // Of calls at the same time, the first refusal counts.
         if (outcome === 'refused' && refused === before)
           refused = { times, untilMs: monotonicMs() + pauseMs(times) };
         else if (outcome === 'works') refused = undefined;
@@ -49,6 +49,6 @@ function outcomeOf(error: unknown): 'works' | 'refused' | 'unknown' {
   if (!(error instanceof SlackApiError)) return 'unknown';
   const { kind, code } = error;
   if (kind === 'unclear' || kind === 'unreachable') return 'unknown';
-  // One that lacks a scope works for everything else.
+  // A token that lacks a scope works for everything else.
   return kind === 'token' && code !== 'missing_scope' ? 'refused' : 'works';
 }

@@ -1,6 +1,6 @@
 const joiner = String.raw`[\u200C\u200D]`;
 
-/** Scripts in which a joiner decides how letters look: the cursive ones, and those of India and around it. */
+/** Scripts in which a joiner changes how letters look: the cursive ones, and those of South Asia and nearby. */
 const joining = [
   ...['Adlm', 'Arab', 'Chrs', 'Mand', 'Mani', 'Mong', 'Nkoo', 'Ougr', 'Phag', 'Phlp', 'Rohg', 'Sogd', 'Syrc'],
   ...['Bali', 'Beng', 'Deva', 'Gran', 'Gujr', 'Guru', 'Java', 'Khmr', 'Knda', 'Mlym', 'Mymr', 'Newa', 'Orya'],
@@ -11,7 +11,7 @@ const joining = [
 
 const pictograph = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
 
-/** What shows nothing by itself and is needed all the same, from Unicode's UTS 51 and UAX 31. */
+/** Invisible characters that emoji and scripts need, from Unicode's UTS 51 and UAX 31. */
 const keepPattern = [
   // The flags of England, Scotland and Wales are the only tag sequences that are recommended for interchange.
   String.raw`\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}`,
@@ -26,11 +26,10 @@ const invisiblePattern = String.raw`\p{Default_Ignorable_Code_Point}|\p{Nonchara
 const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu');
 
 /**
- * Returns text without the characters that nobody sees: tag characters, variation selectors, zero-width characters,
- * those that change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a
- * program that no person reads. What emoji and scripts need stays: within emoji and their flags, one variation
- * selector behind an emoji, and one joiner behind a letter of a script that joins. Doing it twice changes nothing
- * more.
+ * Returns text without invisible characters: tag characters, variation selectors, zero-width characters, those that
+ * change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a program that no
+ * person sees. What emoji and scripts need stays: the characters within emoji and flags, one variation selector after
+ * an emoji, and one joiner after a letter of a script that joins. It is idempotent.
  */
 export function stripInvisible(text: string): string {
   return text.replace(invisibleOrKept, (_, kept: string | undefined) => kept ?? '');

@@ -1,10 +1,10 @@
 /**
- * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of an authority of one's own as PEM, or
- * the path of a unix socket.
+ * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of a private authority as PEM, or the path
+ * of a unix socket.
  */
 export type RedisAddress = { url: string; ca?: string | undefined } | { socketPath: string };
 
-/** Returns where and how to connect; whatever else an address says, such as `?host=`, is not taken. */
+/** Returns the options of a connection. Anything else in an address, such as `?host=`, is ignored. */
 export function serverOf(address: RedisAddress) {
   if ('socketPath' in address) return { path: address.socketPath };
   const url = new URL(address.url);
@@ -18,7 +18,7 @@ export function serverOf(address: RedisAddress) {
   };
 }
 
-/** Returns a name or a password of an address as it is meant; as it is written where a `%` in it encodes nothing. */
+/** Returns a name or password of an address decoded, or as it is written when a `%` in it encodes nothing. */
 export function decodeCredential(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -12,16 +12,16 @@ import {
   type RedisProblem,
 } from './problems.ts';
 
-/** How long a new connection, and each answer on it, may take. */
+/** How long connecting, and each answer after it, may take. */
 const ANSWER_MS = 1000;
 
-/** Checks Redis over a connection of its own. Returns what is wrong with it; never rejects, and writes nothing. */
+/** Checks Redis over a new connection. Returns its problems; never rejects, and writes nothing. */
 export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]> {
   const server = serverOf(address);
   const redis = new Redis({
     ...server,
     lazyConnect: true,
-    // A server that loads its data, or may not be asked, is told apart here.
+    // `problemOfError` distinguishes a server that loads its data from one that forbids INFO.
     enableReadyCheck: false,
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
@@ -31,14 +31,14 @@ export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]>
   redis.on('error', (error: Error) => errors.push(error));
   try {
     await within(2 * ANSWER_MS, redis.connect());
-    // Such as that of SELECT, with which ioredis goes on.
+    // Such as that of SELECT, after which ioredis goes on.
     if (errors[0]) throw errors[0];
     return problemsOf(await within(ANSWER_MS, loadFacts(redis)));
   } catch (error) {
     if ('socketPath' in address) return [embeddedRedisDown];
     const tls = 'tls' in server;
     const problem = problemOfError(errors[0] ?? error, tls);
-    // To a greeting of TLS, a plain Redis answers nothing at all.
+    // A Redis without TLS does not answer a TLS handshake at all.
     if (tls && problem.kind === 'unreachable' && (await answersWithoutTls(server))) return [noTls];
     return [problem];
   } finally {
@@ -74,17 +74,17 @@ async function undefinedIfForbidden<T>(answer: Promise<T>): Promise<T | undefine
   }
 }
 
-/** Whether something answers as Redis does, without TLS. No secret is sent. */
+/** Returns whether something answers as Redis does, without TLS. No secret is sent. */
 function answersWithoutTls({ host = '', port = 0 }: { host?: string; port?: number }): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
-    const answer = (plainly: boolean) => {
+    const finish = (answers: boolean) => {
       socket.destroy();
-      resolve(plainly);
+      resolve(answers);
     };
-    socket.setTimeout(ANSWER_MS, () => answer(false));
-    socket.once('data', (data: Buffer) => answer(/^(\+PONG|-[A-Z]+ )/.test(data.toString('latin1', 0, 40))));
-    socket.once('error', () => answer(false));
-    socket.once('close', () => answer(false));
+    socket.setTimeout(ANSWER_MS, () => finish(false));
+    socket.once('data', (data: Buffer) => finish(/^(\+PONG|-[A-Z]+ )/.test(data.toString('latin1', 0, 40))));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
   });
 }

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 
-/** The time that all processes agree on: that of Redis, whatever the clock of this machine shows. */
+/** The time that all processes share: that of Redis, whatever the clock of this machine shows. */
 export interface Clock {
-  /** Epoch milliseconds; the machine's own until Redis has been asked. */
+  /** Returns epoch milliseconds; by the machine's own clock until Redis has answered. */
   now(): number;
-  /** Asks Redis now and every so often, unless it does already. Resolves when it has answered for the first time. */
+  /** Asks Redis for the time now and every `everyMs`, unless it does already. Resolves after the first answer. */
   startSync(redis: Redis): Promise<void>;
   stop(): void;
 }
@@ -15,10 +15,10 @@ export interface ClockParts {
   monotonicMs: () => number;
 }
 
-/** How soon it is asked again before it has answered once without delay. */
+/** How soon Redis is asked again until an answer was fast enough. */
 const RETRY_MS = 100;
 
-/** An answer that took longer says too little of what time it is; most of it the question may have waited for Redis. */
+/** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
 const SLOW_MS = 500;
 
 export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Clock {
@@ -34,7 +34,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
     const answeredMs = monotonicMs();
     const isSlow = answeredMs - askedMs > SLOW_MS;
     if (isSlow && isExact) return;
-    // Never ahead: what people wait for would count as over.
+    // Never ahead: deadlines would count as expired too early.
     offsetMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
     isExact = !isSlow;
   }
@@ -42,7 +42,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
   function start(redis: Redis): Promise<void> {
     return new Promise((resolve) => {
       const tick = async () => {
-        // Redis is away: the time goes on from its last answer.
+        // When Redis is away, the time goes on from its last answer.
         await ask(redis).then(resolve, () => {});
         const pauseMs = isExact ? everyMs : Math.min(RETRY_MS, everyMs);
         if (!stopped) timer = setTimeout(tick, pauseMs);
@@ -64,6 +64,6 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
   };
 }
 
-/** What `TIME` answers, in epoch milliseconds. */
+/** Returns the answer of `TIME` in epoch milliseconds. */
 export const redisMs = ([seconds, micros]: (string | number)[]): number =>
   Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);

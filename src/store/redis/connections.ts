@@ -3,12 +3,12 @@ import type { Timing } from '../../runtime/timing.ts';
 import { type RedisAddress, serverOf } from './address.ts';
 import { PrimaryConnector } from './primary-connector.ts';
 
-/** What a connection says of itself; called on every change, never with a secret. */
+/** Called with every error of a connection; none holds a secret. */
 export type OnConnectionError = (error: Error) => void;
 
 /**
- * A connection for request handlers: it fails at once while Redis is away and after `intakeMs` when Redis hangs,
- * and works again as soon as Redis does. Never give it to a BullMQ worker: the time limit kills its blocking read.
+ * Returns a connection for request handlers. Its commands fail at once while Redis is away, and after `intakeMs` when
+ * Redis hangs; it reconnects by itself. Never give it to a BullMQ worker: the time limit kills its blocking read.
  */
 export function connectForRequests(
   address: RedisAddress,
@@ -25,7 +25,7 @@ export function connectForRequests(
   });
 }
 
-/** A connection for work in the background: commands wait until Redis is back. */
+/** Returns a connection for work in the background: its commands wait until Redis is back. */
 export function connectForWork(
   address: RedisAddress,
   { redisWorkSocketMs }: Pick<Timing, 'redisWorkSocketMs'>,
@@ -39,14 +39,14 @@ export function connectForWork(
 }
 
 /**
- * ioredis counts only while a command waits for its answer, so that an idle connection lives on; a connection whose
- * other end vanished without a word is given up.
+ * ioredis counts these only while a command waits for its answer, so an idle connection lives on. They end a
+ * connection whose other end vanished without closing it.
  */
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
 /**
- * What a server answers that was the primary and no longer is, or still loads its data: a new connection may lead to
- * the one that is. In the error of a script it stands anywhere.
+ * Errors of a server that is no longer the primary, or still loads its data: a new connection may lead to the primary.
+ * The error of a script holds the word anywhere.
  */
 const NOT_PRIMARY = /\b(READONLY|LOADING|MASTERDOWN)\b/;
 
@@ -72,18 +72,18 @@ function connect(address: RedisAddress, onError: OnConnectionError, options: Con
   return reconnectOnSelectError(redis);
 }
 
-/** When SELECT fails, ioredis goes on in database 0, where another Docket's data may be. This one never gets ready then. */
+/** Reconnects when SELECT fails: ioredis would go on in database 0, where another Docket's data may be. */
 function reconnectOnSelectError(redis: Redis): Redis {
   redis.on('error', (error) => {
     if (isSelectError(error)) redis.disconnect(true);
   });
-  // BullMQ makes its blocking connections this way, with the options alone.
+  // BullMQ duplicates connections for its blocking reads, which copies options but no listeners.
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => reconnectOnSelectError(duplicate(override));
   return redis;
 }
 
-/** Whether Redis refused to go to the database that was asked for. */
+/** Returns whether Redis refused to select the database. */
 function isSelectError(error: Error & { command?: { name: string } }): boolean {
   return error.command?.name === 'select';
 }

@@ -7,15 +7,15 @@ export type LuaScript<Answer> = (
   args?: readonly (string | number)[],
 ) => Promise<Answer>;
 
-/** The current time inside a script, in whole milliseconds, as the local `now`. */
+/** Lua that sets the local `now` to the time of Redis, in whole milliseconds. */
 export const LUA_NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * A Lua script that is sent once and then called by its digest; Redis forgets scripts when it restarts. `Answer` is
- * what it returns: whole numbers, strings, arrays of them, and `null` for nil or false.
+ * Returns a Lua script as a function. It is called by its digest, and sent when Redis does not know it, as after a
+ * restart. `Answer` is what the script returns: whole numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const digest = createHash('sha1').update(source).digest('hex');

@@ -5,8 +5,8 @@ import { AbstractConnector, type RedisOptions } from 'ioredis';
 type Options = Pick<RedisOptions, 'host' | 'port' | 'path' | 'tls' | 'disconnectTimeout'>;
 
 /**
- * Connects as ioredis does by itself, but a connection that leads to a read-only replica does not count: it is made
- * again, ever more slowly, until its address leads to a primary.
+ * Connects as ioredis does by itself, but rejects a connection that leads to a read-only replica, so that ioredis
+ * retries with growing pauses until the address leads to a primary.
  */
 export class PrimaryConnector extends AbstractConnector {
   readonly #options: Options;
@@ -17,14 +17,14 @@ export class PrimaryConnector extends AbstractConnector {
     this.#options = known;
   }
 
-  /** ioredis asks with the fields of INFO before it uses a connection; they are missing where INFO is forbidden. */
+  /** ioredis calls it with the fields of INFO before it uses a connection; they are missing where INFO is forbidden. */
   override check(info: { role?: string; slave_read_only?: string }): boolean {
     return !isReadOnlyReplica(info);
   }
 
   override async connect(): Promise<Socket> {
     this.connecting = true;
-    // As ioredis: not before its caller has gone on.
+    // As in ioredis: its caller has to go on first.
     await new Promise((resolve) => process.nextTick(resolve));
     if (!this.connecting) throw new Error('Connection is closed.');
     const { host = 'localhost', port = 6379, path, tls } = this.#options;
@@ -38,12 +38,12 @@ export class PrimaryConnector extends AbstractConnector {
   }
 }
 
-/** Whether these fields of INFO are those of a server that takes no writes. */
+/** Returns whether these fields of INFO are those of a server that refuses writes. */
 export function isReadOnlyReplica(info: { role?: string; slave_read_only?: string }): boolean {
   return info.role === 'slave' && info.slave_read_only !== '0';
 }
 
-/** Returns what INFO says, by field. */
+/** Returns the fields of INFO by name. */
 export function infoFields(info: string): Record<string, string> {
   const pairs = info.split('\r\n').map((line) => line.split(':', 2));
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair.length === 2));

@@ -1,7 +1,7 @@
 import { TimeLimitError } from '../../runtime/within.ts';
 import { isReadOnlyReplica } from './primary-connector.ts';
 
-/** What is wrong with Redis. `text` is for operators, names the fix, and holds no secret. */
+/** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {
   kind:
     | 'unreachable'
@@ -19,13 +19,13 @@ export interface RedisProblem {
     | 'eviction-unknown'
     | 'volatile-unknown';
   text: string;
-  /** Whether Docket does not start with it: it will not pass by itself. */
+  /** Whether Docket refuses to start with it, since it will not pass by itself. */
   fatal: boolean;
-  /** What REDIS_ALLOW names to go on all the same. */
+  /** The word in REDIS_ALLOW with which Docket accepts it. */
   allowance?: 'eviction' | 'volatile';
 }
 
-/** What Redis says of itself; what is missing, Docket may not ask for. */
+/** Facts from INFO and CONFIG; what Docket is not allowed to read is missing. */
 export interface RedisFacts {
   /** Fields of INFO. */
   info: Record<string, string> | undefined;
@@ -35,13 +35,13 @@ export interface RedisFacts {
 
 const MIN_VERSION = [6, 2] as const;
 
-/** Returns what is wrong with a Redis that answers. */
+/** Returns the problems of a Redis that answers. */
 export function problemsOf({ info, config }: RedisFacts): RedisProblem[] {
   return [
     ...(info === undefined ? [infoForbidden] : []),
     ...versionProblems(info?.redis_version),
     ...(info && isReadOnlyReplica(info) ? [readOnly] : []),
-    // Where CONFIG is forbidden, whoever runs Docket can hardly change it: it is said, and Docket starts.
+    // Where CONFIG is forbidden, the operator can hardly change the setting: it is reported, and Docket starts.
     ...evictionProblems(config?.policy ?? info?.maxmemory_policy, config !== undefined),
     ...diskProblems(config, info?.aof_enabled === '1'),
   ];
@@ -71,7 +71,7 @@ const readOnly: RedisProblem = {
     'Docket goes on by itself then.',
 };
 
-function evictionProblems(policy: string | undefined, ends: boolean): RedisProblem[] {
+function evictionProblems(policy: string | undefined, fatal: boolean): RedisProblem[] {
   if (policy === 'noeviction') return [];
   const allowance = 'eviction';
   if (policy === undefined || policy === '') {
@@ -83,7 +83,7 @@ function evictionProblems(policy: string | undefined, ends: boolean): RedisProbl
     `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): work that was accepted would be lost or ` +
     'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
     'REDIS_ALLOW=eviction Docket starts all the same.';
-  return [{ kind: 'eviction', fatal: ends, allowance, text }];
+  return [{ kind: 'eviction', fatal, allowance, text }];
 }
 
 const appendFix =
@@ -108,10 +108,10 @@ function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProb
   return [{ kind: 'snapshots', fatal: false, allowance, text }];
 }
 
-/** Words of a server's, in a sentence of ours. */
+/** Returns a word of the server's that is safe in a sentence of ours. */
 const sanitize = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
 
-/** Returns what an error of a new connection says of Redis. `tls`: whether the address asks for it. */
+/** Returns the problem behind an error of a new connection. `tls`: whether the address asks for TLS. */
 export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   const { code, message, command } = fieldsOf(error);
   if (command === 'select')
@@ -139,7 +139,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
         'signed it, and name Redis in REDIS_URL as the certificate does.',
     };
   if (noTlsCode.test(code)) return tls ? noTls : notRedis;
-  // ioredis gives no code to an answer that cannot be read as one of Redis.
+  // ioredis sets no code when an answer is not in the protocol of Redis.
   if (message.startsWith('Unknown RESP type')) return notRedis;
   const late = error instanceof TimeLimitError;
   const closed = (code === '' && !late) || code === 'ECONNRESET' || code === 'EPIPE';
@@ -164,7 +164,7 @@ export const noTls: RedisProblem = {
     'REDIS_ALLOW=plaintext when it is on another machine.',
 };
 
-/** Nobody answers at the socket of the Redis that Docket keeps itself. */
+/** The embedded Redis does not answer at its socket. */
 export const embeddedRedisDown: RedisProblem = {
   kind: 'unreachable',
   fatal: false,

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { luaScript } from './lua.ts';
 
-/** Values by field. `undefined` is a field that is missing, or to be forgotten. */
+/** Values by field. `undefined` is a field that is missing, or to be deleted. */
 export type HashFields = Record<string, string | number | boolean | undefined>;
 
-// Numbers of arguments, then field and value of what was read (empty for a missing one), field and value of what is
-// set, and fields to forget.
+// Two counts of arguments, then fields and values that were read (empty for a missing one), fields and values to set,
+// and fields to delete.
 const updateScript = luaScript<0 | 1>(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local read = 2 + tonumber(ARGV[1])
@@ -19,7 +19,7 @@ return 1
 `);
 
 /**
- * Changes fields of a hash, unless it has ended: that would bring it back without a time to live. With `read` it does
+ * Changes fields of a hash, unless it has expired: a write would create it without a time to live. With `read` it does
  * so only while those fields are as they were read. Returns whether it did.
  */
 export async function updateHash(
@@ -32,6 +32,6 @@ export async function updateHash(
   const set = Object.entries(changes).flatMap(([name, value]) =>
     value === undefined ? [] : [name, String(value)],
   );
-  const forget = Object.keys(changes).filter((name) => changes[name] === undefined);
-  return (await updateScript(redis, [key], [known.length, set.length, ...known, ...set, ...forget])) === 1;
+  const deleted = Object.keys(changes).filter((name) => changes[name] === undefined);
+  return (await updateScript(redis, [key], [known.length, set.length, ...known, ...set, ...deleted])) === 1;
 }

@@ -7,7 +7,7 @@ import { checkRedis } from './check.ts';
 import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
 import type { RedisProblem } from './problems.ts';
 
-/** A Redis that Docket does not start with. The message names the fix of each problem. */
+/** Docket does not start with this Redis. The message names the fix of each problem. */
 export class RedisUnfit extends Error {
   override readonly name = 'RedisUnfit';
   constructor(problems: readonly RedisProblem[]) {
@@ -20,13 +20,13 @@ export interface RedisWatch {
   /** Checks Redis now and from then on. Throws `RedisUnfit`; a Redis that is away is waited for. */
   start(): Promise<void>;
   stop(): void;
-  /** From now on this connection is kept from being idle, and counts for `stuck`. */
+  /** Pings this connection from now on; it counts for `stuck`. */
   add(connection: Redis): void;
-  /** What is wrong with Redis, as it was seen last, without what REDIS_ALLOW names. */
+  /** Returns the problems that the last check found, without those that REDIS_ALLOW names. */
   problems(): readonly RedisProblem[];
-  /** Whether a connection of this process has had no answer for long, while a new one works. */
+  /** Returns whether a connection of this process has had no answer for `redisLostMs`, while a new one works. */
   stuck(): boolean;
-  /** Calls `listener` after every check with what is wrong. */
+  /** Calls `listener` with the problems after every check. */
   onCheck(listener: (problems: readonly RedisProblem[]) => void): void;
 }
 
@@ -42,7 +42,7 @@ export interface RedisWatchParts {
 /** How long a connection may leave a ping unanswered before Redis is checked over a new one. */
 const PONG_MS = 1000;
 
-/** What passes by itself, or may well be as it should, is nothing that an operator has to act on. */
+/** Problems that pass by themselves, or may be none, so that an operator need not act. */
 const WARN_KINDS: RedisProblem['kind'][] = [
   'unreachable',
   'snapshots',
@@ -55,7 +55,7 @@ interface WatchedConnection {
   connection: Redis;
   answeredAtMs: number;
   answers: boolean;
-  /** Until it is answered, no further one is sent: they would wait in line. */
+  /** While a ping waits for its answer, no other is sent: they would queue up. */
   pinging: boolean;
 }
 
@@ -82,10 +82,10 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
     try {
       one.answers = await within(PONG_MS, asked);
       if (one.answers) one.answeredAtMs = monotonicMs();
-      // Before a person's request finds out.
+      // Reconnect before a request fails on it.
       else one.connection.disconnect(true);
     } catch {
-      // Its state says it; the connection itself reports why.
+      // `answers` stays false; the connection itself reports the error.
     }
   }
 
@@ -94,15 +94,15 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
     for (const listener of listeners) listener(problems);
   }
 
-  /** Keeps what counts of what was found. */
+  /** Replaces `problems` by what a check found, without what is allowed. */
   function updateProblems(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
-    // Of one that is away nothing new is known of its settings.
+    // The settings of a Redis that is away are unknown, so their problems stay.
     const away = found.some(({ kind }) => kind === 'unreachable');
     const known = away ? problems.filter(({ allowance }) => allowance !== undefined) : [];
-    const counting = [...found.filter((problem) => !isAllowed(problem)), ...known];
-    if (!stopped) report(problems, counting);
-    problems = counting;
+    const current = [...found.filter((problem) => !isAllowed(problem)), ...known];
+    if (!stopped) report(problems, current);
+    problems = current;
   }
 
   function report(before: readonly RedisProblem[], now: readonly RedisProblem[]) {
@@ -138,8 +138,8 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   return {
     async start() {
       const found = await checkRedis(address);
-      const ending = found.filter((problem) => problem.fatal && !isAllowed(problem));
-      if (ending.length > 0) throw new RedisUnfit(ending);
+      const fatal = found.filter((problem) => problem.fatal && !isAllowed(problem));
+      if (fatal.length > 0) throw new RedisUnfit(fatal);
       updateProblems(found);
       const allowed = found.filter(isAllowed).map(({ kind }) => kind);
       if (allowed.length > 0) log.warn({ problems: allowed }, 'goes on with what REDIS_ALLOW names');
@@ -158,7 +158,7 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   };
 }
 
-/** Whether a connection leads to a Redis that takes writes, where INFO is allowed. Rejects when it gives no answer. */
+/** Returns whether a connection leads to a primary; true where INFO is forbidden. Rejects when there is no answer. */
 async function leadsToPrimary(connection: Redis): Promise<boolean> {
   try {
     return !isReadOnlyReplica(infoFields(await connection.info('replication')));
