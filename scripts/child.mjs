@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** Runs a command in our place: same streams, our signals passed on, and we end as it ended. */
+/** Runs a command in our place: with our streams and our signals; then this process ends as the command did. */
 export function runInOurPlace(command, args, env) {
   const child = spawn(command, args, { stdio: 'inherit', env });
   const forward = (signal) => {
@@ -23,7 +23,7 @@ export function runInOurPlace(command, args, env) {
   });
 }
 
-/** Ends this process by a signal, as a shell expects it; where the signal is ignored, with the matching code. */
+/** Ends this process by a signal, as a shell expects; when the signal is ignored, with the matching code. */
 export function endBySignal(signal) {
   process.kill(process.pid, signal);
   setTimeout(() => process.exit(128 + constants.signals[signal]), 500);

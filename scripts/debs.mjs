@@ -13,14 +13,14 @@ const APT = [
   'Acquire::http::Timeout=20',
 ];
 
-/** Whether packages of the distribution can be fetched here: on Debian and Ubuntu. */
+/** Returns whether packages of the distribution can be fetched: on Debian and Ubuntu. */
 export async function canFetch() {
   return (await succeeds('apt-get', '--version')) && (await succeeds('dpkg-deb', '--version'));
 }
 
 /** Packages fetched with apt-get and unpacked into one root. */
 export class Debs {
-  /** What went wrong so far, each thing once; of use only when nothing worked in the end. */
+  /** Every error so far, for the message when nothing works in the end. */
   problems = new Set();
   /** Options for package lists of our own; used when the machine's lists are missing or stale. */
   #lists = [];
@@ -33,7 +33,7 @@ export class Debs {
     mkdirSync(this.root);
   }
 
-  /** Fetches and unpacks; returns whether all could be. */
+  /** Fetches and unpacks packages. Returns whether all could be. */
   async add(names) {
     const { ok, output } = await capture('apt-get', [...APT, ...this.#lists, 'download', ...names], {
       cwd: this.folder,
@@ -49,7 +49,7 @@ export class Debs {
     return true;
   }
 
-  /** Reads the package lists anew into a folder of ours, which neither needs nor changes anything of the system. */
+  /** Reads the current package lists into a folder of ours; the system is not changed. */
   async update() {
     const lists = join(this.folder, 'lists');
     const cache = join(this.folder, 'cache');
@@ -67,7 +67,7 @@ export class Debs {
     return false;
   }
 
-  /** Library packages that the unpacked ones depend on and that this machine has not installed. */
+  /** Returns library packages that the unpacked ones depend on and that are not installed. */
   async missingLibraries() {
     const missing = new Set();
     for (const file of this.#unpacked) {

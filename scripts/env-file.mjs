@@ -14,8 +14,8 @@ const MARKS = [
 const OTHERS_READ = 0o044;
 
 /**
- * Reads a file of settings into the environment, which outranks it. Does nothing where there is none. Returns what
- * keeps it from being read (`problem`) or ought to be mended (`warning`), each with its fix.
+ * Reads a file of settings into the environment; variables that are set already stay. Does nothing when there is no
+ * file. Returns why it cannot be read (`problem`) or is unsafe (`warning`), each with its fix.
  */
 export function loadEnvFile(path) {
   try {

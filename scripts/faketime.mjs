@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { canFetch, Debs } from './debs.mjs';
 
 /**
- * Returns where libfaketime is, which shows a process another time than the machine's: on this machine, or, on Debian
- * and Ubuntu, fetched into the cache folder (nothing is installed). Undefined where it cannot be had.
+ * Returns the path of libfaketime, which gives a process another time than the machine's. When it is not installed, it
+ * is fetched into the cache folder on Debian and Ubuntu. Returns undefined when it cannot be.
  */
 export async function findFaketime(root) {
   const folder = join(root, 'node_modules', '.cache', 'docket');
@@ -30,6 +30,6 @@ export async function findFaketime(root) {
   return libraryIn(target);
 }
 
-/** `MT` is the one for programs with several threads; the other one may lock up in them. */
+/** `MT` is for programs with several threads, in which the other one may lock up. */
 const libraryIn = (root) =>
   globSync(join(root, 'usr', '{lib,lib64}', '{*/,}faketime', 'libfaketimeMT.so.1')).at(0);

@@ -12,18 +12,18 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LOOK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
-/** Where the lock of a checkout is: outside node_modules, which `npm ci` empties. */
+/** Returns the path of a checkout's lock: outside node_modules, which `npm ci` empties. */
 export function lockPath(root) {
   const hash = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16);
   return join(tmpdir(), `docket-setup-${userInfo().uid}-${hash}`);
 }
 
 /**
- * Runs `step` while no other process runs one under the same lock, a directory that names its holders.
- * `step` gets `addHolder(pid)`: the lock stays held while any of its holders lives, so that an `npm ci` that
- * outlives its killed parent is waited for too.
+ * Runs `step` while no other process runs one under the same lock, a directory that names its holders. `step` gets
+ * `addHolder(pid)`: the lock is held until all of its holders have ended, also an `npm ci` that outlives its killed
+ * parent.
  */
 export async function locked(path, step) {
   for (;;) {
@@ -36,11 +36,11 @@ export async function locked(path, step) {
         rmSync(mine, { recursive: true, force: true });
       }
     }
-    if (!buryDead(path)) await sleep(LOOK_AGAIN_MS);
+    if (!removeStale(path)) await sleep(RETRY_MS);
   }
 }
 
-/** Moves a complete lock into place; returns the name it came from, or undefined when the lock is taken. */
+/** Moves a complete lock into place. Returns the path that it came from, or undefined when the lock is taken. */
 function claim(path) {
   const mine = mkdtempSync(`${path}-`);
   writeFileSync(join(mine, `id-${randomBytes(8).toString('hex')}`), '');
@@ -55,13 +55,13 @@ function claim(path) {
   }
 }
 
-/** Moves a lock without living holders out of the way; returns whether it is worth trying again at once. */
-function buryDead(path) {
+/** Moves a lock without living holders away. Returns whether to retry at once. */
+function removeStale(path) {
   try {
     const names = readdirSync(path);
     if (names.some(isAlive)) return false;
     const id = names.find((name) => name.startsWith('id-'));
-    // The grave stays: it keeps a slower process that saw the same dead lock from moving a newer one here.
+    // The moved lock stays: a slower process that saw the same stale lock must fail to move a newer one here.
     renameSync(path, `${path}-dead-${id}`);
     return true;
   } catch (error) {
@@ -69,7 +69,7 @@ function buryDead(path) {
   }
 }
 
-/** A process by its number and, where /proc tells, its start, since numbers are used again. */
+/** Returns the name of a process by its id and, where there is /proc, its start time, since ids are reused. */
 function holder(pid) {
   return `pid-${pid}-${processState(pid)?.start ?? 0}`;
 }
@@ -91,7 +91,7 @@ function exists(pid) {
   }
 }
 
-/** Field 3 (Z and X are dead) and field 22 of proc(5)'s stat, counted after the name, which may hold spaces. */
+/** Reads fields 3 (Z and X are dead) and 22 of proc(5)'s stat, counted after the name, which may hold spaces. */
 function processState(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

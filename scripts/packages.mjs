@@ -7,17 +7,17 @@ import { APP_NODE, major } from './versions.mjs';
 const binFolder = (root) => join(root, 'node_modules', '.bin');
 const stampFile = (root) => join(root, 'node_modules', '.cache', 'docket', 'packages');
 
-/** PATH with the project's commands first, and behind them the Node that is running. */
+/** Returns a PATH with the project's commands first, and the Node that is running last. */
 export function projectPath(root, path) {
   return [binFolder(root), path, dirname(process.execPath)].filter(Boolean).join(':');
 }
 
-/** Whether an earlier setup installed what the lock file says. Costs one small read and one hash. */
+/** Returns whether an earlier setup installed what the lock file says. Costs one small read and one hash. */
 export function packagesAreReady(root) {
   return readOr(stampFile(root)) === stamp(root) && hasNode(root);
 }
 
-/** Installs the packages when they are missing or out of date, and makes sure that Node 26 came with them. */
+/** Installs the packages when they are missing or out of date, and Node 26 when it did not come with them. */
 export async function installPackages(root, addHolder) {
   if (!isComplete(root)) {
     const mode = existsSync(join(root, 'package-lock.json')) ? 'ci' : 'install';
@@ -36,7 +36,7 @@ export async function installPackages(root, addHolder) {
   writeFileSync(stampFile(root), stamp(root));
 }
 
-/** Whether node_modules, made by us or by hand, holds every package that the lock file names for this machine. */
+/** Returns whether node_modules, made by us or by hand, holds every package of the lock file for this machine. */
 function isComplete(root) {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const installed = packagesOf(join(root, 'node_modules', '.package-lock.json'));
@@ -52,7 +52,7 @@ function isComplete(root) {
   });
 }
 
-/** The npm package `node` fetches its binary outside the lock file, so it may be missing after an install that went well. */
+/** The npm package `node` fetches its binary outside the lock file, so it may be missing after a good install. */
 async function ensureNode(root, addHolder) {
   if (await nodeWorks(root)) return;
   const { output } = await announced(`Installing Node ${APP_NODE}…`, () =>

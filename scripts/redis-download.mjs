@@ -17,12 +17,12 @@ import { serverIsUsable } from './versions.mjs';
 
 /** Debian and Ubuntu keep the server in the tools package: redis-server is a link to redis-check-rdb. */
 const FAMILIES = ['redis', 'valkey'];
-/** Libraries may need libraries. */
+/** How often libraries are fetched: they may need libraries themselves. */
 const LIBRARY_ROUNDS = 4;
 
 /**
  * Unpacks the distribution's own server, with the libraries that this machine lacks, into `target`, whose
- * `bin/redis-server` then runs it. Returns what went wrong, or undefined. Needs no rights; installs nothing.
+ * `bin/redis-server` then runs it. Returns the problem, or undefined. Installs nothing, so it needs no root.
  */
 export async function downloadRedis(target) {
   if (!(await canFetch())) return 'Docket can fetch one by itself only on Debian and Ubuntu.';
@@ -38,14 +38,14 @@ export async function downloadRedis(target) {
       return `Libraries of the fetched one are missing:\n${[...debs.problems].join('\n')}`;
     mkdirSync(join(work, 'bin'));
     writeWrapper(work, server, debs.root, 'redis-server');
-    // What Docket tells people to run when its data is damaged.
+    // Docket names it in the message about damaged data.
     writeWrapper(work, join(dirname(server), `${family}-check-aof`), debs.root, 'redis-check-aof');
 
     const { output } = await capture(join(work, 'bin', 'redis-server'), ['--version']);
     if (!serverIsUsable(output))
       return `The one that this distribution offers cannot be used: ${output.trim()}`;
     rmSync(debs.folder, { recursive: true });
-    // Made for us alone; another user may run what was set up.
+    // mkdtemp creates it for us alone; other users may run the server too.
     chmodSync(work, 0o755);
     rmSync(target, { recursive: true, force: true });
     renameSync(work, target);
@@ -65,7 +65,7 @@ async function firstAvailable(debs) {
   return undefined;
 }
 
-/** The server looks at the name it is called by, so a link makes one of the checking tool. */
+/** Returns a server program: one binary acts by the name it is called by, so a link to the checking tool is one. */
 function linkServer(root, family) {
   const server = join(root, 'usr', 'bin', 'redis-server');
   const real = [`${family}-server`, `${family}-check-rdb`].find((name) => {
@@ -102,7 +102,7 @@ function libraryFolders(folder) {
   ];
 }
 
-/** Paths are relative to the wrapper, so that the checkout can be moved. */
+/** Writes a script that runs the program. Its paths are relative, so that the checkout can be moved. */
 function writeWrapper(work, program, root, name) {
   const bin = join(work, 'bin');
   const fromBin = (path) => `$here/${relative(bin, path)}`;

@@ -15,8 +15,8 @@ const INSTALL = `Install one, then run the command again:
   macOS            brew install redis`;
 
 /**
- * PATH on which a usable redis-server or valkey-server is found: as it is, or with the cached one in front
- * (in front, since one that is too old may be on it). Undefined when there is none yet.
+ * Returns a PATH with a usable redis-server or valkey-server: as it is, or with the cached one in front (one that is
+ * too old may be on it). Returns undefined when there is none yet.
  */
 export function redisPath(root, path) {
   if (serverOn(path)) return path;

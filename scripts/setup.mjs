@@ -4,8 +4,8 @@ import { installRedis, redisPath } from './redis.mjs';
 import { announced, SetupError } from './shell.mjs';
 
 /**
- * Brings packages, Node 26 and (unless told otherwise) a Redis into the checkout, once, and returns the PATH on
- * which they are found. Commands that start at the same time wait for the first. Nothing to do costs a few reads.
+ * Brings packages, Node 26 and (unless `redis` is false) a Redis into the checkout, and returns a PATH with them.
+ * Commands that start at the same time wait for the first. When all is there, it costs a few reads.
  */
 export async function setUp(root, { path = process.env.PATH ?? '', redis = true } = {}) {
   if (process.platform === 'win32')
@@ -19,14 +19,14 @@ export async function setUp(root, { path = process.env.PATH ?? '', redis = true 
 }
 
 async function install(root, redis, path, ready) {
-  let waiting = () => {};
+  let markBegun = () => {};
   const begun = new Promise((resolve) => {
-    waiting = resolve;
+    markBegun = resolve;
   });
   const done = locked(lockPath(root), async (addHolder) => {
-    waiting();
-    const meanwhile = ready();
-    if (meanwhile !== undefined) return meanwhile;
+    markBegun();
+    const readyPath = ready();
+    if (readyPath !== undefined) return readyPath;
     if (!packagesAreReady(root)) await installPackages(root, addHolder);
     // After the packages: npm ci empties node_modules, where the cached server is.
     if (redis && redisPath(root, path) === undefined) await installRedis(root);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
-/** A failure whose message tells the person what to do; printed without a stack. */
+/** A failure whose message names the fix; printed without a stack. */
 export class SetupError extends Error {}
 
-/** The person or the system ended the setup with this signal. */
+/** A signal ended the setup. */
 export class Interrupted extends Error {
   constructor(signal) {
     super(`Ended by ${signal}`);
@@ -14,8 +14,8 @@ export class Interrupted extends Error {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a command to its end and returns `{ ok, output }`, both streams together; `ok` is false too when there
- * is no such command. A signal ends the command first and then rejects with `Interrupted`.
+ * Runs a command to its end. Returns `{ ok, missing, output }`, with both streams in `output`; `missing` when there is
+ * no such command. On a signal, ends the command and rejects with `Interrupted`.
  */
 export function capture(command, args, { cwd, env, onSpawn } = {}) {
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function capture(command, args, { cwd, env, onSpawn } = {}) {
         output += text;
       });
     }
-    // At once, not at the event: what was started must be known also when we are killed the next moment.
+    // At once, not at the event: the child must be known also when we are killed the next moment.
     if (child.pid !== undefined) onSpawn?.(child.pid);
     child.once('error', (error) =>
       settle(() => resolve({ ok: false, missing: error.code === 'ENOENT', output: error.message })),

@@ -19,7 +19,7 @@ const path = process.env.PATH ?? '';
 // The demo or the tests may have fetched a server; without one the app itself says what to do.
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
 
-// A start with compiled code takes half the time. Where the folder cannot be written to, nothing is kept.
+// A start with compiled code takes half the time. When the folder cannot be written to, nothing is cached.
 module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket'));
 const { main } = await import('../src/app.ts');
 await main(process.env);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { growing, shapeOf, versioned, versionIn } from '../test/support/stored-schemas.ts';
 
-/** Writes down what this release keeps in Redis, for the test that compares later versions with it. */
+/** Writes the schemas of what this release stores in Redis, for the test that compares later versions with them. */
 const shapes = Object.entries({ ...versioned, ...growing }).map(([name, schema]) => {
   const shape = shapeOf(schema);
   return [name, { v: versionIn(shape), shape }];

@@ -1,16 +1,16 @@
-/** The oldest Node that can run the setup, which brings the Node that everything else runs on. */
+/** The oldest Node that can run the setup, which installs the Node for everything else. */
 const SETUP_NODE = 20;
 /** Docket's own Node: it runs TypeScript as it is. */
 export const APP_NODE = 26;
 /** BullMQ and ioredis support nothing older. */
 const OLDEST_SERVER = [6, 2];
 
-/** The major number of `v26.10.0` or `26.10.0`; 0 when it is no version. */
+/** Returns the major number of `v26.10.0` or `26.10.0`; 0 when it is no version. */
 export function major(version) {
   return Number(/^v?(\d+)\./.exec(version)?.[1] ?? 0);
 }
 
-/** What to tell the person when the setup cannot run under this Node; undefined when it can. */
+/** Returns the problem, with its fix, when the setup cannot run under this Node; else undefined. */
 export function setupProblem(version) {
   if (major(version) >= SETUP_NODE) return undefined;
   return (
@@ -19,7 +19,7 @@ export function setupProblem(version) {
   );
 }
 
-/** What to tell the person when Docket cannot start under this Node; undefined when it can. */
+/** Returns the problem, with its fix, when Docket cannot start under this Node; else undefined. */
 export function startProblem(version) {
   if (major(version) >= APP_NODE) return undefined;
   return (
@@ -29,7 +29,7 @@ export function startProblem(version) {
   );
 }
 
-/** Whether `redis-server --version` (or Valkey's) told of a version that Docket can use. */
+/** Returns whether Docket can use the server with this output of `redis-server --version` (or Valkey's). */
 export function serverIsUsable(versionLine) {
   const found = /\bv=(\d+)\.(\d+)/.exec(versionLine);
   if (!found) return false;

@@ -142,7 +142,7 @@ function linkBlock(label: string, url: string): KnownBlock {
   };
 }
 
-/** Returns the message as text alone, for when Slack refuses the blocks: its text, and the links of it and its buttons. */
+/** Returns a message as text alone, for when Slack refuses its blocks: the text, and the links of blocks and buttons. */
 export function textOnly(original: Message): string {
   const links = original.blocks.flatMap((block) => {
     if (block.type === 'actions')

@@ -275,7 +275,7 @@ export function createSlackApi(options: SlackApiOptions) {
   };
 }
 
-/** Returns `nobody` for a person whom Slack does not show us, which no retry changes; rethrows other errors. */
+/** Returns `nobody` when Slack does not show us a person, which no retry changes; rethrows other errors. */
 function nobodyIfPermanent(error: unknown): { user: 'nobody' } {
   if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
   throw error;

@@ -46,8 +46,8 @@ interface FailedCall {
 
 /**
  * Returns what brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may
- * overlap when a process was taken for dead. They cannot post twice: a mark is written before every call, and only while
- * the record is as it was read, so the second delivery loads the record again.
+ * overlap when a process was taken for dead. They cannot post twice: a mark is written before every call, and only
+ * while the record is as it was read, so the second delivery loads the record again.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;

@@ -5,8 +5,8 @@ import type { SlackApiError } from './errors.ts';
 import { DEFAULT_RETRY_AFTER_MS } from './rate-limits.ts';
 
 /**
- * Brings Slack up to date with one wanted state. Returns in how many milliseconds it has to be called again; `undefined`
- * when Slack shows what is wanted. Safe to repeat at any point.
+ * Brings Slack up to date with one wanted state. Returns in how many milliseconds it has to be called again;
+ * `undefined` when Slack shows what is wanted. Safe to repeat at any point.
  */
 export type Deliver = (id: string) => Promise<number | undefined>;
 

@@ -7,7 +7,7 @@ export interface TokenGateParts {
   monotonicMs: () => number;
 }
 
-/** Returns a gate for calls to Slack: while Slack refuses the token, one call at a time tries whether it works again. */
+/** Returns a gate for calls to Slack: while the token is refused, one call at a time tries whether it works again. */
 export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
   let refused: { times: number; untilMs: number } | undefined;
   const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, listOf, textOf, textsIn } from './payload.ts';
 import { richTextLines, richTextToMarkdown } from './rich-text.ts';
 import { cleanText } from './spans.ts';
 
-/** Returns the blocks of a message as Markdown, an empty line between them. Of an unknown type, all text it holds. */
+/** Returns the blocks of a message as Markdown, separated by empty lines. A block of unknown type gives all its texts. */
 export function blocksToMarkdown(blocks: unknown, reading: Reading): string {
   return listOf(blocks)
     .map((block) => blockToMarkdown(block, reading))
@@ -54,10 +54,10 @@ const plainToMarkdown = (text: string) => renderInline([{ text }]).trim();
 
 const unknownToMarkdown = (value: unknown) => plainToMarkdown(textsIn(value).join('\n'));
 
-/** Slack takes 20 columns. A short row is filled up, so that without a limit one long row would lengthen them all. */
+/** Slack allows 20 columns. Rows are padded to the longest one, so one endless row would lengthen all. */
 const MAX_COLUMNS = 100;
 
-/** A `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
+/** Returns a `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
 function tableToMarkdown(block: Fields, reading: Reading): string {
   const rows = listOf(block.rows).map((row) =>
     listOf(row)

@@ -1,6 +1,6 @@
 import { cleanText } from './spans.ts';
 
-/** Returns a block of code between fences that are longer than any inside; nothing when the code is blank. */
+/** Returns a block of code between fences that are longer than any inside; an empty text when the code is blank. */
 export function fence(text: string, language = ''): string {
   const code = cleanText(text).replace(/^\n|\n$/g, '');
   if (code.trim() === '') return '';
@@ -8,10 +8,10 @@ export function fence(text: string, language = ''): string {
   return `${ticks}${language}\n${code}\n${ticks}`;
 }
 
-/** Returns one line of code as it stands within a text. */
+/** Returns one line of code as a Markdown code span. */
 export function codeSpan(line: string): string {
   const ticks = '`'.repeat(longestTicks(line) + 1);
-  // One space at each end is dropped when Markdown is read.
+  // Readers of Markdown drop one space at each end.
   const pad = /^`|`$|^ .* $/.test(line) ? ' ' : '';
   return `${ticks}${pad}${line}${pad}${ticks}`;
 }
@@ -20,7 +20,7 @@ function longestTicks(code: string): number {
   return (code.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
 }
 
-/** Puts `> ` before every line. */
+/** Returns the text with `> ` before every line. */
 export function quoteLines(markdown: string): string {
   return markdown
     .split('\n')
@@ -37,8 +37,8 @@ export function trimLines(text: string): string {
 }
 
 /**
- * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". The words around the `{date…}` and `{time…}` of Slack's format
- * stay. `timestamp` is in seconds; for one that is no time, the fallback is returned.
+ * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". Text around the `{date…}` and `{time…}` of Slack's format stays.
+ * `timestamp` is in seconds; when it is invalid, the fallback is returned.
  */
 export function formatDate(timestamp: unknown, format: string, fallback: string): string {
   const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);

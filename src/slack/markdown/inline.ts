@@ -5,7 +5,7 @@ import { cleanText, type Span } from './spans.ts';
 const STYLES = ['bold', 'italic', 'strike'] as const;
 type Style = (typeof STYLES)[number];
 
-/** Part of one line. A `gap` is the white space between two, which no mark of a style may touch. */
+/** Part of one line. A `gap` is white space between two parts, next to which no mark of a style may stand. */
 interface Piece {
   kind: 'plain' | 'link' | 'code' | 'gap' | 'end';
   text: string;
@@ -15,9 +15,9 @@ interface Piece {
 /**
  * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
  *
- * Other text stays as it was typed: whoever writes Markdown in Slack means it, and a reader needs no backslashes.
- * Escaped is only what would break our own marks: `*`, `_`, `~` in text of that style, brackets in the text of a
- * link, backticks that have no partner where there is code. What looks like one of Slack's tokens loses its brackets.
+ * Other text stays as it was typed: who types Markdown in Slack means it. Only what would break our own marks is
+ * escaped: `*`, `_`, `~` in text of that style, brackets in the text of a link, and unpaired backticks when there is
+ * code. Text that looks like one of Slack's tokens loses its brackets.
  */
 export function renderInline(spans: readonly Span[]): string {
   const pieces = mergeSpans(spans).flatMap(piecesOf);
@@ -27,7 +27,7 @@ export function renderInline(spans: readonly Span[]): string {
   return renderPieces(pieces);
 }
 
-/** Plain text of one style in one span, since what stands around a character decides what it does. */
+/** Joins neighbouring spans of plain text in one style, since a character's neighbours decide whether it is a mark. */
 function mergeSpans(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans) {
@@ -83,7 +83,7 @@ function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[]
   return [{ kind: 'link', text: `[${named}](${target})`, styles }];
 }
 
-/** Whether the address need not be written beside what is shown. */
+/** Returns whether the shown text is the address, so that it need not be written twice. */
 function isSameUrl(shown: string, url: string): boolean {
   return ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
     (scheme) => url === scheme + shown || url === `${scheme}${shown}/`,
@@ -95,7 +95,7 @@ const ENCODED = new Map([
   [')', '%29'],
 ]);
 
-/** An address that can neither end a Markdown link nor begin a token. */
+/** Returns an address encoded so that it can neither end a Markdown link nor begin a token. */
 function encodeUrl(url: string): string {
   return cleanText(url)
     .trim()
@@ -114,7 +114,7 @@ function escapeLoneTicks(pieces: Piece[]) {
   }
 }
 
-/** Slack's own bullets, as its clients put them into `text` and as people paste them. */
+/** Replaces Slack's bullets, which its clients put into `text` and people paste, by those of Markdown. */
 function replaceBullets(pieces: Piece[]) {
   let atStart = true;
   for (const piece of pieces) {
@@ -124,7 +124,7 @@ function replaceBullets(pieces: Piece[]) {
   }
 }
 
-/** A gap has the styles that go on across it. */
+/** Gives each gap the styles that continue after it. */
 function styleGaps(pieces: Piece[]) {
   let before: readonly Style[] = [];
   pieces.forEach((piece, index) => {
@@ -168,14 +168,14 @@ function renderPieces(pieces: readonly Piece[]): string {
   return out.map(({ text, code }) => (code ? text : disarm(text))).join('');
 }
 
-/** The index of the first piece after this one that does not have the style. */
+/** Returns the index of the first piece after `from` without the style. */
 function runEnd(pieces: readonly Piece[], from: number, style: Style): number {
   let until = from + 1;
   while (pieces[until]?.styles.includes(style)) until += 1;
   return until;
 }
 
-/** `_` marks nothing inside a word. */
+/** Returns the mark of a style; inside a word, `_` would be no mark. */
 function markOf(style: Style, neighbours: string): string {
   if (style === 'bold') return '**';
   if (style === 'strike') return '~~';
@@ -190,10 +190,10 @@ function escapePiece({ text, styles }: Piece): string {
   return result;
 }
 
-/** A channel's token with what its writer calls the channel, which not everybody may know. */
+/** A channel's token with a name for it, which not everybody may know. */
 const labelledChannel = /^#[CDG][A-Z0-9]{8,}\|.*$/;
 
-/** Text that reads like `<@U…>`, `<#C…>` or `<!here>` was typed so; without its brackets it is none. */
+/** Returns text without the brackets of what looks like a token (`<@U…>`, `<#C…>`, `<!here>`): a person typed it. */
 export function disarm(text: string): string {
   return text.replace(
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,

@@ -12,11 +12,11 @@ export interface MessageText {
 
 /**
  * Returns what the author wrote, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC,
- * code as it is. `blocks` where there are any, since they are what was typed; else `text`. Pasted tables come along.
- * Previews of links, other messages that were shared, and files do not. Empty when there is no text.
+ * code as it is. It is made from `blocks`, what was typed, or from `text` when there are none. Pasted tables are
+ * included; link previews, shared messages and files are not. Empty when there is no text.
  *
- * Plain text is not escaped (see `renderInline`), and nothing is cut: Slack ends messages at 40,000 characters. There
- * is nothing in it that nobody sees (see `stripInvisible`), and outside code there are no tokens of Slack's.
+ * Plain text is not escaped (see `renderInline`), and nothing is cut: Slack limits messages to 40,000 characters. The
+ * result has no invisible characters (see `stripInvisible`), and no tokens of Slack's outside code.
  */
 export function messageToMarkdown(
   message: MessageText,
@@ -33,7 +33,7 @@ export function messageToMarkdown(
     .join('\n\n');
 }
 
-/** Returns the ids to look up before `messageToMarkdown`, each once, without making Markdown of the message. */
+/** Returns the ids whose names `messageToMarkdown` needs, each once. */
 export function findMentions(message: MessageText): Mentions {
   const { text, blocks, attachments } = fieldsOf(message);
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
@@ -76,10 +76,10 @@ export function findMentions(message: MessageText): Mentions {
   return { users: [...found.users], channels: [...found.channels], groups: [...found.groups], everybody };
 }
 
-/** Characters that tell what kind a message is: a command, an aside or something else. */
+/** Characters from which the kind of a message can be read: a command, an aside or something else. */
 const BEGINNING_LENGTH = 2000;
 
-/** Returns the beginning of a long message: enough to tell what kind it is, and cheap, whoever wrote it. */
+/** Returns the beginning of a long message: enough to read what kind it is, and cheap to process. */
 export function beginningOf(message: MessageText): MessageText {
   const text = textOf(message.text);
   return text !== undefined && text.length > BEGINNING_LENGTH
@@ -87,7 +87,7 @@ export function beginningOf(message: MessageText): MessageText {
     : message;
 }
 
-/** Fields that only previews of links, shared messages and what apps add have. */
+/** Fields that only link previews, shared messages and attachments of apps have. */
 const UNFURL_FIELDS = [
   'is_share',
   'is_msg_unfurl',

@@ -15,12 +15,12 @@ export function mrkdwnToMarkdown(source: string, reading: Reading): string {
     .join('\n\n');
 }
 
-/** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
+/** Returns text with the three characters that Slack escapes decoded, in one pass so that `&amp;lt;` becomes `&lt;`. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }
 
-/** Slack turns addresses into links in code as well; here they are again what was typed. */
+/** Returns code as it was typed: Slack makes links of addresses in code as well. */
 function codeText(source: string, reading: Reading): string {
   return source
     .split(/<([^<>\n]+)>/)
@@ -68,7 +68,7 @@ interface InlineToken {
   closes: boolean;
 }
 
-/** One line. A mark counts at the edge of a word, when its partner follows in the same line. */
+/** Returns one line as spans. A mark counts at the edge of a word, when its partner follows in the same line. */
 function spansOf(line: string, reading: Reading): Span[] {
   const found = tokenize(line, reading);
   const styledUntil = new Map<InlineToken, InlineToken>();
@@ -118,7 +118,7 @@ function tokenize(line: string, reading: Reading): InlineToken[] {
   return found;
 }
 
-/** What stands between `<` and `>`; nothing when that is none of Slack's tokens. */
+/** Returns the span of what stands between `<` and `>`; `undefined` when it is no token of Slack's. */
 function parseToken(body: string, reading: Reading): Span | undefined {
   const { names } = reading;
   const bar = body.indexOf('|');

@@ -2,7 +2,7 @@ import { cut, oneLine } from '../text.ts';
 
 type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
 
-/** Longer names are cut: a name is no place for a text. */
+/** Longer names are cut, so that none can carry a text. */
 const MAX_NAME_LENGTH = 40;
 
 /** Who and what a message mentions, by id. */
@@ -21,28 +21,29 @@ export interface Names {
   groups: Lookup;
 }
 
-/** How a message is read: who is called what, and whose mention is left out. */
+/** How a message is read: with which names, and whose mention is left out. */
 export interface Reading {
   names: Names;
   withoutMention?: string | undefined;
 }
 
-/** Where nobody was looked up. */
+/** For messages whose mentions were not looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
 
-/** Returns `@ana` or `@"Ana Silva"`. Whom nobody knows is called as the message does, else `@someone`. */
+/** Returns `@ana` or `@"Ana Silva"`. When the id has no name, it is the message's label, or else `@someone`. */
 export function userName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.users.get(id), label) ?? 'someone'}`;
 }
 
 /**
- * Returns `#docs`. What the message calls a channel does not count: not everybody may know the name of a private one.
+ * Returns `#docs`, or `#some-channel` when the id has no name. The message's label is not used: not everybody may know
+ * the name of a private channel.
  */
 export function channelName(names: Names, id: string): string {
   return `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`;
 }
 
-/** Returns `@docs-admins`. A group that nobody knows is called as the message does. */
+/** Returns `@docs-admins`. When the id has no name, it is the message's label, or else `@some-group`. */
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
@@ -55,8 +56,8 @@ function nameOf(...candidates: (string | undefined)[]): string | undefined {
 }
 
 /**
- * A name that cannot be read as anything else: its letters, numbers and a few signs that names have, cut, and in
- * quotes unless it is one word. People choose their names themselves, and each stands in what the agent reads.
+ * Returns a name that cannot be mistaken for an instruction: letters, numbers and a few signs, cut, and in quotes
+ * unless it is one word. People choose their names themselves, and the agent reads them.
  */
 function formatName(chosen = ''): string {
   const cleaned = oneLine(cut(chosen, 4 * MAX_NAME_LENGTH))

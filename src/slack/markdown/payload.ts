@@ -1,7 +1,7 @@
-/** What Slack sends is read as it comes: every field may be missing or of another type. */
+/** Fields of a payload of Slack's: every one may be missing or of another type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the fields of an object; none of anything else. */
+/** Returns the fields of an object; of anything else, an empty object. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
@@ -15,7 +15,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Deeper than anything that people can write, and far from the end of the stack. */
+/** Deeper than anything that people can write, and far from a stack overflow. */
 export const MAX_DEPTH = 40;
 
 const TEXT_FIELDS = new Set([
@@ -36,12 +36,12 @@ const TEXT_FIELDS = new Set([
 /** Types of interactive elements, from Slack's reference of Block Kit. */
 const CONTROL = /button|select|overflow|checkboxes|picker|input|feedback/;
 
-/** What shows of something that can be clicked or filled in. Its values, addresses and questions do not. */
+/** Visible texts of an interactive element. Its values, addresses and confirmations are not. */
 const CONTROL_TEXT_FIELDS = new Set(['text', 'options', 'description']);
 
 /**
- * Returns every text in something of an unknown type, in its order and each once: ids, styles, values that only an
- * app sees and the like are left out.
+ * Returns every visible text in a value of unknown type, in order and each once. Ids, styles and values that only an app
+ * sees are left out.
  */
 export function textsIn(value: unknown): string[] {
   const found = new Set<string>();

@@ -4,7 +4,7 @@ import { channelName, everybodyName, groupName, type Reading, userName } from '.
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
 import { type Span, withoutMention } from './spans.ts';
 
-/** Returns a `rich_text` block as Markdown: what people's messages consist of. Nothing in the block is escaped. */
+/** Returns a `rich_text` block, of which people's messages consist, as Markdown. Slack escapes nothing in the block. */
 export function richTextToMarkdown(block: Fields, reading: Reading): string {
   return blocksOf(listOf(block.elements), reading, 0);
 }
@@ -17,7 +17,7 @@ export function richTextLines(block: Fields, reading: Reading): string {
 
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
 
-/** What has elements of its own stands for itself; what stands between is a paragraph. */
+/** Returns elements as Markdown. Each one that has elements itself is a block; the others between are paragraphs. */
 function blocksOf(elements: readonly unknown[], reading: Reading, depth: number): string {
   let result = '';
   let inList = false;
@@ -68,7 +68,7 @@ function quoteIfBordered({ border }: Fields, markdown: string): string {
   return border === 1 && markdown !== '' ? quoteLines(markdown) : markdown;
 }
 
-/** Slack sends each level of a nested list as a list of its own. `widths` are those of the marks it stands under. */
+/** Slack sends each level of a nested list as a separate list. `widths` are those of the marks of the outer levels. */
 function renderList(fields: Fields, widths: number[], reading: Reading, depth: number): string {
   const level = Math.min(toCount(fields.indent), widths.length, 8);
   widths.length = level;
@@ -150,7 +150,7 @@ function spansOf(element: unknown, reading: Reading): Span[] {
   return text(fields.type === 'text' && label !== '' ? label : textsIn(element).join(' '));
 }
 
-/** Returns the character where Slack names it, as for all but a workspace's own emoji; else `:name:`. */
+/** Returns the emoji's character when Slack sends it, as for all but a workspace's own emoji; else `:name:`. */
 function renderEmoji({ name, unicode }: Fields): string {
   const codes = (textOf(unicode) ?? '').split('-');
   if (codes.every((code) => /^[0-9a-f]{2,6}$/i.test(code) && Number.parseInt(code, 16) <= 0x10ffff)) {

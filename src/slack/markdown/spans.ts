@@ -8,13 +8,13 @@ export interface Span {
   italic?: boolean;
   strike?: boolean;
   code?: boolean;
-  /** Where the text leads. */
+  /** The address that the text links to. */
   url?: string;
-  /** The user id whom it mentions. */
+  /** The id of the user that it mentions. */
   mentions?: string;
 }
 
-/** Returns the text with `\n` as line ends, without control characters and whatever else nobody sees. */
+/** Returns the text with `\n` as line ends, without control and other invisible characters. */
 export function cleanText(text: string): string {
   return stripInvisible(
     text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, ''),
@@ -22,7 +22,7 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Returns the spans without every mention of this user, and without the punctuation or the space that belonged to it.
+ * Returns the spans without any mention of this user, and without the punctuation or space that belonged to it.
  */
 export function withoutMention(
   spans: readonly Span[],
@@ -44,7 +44,7 @@ export function withoutMention(
   return kept;
 }
 
-/** Puts `next` where a mention stood between it and what was kept. */
+/** Appends the span after a dropped mention to the kept ones, and removes the mention's punctuation or space. */
 function appendAfterMention(kept: Span[], next: Span) {
   const last = kept.at(-1);
   const before = last?.text ?? '';

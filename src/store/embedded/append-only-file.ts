@@ -18,20 +18,20 @@ const APPEND_DIR = 'appendonlydir';
 const MANIFEST = 'appendonly.aof.manifest';
 const SINGLE_FILE = 'appendonly.aof';
 
-/** Made once Redis has run: from then on, no data means lost data. */
+/** Created when Redis has run: from then on, no data means lost data. */
 const MARKER = 'has-data';
 
-/** What a rewrite that was killed leaves behind; Redis itself never looks at it again. */
+/** Files that a killed rewrite leaves behind; Redis itself never removes them. */
 const LEFT_OVER = /^temp-(?:rewriteaof(?:-bg)?-\d+\.aof|\d+\.rdb|appendonly\.aof\.manifest)$/;
 
-/** What a file holds is checked at some 100 MB a second. */
+/** A file is checked at some 100 MB a second. */
 const CHECK_LIMIT_MS = 120_000;
 const VERSION_LIMIT_MS = 5_000;
 
 /**
- * Looks at the files before a server starts on them: throws `RedisStartFailed` when they are lost, or the server would
- * not see them, and removes what killed rewrites left behind. Returns what to call once the server answers: it logs
- * what Redis cut off.
+ * Checks the files before a server starts on them, and removes what killed rewrites left behind. Throws
+ * `RedisStartFailed` when files are missing, or the server is too old to read them. Returns a function to call once the
+ * server answers, which logs what Redis cut off.
  */
 export function prepareData(program: string, place: ServerPlace, log: ServerLog): () => void {
   const { folder } = place;
@@ -63,11 +63,11 @@ function writeMarker(folder: string): void {
       "Docket's Redis has run here. Without its files it is not started, rather than empty.\n",
     );
   } catch {
-    // No reason to stop a Redis that runs; the next start tries it again.
+    // No reason to stop a Redis that runs; the next start retries it.
   }
 }
 
-/** Returns the names of what it removed. */
+/** Removes what killed rewrites left behind. Returns the names of the files. */
 function removeLeftOvers(folder: string): string[] {
   return [folder, join(folder, APPEND_DIR)].flatMap((place) => {
     const names = listNames(place).filter((name) => LEFT_OVER.test(name));
@@ -76,7 +76,7 @@ function removeLeftOvers(folder: string): string[] {
   });
 }
 
-/** Returns what to tell the operator when files are gone that held data: Redis would start empty, without a word. */
+/** Returns the problem when files with data are missing: Redis would silently start empty. */
 function describeLoss(folder: string): string | undefined {
   const firstFile = firstFileOf(folder);
   const missing =
@@ -93,7 +93,7 @@ function describeLoss(folder: string): string | undefined {
 const startEmptyAdvice = (folder: string) =>
   `give up what was accepted, and start empty: mv ${quoteForShell(folder)} ${quoteForShell(`${folder}.lost`)}`;
 
-/** Returns what to tell the operator when the server is older than the one that wrote the files: it would not see them. */
+/** Returns the problem when the server is older than the one that wrote the files: it would not read them. */
 function describeVersionProblem(program: string, folder: string): string | undefined {
   if (firstFileOf(folder) !== join(folder, APPEND_DIR, MANIFEST)) return undefined;
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_LIMIT_MS });
@@ -106,8 +106,8 @@ function describeVersionProblem(program: string, folder: string): string | undef
 }
 
 /**
- * Returns what to tell the operator when the files are damaged, which the server's own checking tool decides. Nothing
- * when they are sound, or when there is no such tool.
+ * Returns the problem, with its repair, when the server's own checking tool finds the files damaged; `undefined` when
+ * it does not, or when there is no such tool.
  */
 export async function describeDamage(program: string, folder: string): Promise<string | undefined> {
   const firstFile = firstFileOf(folder);
@@ -148,7 +148,7 @@ export async function describeDamage(program: string, folder: string): Promise<s
 const ANALYZED_LINE =
   /^AOF analyzed: filename=(.+), size=(\d+), ok_up_to=(\d+), ok_up_to_line=\d+, diff=(\d+)$/gm;
 
-/** What Redis cut off by itself while it loaded, from its log since it was started. */
+/** Returns what Redis cut off by itself while it loaded, from its log since the start. */
 function findTruncation(log: string): { file: string; offset: number } | undefined {
   const [, name, offset] = /Truncating the AOF (?:(\S+) )?at offset (\d+)/.exec(log) ?? [];
   if (offset === undefined) return undefined;
@@ -158,19 +158,19 @@ function findTruncation(log: string): { file: string; offset: number } | undefin
   };
 }
 
-/** Sizes of the files that a start reads, by path below the folder. */
+/** Returns the sizes of the files that a start reads, by path below the folder. */
 function sizesOf(folder: string): Map<string, number> {
   const firstFile = firstFileOf(folder);
   const files = firstFile === undefined ? [] : dataFilesOf(firstFile).filter((file) => existsSync(file));
   return new Map(files.map((file) => [file.slice(folder.length + 1), statSync(file).size]));
 }
 
-/** The file at which Redis begins to read. */
+/** Returns the file at which Redis begins to read. */
 function firstFileOf(folder: string): string | undefined {
   return [join(folder, APPEND_DIR, MANIFEST), join(folder, SINGLE_FILE)].find((file) => existsSync(file));
 }
 
-/** The files with data, the last one last. */
+/** Returns the files with data, the newest last. */
 function dataFilesOf(firstFile: string): string[] {
   if (basename(firstFile) === SINGLE_FILE) return [firstFile];
   const lines = readFileSync(firstFile, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]$/gm);
@@ -183,7 +183,7 @@ function hadData(folder: string): boolean {
   return written.some((name) => statSync(join(folder, APPEND_DIR, name)).size > 0);
 }
 
-/** The checking tool of the server in use, with its whole path where it lies beside it. */
+/** Returns the checking tool of the server: its path when it is in the same folder, else its name. */
 function checkerOf(program: string): string {
   const name = basename(program).replace('server', 'check-aof');
   const beside = join(dirname(program), name);

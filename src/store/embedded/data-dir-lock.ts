@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataDirUnusable } from './data-dir.ts';
 
-/** Another Docket keeps its data in this folder. */
+/** Another Docket is running on this data folder. */
 export class DataDirInUse extends Error {
   override name = 'DataDirInUse';
   constructor(dataDir: string) {
@@ -18,12 +18,12 @@ export class DataDirInUse extends Error {
 const BUSY_CODES = [5, 6];
 
 /**
- * Makes this process the only one that works on `folder`, or throws `DataDirInUse`. Two that start at the same
- * instant may each see the other, so a refusal is final only after `patienceMs`. Returns what releases the lock.
- * Throws `DataDirUnusable` where there can be no lock.
+ * Locks `folder` for this process. Returns a function that releases the lock. Throws `DataDirInUse` when another process
+ * still holds it after `timeoutMs`: two that start at the same instant may each see the other's lock for a moment.
+ * Throws `DataDirUnusable` when the disk has no locks.
  *
- * SQLite's lock is the operating system's own lock on an open file: the kernel drops it with the process, also
- * after kill -9, keeps it while the process is frozen, and knows neither process numbers nor left-over files.
+ * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, also after
+ * kill -9, and keeps it while the process is frozen; no process number or left-over file can make it stale.
  */
 export async function lockDataDir(folder: string, dataDir: string, timeoutMs: number): Promise<() => void> {
   const endsAt = performance.now() + timeoutMs;

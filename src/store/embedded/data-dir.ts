@@ -14,18 +14,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
 
-/** Nothing can be kept in the data folder; the message says what the operator has to do. */
+/** The data folder cannot be used; the message says what the operator has to do. */
 export class DataDirUnusable extends Error {
   override name = 'DataDirUnusable';
 }
 
-/** With less room than this a disk counts as full: Redis ends when it cannot write. */
+/** With less free space than this, a disk counts as full: Redis ends when it cannot write. */
 const MIN_FREE_BYTES = 1_000_000;
 
-/** A socket's address holds 108 bytes with its end mark, on macOS 104. */
+/** A socket's path holds 108 bytes with the final zero, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
 
-/** How many bytes we may still write to the disk of a folder; what cannot be asked counts as enough. */
+/** Returns how many bytes can still be written to the disk of a folder; `Infinity` when that cannot be read. */
 export function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -36,14 +36,14 @@ export function freeBytes(folder: string): number {
 }
 
 /**
- * Makes the folder, closed to other people, and finds a socket path that is short enough. Throws `DataDirUnusable`
- * when the folder is not ours to use, or its disk has no room.
+ * Creates the folder, closed to other users, and finds a socket path that is short enough. Throws `DataDirUnusable`
+ * when the folder cannot be used, or its disk is full.
  */
 export function prepareDataDir(dataDir: string, free: (folder: string) => number): ServerPlace {
   const given = resolve(dataDir);
   const folder = withDataDirErrors(given, () => {
     mkdirSync(given, { recursive: true, mode: 0o700 });
-    // A folder of its own, since DATA_DIR may be one whose permissions are not ours to change.
+    // A subfolder, since the permissions of DATA_DIR itself may not be ours to change.
     const own = join(realpathSync(given), 'redis');
     mkdirSync(own, { recursive: true });
     checkAccess(own);
@@ -64,8 +64,8 @@ export function prepareDataDir(dataDir: string, free: (folder: string) => number
 }
 
 /**
- * Returns what tells whether Redis could write if it were started: on a full disk it would end at each write. That
- * the disk is full is logged once, and once that it is not any more.
+ * Returns a function that says whether the disk has room: on a full one Redis would end at each write. It logs when the
+ * disk becomes full and when it has room again.
  */
 export function watchDiskSpace(
   folder: string,
@@ -87,12 +87,12 @@ export function watchDiskSpace(
   };
 }
 
-/** A path as a shell takes it. */
+/** Returns a path quoted for a shell, if it has to be. */
 export function quoteForShell(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Every file that Redis or the lock opens: what another user once left there is found before Redis stumbles over it. */
+/** Throws when a file or folder cannot be opened, such as one that another user left there: Redis would only crash. */
 function checkAccess(folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -112,7 +112,7 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
   }
 }
 
-/** Making a folder where nothing can be made fails with ENOENT; what is above it tells why. */
+/** Returns an error's code. Creating a folder in a forbidden place fails with ENOENT; then the folder above says why. */
 function codeOf(error: unknown): string | undefined {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' || path === undefined) return code;
@@ -144,7 +144,7 @@ function describeProblem(dataDir: string, code: string | undefined, path: string
   }
 }
 
-/** Names whose the folder is, or the file in it, or the folder in which it cannot be made. */
+/** Returns the problem with the owner of the folder, of a file in it, or of the folder in which it cannot be created. */
 function describePermissionProblem(dataDir: string, refused: string): string {
   const us = process.getuid?.();
   const { path, uid } = ownerOf(refused);
@@ -160,13 +160,13 @@ function describePermissionProblem(dataDir: string, refused: string): string {
   return `DATA_DIR ${dataDir} cannot be made: ${path} belongs to ${owner}, ${runs}. Run: mkdir -p ${target} && chown -R ${us} ${target}`;
 }
 
-/** The nearest that exists of a path and the folders above it. */
+/** Returns the nearest that exists of a path and the folders above it, with its owner. */
 function ownerOf(path: string): { path: string; uid: number | undefined } {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats !== undefined) return { path, uid: stats.uid };
   } catch {
-    // A folder above forbids to look.
+    // A folder above it may not be read.
   }
   return path === dirname(path) ? { path, uid: undefined } : ownerOf(dirname(path));
 }

@@ -18,19 +18,19 @@ import {
 
 /** The durations of the embedded Redis, in milliseconds. */
 interface EmbeddedRedisTiming {
-  /** The longest a Redis may say nothing while it starts; loading its data counts as saying something. */
+  /** The longest a starting Redis may leave pings without a reply; a reply that it loads its data counts. */
   startLimitMs: number;
   /** The longest to wait for the answer to one PING. */
   pingMs: number;
   /** Pause between two checks of a Redis that is starting or ending. */
   checkIntervalMs: number;
-  /** Pause before a dead Redis is started again: doubles up to the maximum, and begins again once it ran for `stableMs`. */
+  /** Pause before a restart: doubles up to the maximum, and is back at the minimum once Redis ran for `stableMs`. */
   restartMinMs: number;
   restartMaxMs: number;
   stableMs: number;
-  /** The longest an orderly shutdown may take before Redis is killed. Every answered write is on disk by then. */
+  /** The longest an orderly shutdown may take before Redis is killed. Every confirmed write is on disk by then. */
   stopLimitMs: number;
-  /** How long a lock on the data folder that somebody holds is waited for. */
+  /** How long to wait for the lock on the data folder. */
   lockTimeoutMs: number;
 }
 
@@ -51,21 +51,21 @@ interface EmbeddedRedisOptions {
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
   timing?: Partial<EmbeddedRedisTiming>;
-  /** How much may still be written to the disk of a folder. */
+  /** Returns how many bytes can still be written to the disk of a folder. */
   free?: (folder: string) => number;
 }
 
 export interface EmbeddedRedis {
   readonly socketPath: string;
-  /** The server's process; undefined when it was found running in another container. */
+  /** Returns the server's process id; `undefined` when it was found running in another container. */
   pid(): number | undefined;
-  /** Called each time Redis died by itself, also while it was coming up; it is being started again. */
+  /** Calls `listener` each time Redis ended by itself, also while it was starting; it is started again. */
   onExit(listener: (reason: string) => void): void;
-  /** Ends Redis in order, waits for its end, and leaves the data folder to others. */
+  /** Shuts Redis down, waits for its end, and releases the data folder. */
   stop(): Promise<void>;
 }
 
-/** A server that somebody started, us or a Docket before us. */
+/** A running server, started by this Docket or an earlier one. */
 interface Server {
   pid: number | undefined;
   /** Resolves with the reason when the process has ended. */
@@ -73,8 +73,8 @@ interface Server {
 }
 
 /**
- * Starts Docket's own Redis on a data folder and keeps it running, or takes over one that a killed Docket left
- * running there. Resolves when it answers. One Docket per data folder: a second one gets `DataDirInUse`. Rejects with
+ * Starts Docket's own Redis on a data folder and keeps it running, or adopts one that a killed Docket left running
+ * there. Resolves when it answers. Rejects with `DataDirInUse` when another Docket uses the folder, and with
  * `DataDirUnusable` or `RedisStartFailed` when an operator has to act.
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
@@ -100,7 +100,7 @@ interface SupervisorParts {
   free: (folder: string) => number;
 }
 
-/** Holds the lock of the data folder and brings Redis up again whenever it ends. Resolves when it answers. */
+/** Starts Redis, and starts it again whenever it ends. Resolves when it answers. */
 async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
   const { place, program, timing, log, release } = parts;
   const { socketPath } = place;
@@ -154,7 +154,7 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
         });
       }
       server = next;
-      // Stopped while it came up: nobody else knows of it.
+      // Stopped while it was starting: `stop` shut the previous one down.
       if (stopping.signal.aborted) await shutDown(server);
     }
   }
@@ -167,7 +167,7 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
     return (await adopt()) ?? (await spawn());
   }
 
-  /** Uses a server that runs on our folder already. Two on one folder would spoil the data. */
+  /** Returns the server that runs on our folder already, if there is one: two on one folder would corrupt the data. */
   async function adopt(): Promise<Server | undefined> {
     const state = await untilReady(() => true);
     const pid = leftoverPid(place);
@@ -182,7 +182,7 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
           `End it (kill -9 ${pid ?? 'its process'}; what it answered for is on disk), then start again.`,
       );
     }
-    // It lives without its socket: still starting, ending, or somebody removed the file.
+    // It runs without its socket: still starting, ending, or somebody removed the file.
     if (pid !== undefined) await shutDown({ pid, ended: waitForAdoptedExit(pid) });
     return undefined;
   }
@@ -218,8 +218,8 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
     throw new RedisStartFailed(`${problem}\nIt said last, in ${place.logFile}:\n${logTail(place)}`);
   }
 
-  /** Asks until the server answers, is gone, or was silent for too long. */
-  async function untilReady(hasExited: () => boolean): Promise<'ready' | 'gone' | 'silent'> {
+  /** Pings the server until it answers, has ended, or was silent for too long. */
+  async function untilReady(hasExited: () => boolean): Promise<'ready' | 'ended' | 'silent'> {
     const { startLimitMs, pingMs, checkIntervalMs } = timing;
     let endsAt = performance.now() + startLimitMs;
     for (;;) {
@@ -227,13 +227,13 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
       const answer = await sendCommand(socketPath, 'PING', pingMs);
       if (answer.is === 'reply' && answer.text === '+PONG') return 'ready';
       if (answer.is === 'reply') endsAt = performance.now() + startLimitMs;
-      if (answer.is === 'absent' && hadExited) return 'gone';
+      if (answer.is === 'absent' && hadExited) return 'ended';
       if (performance.now() >= endsAt || stopping.signal.aborted) return 'silent';
       await sleep(checkIntervalMs);
     }
   }
 
-  /** We are not its parent: the end of a connection tells, and the process decides, since connections end alone too. */
+  /** Waits for the end of a server that is not our child: when a connection to it ends, checks whether it still runs. */
   async function waitForAdoptedExit(pid: number | undefined): Promise<string> {
     for (;;) {
       await connectionEnd(socketPath);
@@ -249,7 +249,7 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
   async function shutDown(server: Server): Promise<void> {
     const { stopLimitMs } = timing;
     const shutdownSent = sendCommand(socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
-      // Nobody listens, or it refuses: the signal asks for the same.
+      // When nobody listens, or it refuses, the signal asks for the same.
       if (answer.is !== 'silent') sendSignal(server, 'SIGTERM');
     });
     if (await endsWithin(server, stopLimitMs)) return;

@@ -26,19 +26,19 @@ export class RedisMissing extends Error {
   }
 }
 
-/** Redis did not come up; the message holds what it said last. */
+/** Redis did not start; the message holds the end of its log. */
 export class RedisStartFailed extends Error {
   override name = 'RedisStartFailed';
 }
 
-/** What is said to whoever runs Docket. */
+/** The part of the log that the embedded Redis uses. */
 export interface ServerLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
 
-/** Where one server keeps its things. */
+/** The files of one server. */
 export interface ServerPlace {
   folder: string;
   socketPath: string;
@@ -46,16 +46,16 @@ export interface ServerPlace {
   logFile: string;
 }
 
-/** `silent`: somebody accepts connections (so it lives) but did not answer in time. `absent`: nobody listens. */
+/** `silent`: a server accepts connections but did not answer in time. `absent`: nobody listens. */
 export type CommandResult = { is: 'reply'; text: string } | { is: 'silent' } | { is: 'absent' };
 
-/** A log is put aside when a server starts and it is larger than this; one older log is kept. */
+/** A log that is larger when a server starts is rotated; one older log is kept. */
 const MAX_LOG_BYTES = 1_000_000;
 const LOG_TAIL_LINES = 5;
-/** What a server's command line holds. */
+/** Matches the command line of a server. */
 const SERVER = /(?:redis|valkey)-server/;
 
-/** The first redis-server or else valkey-server on a PATH. */
+/** Returns the first redis-server or else valkey-server on a PATH. Throws `RedisMissing`. */
 export function findServer(searchPath: string): string {
   const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
   for (const name of ['redis-server', 'valkey-server']) {
@@ -74,19 +74,19 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Starts a server; whether it works is for the caller to see. */
+/** Starts a server, and does not wait for it. */
 export function spawnServer(program: string, place: ServerPlace): ChildProcess {
   if (sizeOf(place.logFile) > MAX_LOG_BYTES) renameSync(place.logFile, `${place.logFile}.1`);
   const log = openSync(place.logFile, 'a', 0o600);
   try {
-    // Detached, so that neither Ctrl-C nor our own sudden end takes the data away from those who still write.
+    // Detached, so that neither Ctrl-C nor our own sudden end takes Redis away from connections that still write.
     const child = spawn(program, argumentsFor(place), {
       cwd: place.folder,
       detached: true,
       stdio: ['ignore', log, log],
     });
     child.unref();
-    // Redis writes it too, but only after it started: a start that we do not survive must be found as well.
+    // Redis writes it too, but only after it has loaded: a server must be found also when we die before that.
     if (child.pid !== undefined) writeFileSync(place.pidFile, `${child.pid}\n`);
     return child;
   } finally {
@@ -103,9 +103,9 @@ function argumentsFor(place: ServerPlace): string[] {
     pidfile: place.pidFile,
     save: '',
     appendonly: 'yes',
-    // What Slack was told is accepted must survive a power cut, not only a crash.
+    // What was acknowledged to Slack must survive a power cut, not only a crash.
     appendfsync: 'always',
-    // The last command may be cut off by such a crash; it was never answered.
+    // A crash may cut off the last command; it was never confirmed.
     'aof-load-truncated': 'yes',
     // BullMQ loses jobs when keys are evicted.
     'maxmemory-policy': 'noeviction',
@@ -115,7 +115,7 @@ function argumentsFor(place: ServerPlace): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Sends one command over a connection of its own; the reply is its first line. */
+/** Sends one command over a new connection. Returns the first line of the reply. */
 export function sendCommand(
   socketPath: string,
   command: string,
@@ -135,7 +135,7 @@ export function sendCommand(
       const lineEnd = text.indexOf('\r\n');
       if (lineEnd >= 0) finish({ is: 'reply', text: text.slice(0, lineEnd) });
     });
-    // EAGAIN is a full backlog: a server is there and takes no connections.
+    // EAGAIN is a full backlog: a server is there, but accepts no connections.
     socket.on('error', (error) =>
       finish({ is: 'code' in error && error.code === 'EAGAIN' ? 'silent' : 'absent' }),
     );
@@ -154,17 +154,17 @@ export function connectionEnd(socketPath: string): Promise<void> {
   });
 }
 
-/** The number of the server's process that was started in this folder, if it lives. */
+/** Returns the process id of the server that was started in this folder; `undefined` when it does not run. */
 export function leftoverPid(place: ServerPlace): number | undefined {
   const pid = Number.parseInt(readIfExists(place.pidFile), 10);
   return pid > 0 && isOurServer(pid, place) ? pid : undefined;
 }
 
-/** Process numbers are used again, so the process must also be a server that works in our folder. */
+/** Returns whether a process is a server that works in our folder, since process ids are reused. */
 export function isOurServer(pid: number, place: ServerPlace): boolean {
   if (process.platform === 'linux') {
     try {
-      // Both are empty as soon as the process has ended, also while its parent has not collected it.
+      // Both cannot be read once the process has ended, also before its parent has collected it.
       const inFolder = readlinkSync(`/proc/${pid}/cwd`) === place.folder;
       return inFolder && SERVER.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
     } catch {
@@ -175,26 +175,26 @@ export function isOurServer(pid: number, place: ServerPlace): boolean {
   return SERVER.test(stdout ?? '') && /unixsocket:/.test(stdout);
 }
 
-/** Whether a process ends within the limit. */
+/** Returns whether a server ends within the limit. */
 export async function endsWithin(server: { ended: Promise<string> }, limitMs: number): Promise<boolean> {
-  const enough = new AbortController();
-  const timeUp = sleep(limitMs, false, { signal: enough.signal }).catch(() => false);
+  const finished = new AbortController();
+  const timeUp = sleep(limitMs, false, { signal: finished.signal }).catch(() => false);
   const ended = await Promise.race([server.ended.then(() => true), timeUp]);
-  enough.abort();
+  finished.abort();
   return ended;
 }
 
-/** The last lines of the server's log, for messages to people. */
+/** Returns the last lines of the server's log, for messages to people. */
 export function logTail(place: ServerPlace): string {
   return readIfExists(place.logFile).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
 }
 
-/** Where the server's log ends now. */
+/** Returns the current size of the server's log, in bytes. */
 export function logEnd(place: ServerPlace): number {
   return sizeOf(place.logFile);
 }
 
-/** What the server wrote since the log ended at `from`; all of it where the log was put aside meanwhile. */
+/** Returns what the server logged since its log had the size `from`; the whole log when it was rotated meanwhile. */
 export function logSince(place: ServerPlace, from: number): string {
   const bytes = Buffer.from(readIfExists(place.logFile));
   return bytes.subarray(from <= bytes.length && from <= MAX_LOG_BYTES ? from : 0).toString();

@@ -1,6 +1,6 @@
 /**
- * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of a private authority as PEM, or the path
- * of a unix socket.
+ * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of a private authority as PEM, or the
+ * path of a unix socket.
  */
 export type RedisAddress = { url: string; ca?: string | undefined } | { socketPath: string };
 
