@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Timing } from '../src/runtime/timing.ts';
 import { RedisUnfit } from '../src/store/redis/watch.ts';
-import { startHere } from './support/app.ts';
+import { startTestApp } from './support/app.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
 import { freePort, redisForTests } from './support/redis.ts';
@@ -22,15 +22,15 @@ const quick: Partial<Timing> = {
 };
 
 async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}) {
-  const docket = await startHere({ REDIS_URL: redis.url, ...env }, { timing: { ...quick, ...timing } });
+  const docket = await startTestApp({ REDIS_URL: redis.url, ...env }, { timing: { ...quick, ...timing } });
   onTestFinished(() => docket.stop());
-  const readyz = async () => (await docket.asks('/readyz')).body;
+  const readyz = async () => (await docket.get('/readyz')).body;
   return {
     ...docket,
     readyz,
     redisIs: async () => (await readyz()).parts.redis,
     problems: async (): Promise<string> => (await readyz()).problems.join('\n'),
-    alive: async () => (await docket.asks('/healthz')).status,
+    alive: async () => (await docket.get('/healthz')).status,
     logged: (problem: string) => docket.lines.find((line) => line.problem === problem),
   };
 }
@@ -156,7 +156,7 @@ test.each(['all', 'web', 'worker'])(
 );
 
 describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
-  test('connections that went silent are told, and back by themselves', async () => {
+  test('connections that went silent are reported, and back by themselves', async () => {
     const way = await wayTo(redis.url);
     const { redisIs, alive } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
     await expect.poll(redisIs).toBe('up');

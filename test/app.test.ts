@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { PortError } from '../src/server/http-server.ts';
-import { startHere } from './support/app.ts';
+import { startTestApp } from './support/app.ts';
 import { redisForTests } from './support/redis.ts';
 import { signatureOf } from './support/sign.ts';
 
@@ -11,7 +11,7 @@ const SECRET = '0123456789abcdef0123456789abcdef';
 const redis = redisForTests();
 
 async function app(env: NodeJS.ProcessEnv) {
-  const docket = await startHere({ REDIS_URL: redis.url, ...env });
+  const docket = await startTestApp({ REDIS_URL: redis.url, ...env });
   onTestFinished(() => docket.stop());
   return docket;
 }
@@ -24,15 +24,15 @@ async function takenPort(): Promise<string> {
 }
 
 test.each(['all', 'web', 'worker'])('the role %s answers health checks', async (role) => {
-  const { asks } = await app({ DOCKET_ROLE: role });
-  expect(await asks('/healthz')).toEqual({ status: 200, body: { alive: true } });
+  const { get } = await app({ DOCKET_ROLE: role });
+  expect(await get('/healthz')).toEqual({ status: 200, body: { alive: true } });
   await expect
-    .poll(() => asks('/readyz?from=probe'))
+    .poll(() => get('/readyz?from=probe'))
     .toMatchObject({
       status: 200,
       body: { ready: true, parts: { redis: 'up', docs: 'unknown' }, problems: [] },
     });
-  expect((await asks('/metrics')).status).toBe(404);
+  expect((await get('/metrics')).status).toBe(404);
 });
 
 test('a worker answers health checks on HEALTH_PORT, and takes no requests', async () => {
@@ -56,8 +56,8 @@ test.each([
 });
 
 test('requests that are not signed with the secret are a problem in /readyz until one is', async () => {
-  const { asks, port } = await app({ SLACK_SIGNING_SECRET: SECRET });
-  const problems = async () => (await asks('/readyz')).body.problems;
+  const { get, port } = await app({ SLACK_SIGNING_SECRET: SECRET });
+  const problems = async () => (await get('/readyz')).body.problems;
   const posts = (secret: string) => {
     const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
     return fetch(`http://127.0.0.1:${port}/slack/events`, {

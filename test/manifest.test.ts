@@ -155,7 +155,7 @@ describe('the registry', () => {
     expect(silent.map(({ kind }) => kind).sort()).toEqual(['left', 'noPlace', 'notStarted']);
   });
 
-  test('has no dialog that nobody can open', async () => {
+  test('has no modal that nobody can open', async () => {
     const opened: ModalView[] = [];
     await exportCommand.run('', aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));

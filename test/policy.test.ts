@@ -358,7 +358,7 @@ describe('what is asked of Slack', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('not more people are remembered than fit: then it begins anew', async () => {
+  test('not more people are remembered than fit: then it begins again', async () => {
     const { kind, asked } = aPolicy({ export: ['everyone'] });
     for (let index = 0; index < 5000; index++) await kind(`U${index}`);
     await kind('U0');

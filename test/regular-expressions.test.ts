@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { check } from 'recheck';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { bound } from './support/commands/bind.ts';
+import { bindForTest } from './support/commands/bind.ts';
 
 const root = join(import.meta.dirname, '..');
 const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -70,7 +70,7 @@ beforeAll(async () => {
   vi.stubGlobal('RegExp', recording);
   vi.resetModules();
   for (const file of files) await import(join(root, file));
-  bound();
+  bindForTest();
 });
 afterAll(() => {
   vi.unstubAllGlobals();

@@ -13,7 +13,7 @@ const tokensOf = (text: string): Bare<Token>[] =>
 const plain = (...texts: string[]): Bare<Token>[] => texts.map((text) => ({ kind: 'plain', text }));
 const flag = (name: string, value?: string): Bare<Token> => ({ kind: 'flag', name, value });
 
-describe('words', () => {
+describe('text', () => {
   test.each<[string, string[]]>([
     ['', []],
     [' \n\t\u00A0\u200B ', []],

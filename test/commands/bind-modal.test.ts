@@ -3,11 +3,11 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
 import type { SubmitResult } from '../../src/commands/registry.ts';
 import { message } from '../../src/slack/blocks.ts';
-import { answersWith, bound } from '../support/commands/bind.ts';
-import { aDialog, ana, done, origin } from '../support/commands/builders.ts';
+import { answersWith, bindForTest } from '../support/commands/bind.ts';
+import { aModal, ana, done, origin } from '../support/commands/builders.ts';
 
-describe('a dialog', () => {
-  const submitted = (answer: SubmitResult) => aDialog(async () => answer);
+describe('a modal', () => {
+  const submitted = (answer: SubmitResult) => aModal(async () => answer);
   const notice = (text: string) => ({
     response_action: 'update',
     view: expect.objectContaining({
@@ -19,7 +19,7 @@ describe('a dialog', () => {
 
   test('hears what was entered, where it was opened, and by whom', async () => {
     const received: unknown[] = [];
-    const dialog = aDialog(async (entered, caller) => {
+    const dialog = aModal(async (entered, caller) => {
       received.push(entered, caller);
       return { kind: 'closed' };
     });
@@ -30,7 +30,7 @@ describe('a dialog', () => {
       paths: { text: { type: 'plain_text_input', value: ' \n' } },
       project: { choice: { type: 'static_select', selected_option: null } },
     };
-    expect(await bound({ modals: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
+    expect(await bindForTest({ modals: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
       undefined,
     ]);
     expect(received).toEqual([
@@ -49,13 +49,13 @@ describe('a dialog', () => {
 
   test('stays open with the problem at its field', async () => {
     const problems = { domain: 'Type it like docs.acme.com.' };
-    const { submits } = bound({ modals: [submitted({ kind: 'problems', problems })] });
+    const { submits } = bindForTest({ modals: [submitted({ kind: 'problems', problems })] });
     expect(await submits('test.dialog')).toEqual([{ response_action: 'errors', errors: problems }]);
   });
 
   test('closes with its answer where it was opened: the buttons work there', async () => {
     const asked: string[] = [];
-    const { submits, answers } = bound({
+    const { submits, answers } = bindForTest({
       modals: [submitted({ kind: 'told', message: done })],
       responseUrlOf: async (request) => {
         asked.push(request);
@@ -71,26 +71,26 @@ describe('a dialog', () => {
     ['whose address is no longer known', { responseUrlOf: async () => undefined }],
     ['whose answer does not arrive', { postEphemeral: async () => false }],
   ])('%s shows the answer itself', async (_, parts) => {
-    const { submits, log } = bound({ modals: [submitted({ kind: 'told', message: done })], ...parts });
+    const { submits, log } = bindForTest({ modals: [submitted({ kind: 'told', message: done })], ...parts });
     expect(await submits('test.dialog')).toEqual([notice('Done')]);
     expect(log()).not.toContain('hooks.example');
   });
 
   test('of somebody who may not does nothing, and says so', async () => {
     let ran = 0;
-    const dialog = aDialog(async () => {
+    const dialog = aModal(async () => {
       ran += 1;
       return { kind: 'closed' };
     });
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
     const text = "You can't start exports here, so nothing was started. Ask a full member of this workspace.";
-    expect(await bound({ modals: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
+    expect(await bindForTest({ modals: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
     expect(ran).toBe(0);
   });
 
   test('that breaks shows a reference', async () => {
-    const dialog = aDialog(() => Promise.reject(new Error('s3cret trouble')));
-    const acknowledged = await bound({ modals: [dialog] }).submits('test.dialog');
+    const dialog = aModal(() => Promise.reject(new Error('s3cret trouble')));
+    const acknowledged = await bindForTest({ modals: [dialog] }).submits('test.dialog');
     expect(acknowledged).toEqual([notice('Something broke on my side. ref 7f3c1d')]);
   });
 
@@ -98,18 +98,20 @@ describe('a dialog', () => {
     'of another version (%j) does nothing and says so',
     async (meta) => {
       let ran = 0;
-      const dialog = aDialog(async () => {
+      const dialog = aModal(async () => {
         ran += 1;
         return { kind: 'closed' };
       });
-      const [answer] = await bound({ modals: [dialog] }).submits('test.dialog', { private_metadata: meta });
+      const [answer] = await bindForTest({ modals: [dialog] }).submits('test.dialog', {
+        private_metadata: meta,
+      });
       expect(JSON.stringify(answer)).toContain('another version of me');
       expect(ran).toBe(0);
     },
   );
 
   test('whose notice replaces it is a view that Slack takes', async () => {
-    const { submits } = bound({
+    const { submits } = bindForTest({
       modals: [submitted({ kind: 'told', message: done })],
       responseUrlOf: async () => undefined,
     });

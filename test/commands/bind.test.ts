@@ -9,13 +9,13 @@ import type { ShortcutMessage } from '../../src/commands/registry.ts';
 import { actionsOf, type EventTools, type Registry } from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
 import type { Message } from '../../src/slack/blocks.ts';
-import { answersWith, type Bound, bound, type Heard } from '../support/commands/bind.ts';
+import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import {
   aButton,
   aCommand,
-  aDialog,
+  aModal,
   ana,
-  anEvent,
+  anEventListener,
   aProject,
   aShortcut,
   done,
@@ -26,31 +26,36 @@ describe('a name that two entries have', () => {
     ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
     ['two buttons', { buttons: [aButton('a.b'), aButton('a.b')] }],
     ['two links', { urlActions: ['a.b', 'a.b'] }],
-    ['two dialogs', { modals: [aDialog(undefined, 'a.b'), aDialog(undefined, 'a.b')] }],
-    ['a dialog and a button', { modals: [aDialog(undefined, 'a.b')], buttons: [aButton('a.b')] }],
+    ['two dialogs', { modals: [aModal(undefined, 'a.b'), aModal(undefined, 'a.b')] }],
+    ['a dialog and a button', { modals: [aModal(undefined, 'a.b')], buttons: [aButton('a.b')] }],
     ['two shortcuts', { shortcuts: [aShortcut(undefined, 'a.b'), aShortcut(undefined, 'a.b')] }],
     [
       'a shortcut and a dialog',
-      { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aDialog(undefined, 'a.b')] },
+      { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aModal(undefined, 'a.b')] },
     ],
-    ['two events', { events: [anEvent('a.b', async () => {}), anEvent('a.b', async () => {})] }],
+    [
+      'two events',
+      { events: [anEventListener('a.b', async () => {}), anEventListener('a.b', async () => {})] },
+    ],
     ['a button and a link', { buttons: [aButton('a.b')], urlActions: ['a.b'] }],
   ])('stops the start: %s', (_, entries) => {
-    expect(() => bound(entries)).toThrow(/^Two entries of the registry are called (?:\/docs-test|a\.b)$/);
+    expect(() => bindForTest(entries)).toThrow(
+      /^Two entries of the registry are called (?:\/docs-test|a\.b)$/,
+    );
   });
 
   test('is not in the registry of today', () => {
-    expect(() => bound(registry)).not.toThrow();
+    expect(() => bindForTest(registry)).not.toThrow();
   });
 });
 
 describe('every click reaches exactly one listener', () => {
   test.each([...actionsOf(registry), 'export.of_an_older_version', 'exportXdownload', ''])('%s', (action) => {
-    expect(bound(registry).listening(action)).toHaveLength(1);
+    expect(bindForTest(registry).listening(action)).toHaveLength(1);
   });
 
   test('one that nobody knows any more says so, and is acknowledged', async () => {
-    const { clicks, answers } = bound();
+    const { clicks, answers } = bindForTest();
     expect(await clicks('export.long_gone')).toBe(1);
     expect(answers).toEqual([
       {
@@ -61,13 +66,13 @@ describe('every click reaches exactly one listener', () => {
   });
 
   test('an unknown command says so', async () => {
-    const [answer, ...more] = (await bound().types('/docs-long-gone', '')) as [Message];
+    const [answer, ...more] = (await bindForTest().types('/docs-long-gone', '')) as [Message];
     expect(answer.text).toMatch(/^This command is from another version of me/);
     expect(more).toEqual([]);
   });
 
   test.each(['Export', 'X'.repeat(25)])('an unknown modal says so in its place: %s', async (text) => {
-    const { submits } = bound({ modals: [aDialog()] });
+    const { submits } = bindForTest({ modals: [aModal()] });
     const answers = await submits('long_gone', { title: { type: 'plain_text', text } });
     expect(answers).toEqual([expect.objectContaining({ response_action: 'update' })]);
     const { view } = answers[0] as { view: unknown };
@@ -77,7 +82,7 @@ describe('every click reaches exactly one listener', () => {
   });
 
   test('an unknown message shortcut says so', async () => {
-    const { chooses, answers } = bound({ shortcuts: [aShortcut()] });
+    const { chooses, answers } = bindForTest({ shortcuts: [aShortcut()] });
     expect(await chooses('long_gone')).toBe(1);
     expect(answers.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^This shortcut is from another version of me/),
@@ -85,13 +90,13 @@ describe('every click reaches exactly one listener', () => {
   });
 
   test('an unknown shortcut of the whole workspace, which has no address for answers, is acknowledged', async () => {
-    const { chooses, answers } = bound();
+    const { chooses, answers } = bindForTest();
     expect(await chooses('long_gone', { response_url: undefined, channel: undefined })).toBe(1);
     expect(answers).toEqual([]);
   });
 
   test('a link is acknowledged and nothing else', async () => {
-    const { clicks, answers } = bound({ urlActions: ['a.b'] });
+    const { clicks, answers } = bindForTest({ urlActions: ['a.b'] });
     expect(await clicks('a.b')).toBe(1);
     expect(answers).toEqual([]);
   });
@@ -99,12 +104,12 @@ describe('every click reaches exactly one listener', () => {
 
 describe('a command', () => {
   test('is answered in its acknowledgement, to the person alone', async () => {
-    expect(await bound().types('/docs-test', 'x')).toEqual([{ response_type: 'ephemeral', ...done }]);
+    expect(await bindForTest().types('/docs-test', 'x')).toEqual([{ response_type: 'ephemeral', ...done }]);
   });
 
   test('without an answer is acknowledged without one', async () => {
     const commands = [aCommand({ run: async () => undefined })];
-    expect(await bound({ commands }).types('/docs-test', 'x')).toEqual([undefined]);
+    expect(await bindForTest({ commands }).types('/docs-test', 'x')).toEqual([undefined]);
   });
 
   test('hears who asked, where, when, and by the name that Slack confirmed', async () => {
@@ -113,7 +118,7 @@ describe('a command', () => {
       received.push([text, caller, workspaceUrl]);
       return undefined;
     };
-    await bound({ commands: [aCommand({ run })] }).types('/docs-test', 'docs.acme.com');
+    await bindForTest({ commands: [aCommand({ run })] }).types('/docs-test', 'docs.acme.com');
     expect(received).toEqual([
       [
         'docs.acme.com',
@@ -132,14 +137,14 @@ describe('a command', () => {
   });
 
   test.each([' help ', 'Help', 'HELP'])('answers help by itself, from what it is: %j', async (typed) => {
-    const [help] = (await bound().types('/docs-test', typed)) as [Message];
+    const [help] = (await bindForTest().types('/docs-test', typed)) as [Message];
     expect(help.text).toBe('Tests.\nTest: /docs-test [domain]\nFor example: /docs-test docs.acme.com');
   });
 
   test.each(registry.commands.map((command) => [command.name, command] as const))(
     '%s can be helped with',
     async (name, command) => {
-      const [help] = (await bound({ commands: [command] }).types(name, 'help')) as [Message];
+      const [help] = (await bindForTest({ commands: [command] }).types(name, 'help')) as [Message];
       expect(help.text).toContain(command.summary);
       expect(mistakesIn(help.blocks, 'message')).toEqual([]);
     },
@@ -154,9 +159,10 @@ describe('a command', () => {
         links: 'thread',
         openModal: async (_caller: Caller, view: unknown) => void opened.push(view),
       } as unknown as CommandTools;
-      const [answer] = (await bound({ commands: [exportCommand], tools }).types('/docs-export', typed)) as [
-        Message | undefined,
-      ];
+      const [answer] = (await bindForTest({ commands: [exportCommand], tools }).types(
+        '/docs-export',
+        typed,
+      )) as [Message | undefined];
       if (answer === undefined) {
         expect(opened).toHaveLength(1);
         expect(() => checkView(opened[0], 'modal', (prefix) => prefix)).not.toThrow();
@@ -167,7 +173,7 @@ describe('a command', () => {
     },
   );
 
-  test.each<[string, Bound, Heard, string]>([
+  test.each<[string, BindChanges, Payload, string]>([
     [
       'nobody who may',
       { policy: answersWith({ kind: 'refused', person: ana, ask: [] }) },
@@ -198,7 +204,7 @@ describe('a command', () => {
       ran += 1;
       return done;
     };
-    const { types } = bound({ ...parts, commands: [aCommand({ run })] });
+    const { types } = bindForTest({ ...parts, commands: [aCommand({ run })] });
     expect(await types('/docs-test', 'x', body)).toEqual([expect.objectContaining({ text })]);
     expect(await types('/docs-test', 'help', body)).toEqual([expect.objectContaining({ text })]);
     expect(ran).toBe(0);
@@ -208,7 +214,7 @@ describe('a command', () => {
     const run = async () => {
       throw new Error('s3cret trouble');
     };
-    const { types, log } = bound({ commands: [aCommand({ run })] });
+    const { types, log } = bindForTest({ commands: [aCommand({ run })] });
     const [answer] = (await types('/docs-test', 'x')) as [Message];
     expect(answer.text).toBe('Something broke on my side. ref 7f3c1d');
     expect(log()).toContain('"ref":"7f3c1d"');
@@ -217,8 +223,8 @@ describe('a command', () => {
 });
 
 describe('a button', () => {
-  test('does its work, answers privately, and is acknowledged after that', async () => {
-    const { clicks, answers } = bound({ buttons: [aButton()] });
+  test('does its work, answers with an ephemeral message, and is acknowledged after that', async () => {
+    const { clicks, answers } = bindForTest({ buttons: [aButton()] });
     expect(await clicks('test.go', '{"v":1}')).toBe(1);
     expect(answers).toEqual([{ responseUrl: 'https://hooks.example/2', text: 'Done' }]);
   });
@@ -231,7 +237,7 @@ describe('a button', () => {
         ran += 1;
         return done;
       };
-      const { clicks, answers } = bound({ buttons: [aButton('test.go', run)] });
+      const { clicks, answers } = bindForTest({ buttons: [aButton('test.go', run)] });
       expect(await clicks('test.go', value)).toBe(1);
       expect(answers.map(({ text }) => text)).toEqual([
         'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
@@ -241,7 +247,7 @@ describe('a button', () => {
   );
 
   test('whose answer does not arrive is acknowledged all the same', async () => {
-    const { clicks, log } = bound({ buttons: [aButton()], postEphemeral: async () => false });
+    const { clicks, log } = bindForTest({ buttons: [aButton()], postEphemeral: async () => false });
     expect(await clicks('test.go', '{"v":1}')).toBe(1);
     expect(log()).toContain('a private answer did not arrive');
     expect(log()).not.toContain('hooks.example');
@@ -254,7 +260,7 @@ describe('a button', () => {
       return done;
     };
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
-    const { clicks, answers } = bound({ buttons: [aButton('test.go', run)], policy });
+    const { clicks, answers } = bindForTest({ buttons: [aButton('test.go', run)], policy });
     await clicks('test.go', '{"v":1}');
     expect(ran).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't start exports here/);
@@ -263,7 +269,7 @@ describe('a button', () => {
 
 describe('Home', () => {
   const withHome = (updateHome: EventTools['updateHome']) =>
-    bound({ events: homeEvents, eventTools: { updateHome } as EventTools });
+    bindForTest({ events: homeEvents, eventTools: { updateHome } as EventTools });
 
   test('is brought up to date when somebody opens it, and not for its other tabs', async () => {
     const opened: string[] = [];
@@ -273,20 +279,20 @@ describe('Home', () => {
     expect(opened).toEqual(['T0ACME U0ANA']);
   });
 
-  test('that cannot be brought up to date is told to Slack, which tells us again', async () => {
+  test('that cannot be brought up to date fails towards Slack, which sends it again', async () => {
     const { happens } = withHome(() => Promise.reject(new Error('away')));
     await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
   });
 });
 
 describe('a message shortcut', () => {
-  test('hears the message and who chose it, answers privately, and is acknowledged after that', async () => {
+  test('receives the message and who chose it, answers with an ephemeral message, and is acknowledged after that', async () => {
     const received: [ShortcutMessage, Caller][] = [];
     const shortcut = aShortcut(async (message, caller) => {
       received.push([message, caller]);
       return done;
     });
-    const { chooses, answers } = bound({ shortcuts: [shortcut] });
+    const { chooses, answers } = bindForTest({ shortcuts: [shortcut] });
     expect(await chooses('test.message')).toBe(1);
     expect(received).toEqual([
       [
@@ -314,7 +320,7 @@ describe('a message shortcut', () => {
       received.push(message);
       return undefined;
     });
-    const { chooses, answers } = bound({ shortcuts: [shortcut] });
+    const { chooses, answers } = bindForTest({ shortcuts: [shortcut] });
     const blocks = [{ type: 'rich_text', elements: [] }];
     const message = { type: 'message', text: 'Fix it', blocks, attachments: [], ...fields };
     expect(await chooses('test.message', { message })).toBe(1);
@@ -329,7 +335,7 @@ describe('a message shortcut', () => {
       return done;
     });
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
-    const { chooses, answers } = bound({ shortcuts: [shortcut], policy });
+    const { chooses, answers } = bindForTest({ shortcuts: [shortcut], policy });
     expect(await chooses('test.message')).toBe(1);
     expect(ran).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't instruct the docs agent here/);
@@ -337,14 +343,14 @@ describe('a message shortcut', () => {
 });
 
 describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (name) => {
-  function setting(identity?: Bound['identity']) {
+  function setting(identity?: BindChanges['identity']) {
     const kept: unknown[] = [];
     const keep = async (...what: unknown[]) => void kept.push(what);
-    return { kept, ...bound({ events: [anEvent(name, keep)], ...(identity && { identity }) }) };
+    return { kept, ...bindForTest({ events: [anEventListener(name, keep)], ...(identity && { identity }) }) };
   }
   const event = { type: name, tab: 'home', user: 'U0ANA' };
 
-  test.each<[string, Heard]>([
+  test.each<[string, Payload]>([
     ['by its team', { team_id: 'T0OTHER' }],
     ['by the workspace that it came through', { team_id: 'T0OTHER', context_team_id: 'T0OTHER' }],
     ['by the installation that it is for', { team_id: 'T0ACME', authorizations: [{ team_id: 'T0OTHER' }] }],
@@ -362,7 +368,7 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
     expect(kept).toEqual([expect.arrayContaining([event])]);
   });
 
-  test('that comes before Slack said who the bot is, Slack tells again', async () => {
+  test('that comes before Slack said who the bot is, Slack sends again', async () => {
     const { kept, happens } = setting(() => undefined);
     await expect(happens(name, event)).rejects.toThrow('before Slack told');
     expect(kept).toEqual([]);
@@ -370,10 +376,10 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
 });
 
 describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
-  test('is heard with what is around it', async () => {
+  test('is handled with what is around it', async () => {
     const received: unknown[][] = [];
-    const { happens } = bound({
-      events: [anEvent(name, async (...what) => void received.push(what))],
+    const { happens } = bindForTest({
+      events: [anEventListener(name, async (...what) => void received.push(what))],
       eventTools: { replyMode: 'all' } as EventTools,
     });
     await happens(name, { type: name, ts: '1.1' });
@@ -381,8 +387,10 @@ describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
     expect(received).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }, tools]]);
   });
 
-  test('and cannot be kept is told to Slack, which tells us again', async () => {
-    const { happens } = bound({ events: [anEvent(name, () => Promise.reject(new Error('away')))] });
+  test('and cannot be kept fails towards Slack, which sends it again', async () => {
+    const { happens } = bindForTest({
+      events: [anEventListener(name, () => Promise.reject(new Error('away')))],
+    });
     await expect(happens(name, { type: name })).rejects.toThrow('away');
   });
 });

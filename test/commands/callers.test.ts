@@ -58,7 +58,7 @@ describe('a click', () => {
     });
   });
 
-  test('on Home or in a dialog has neither a channel nor an address for answers', () => {
+  test('on Home or in a modal has neither a channel nor an address for answers', () => {
     const caller = callerOfAction(click({ channel: undefined, response_url: undefined }), 0);
     expect(caller).toMatchObject({ channel: { id: '', name: '' }, responseUrl: undefined });
   });
@@ -103,7 +103,7 @@ describe('a message shortcut', () => {
   });
 });
 
-describe('a submitted dialog', () => {
+describe('a submitted modal', () => {
   test('belongs where it was opened, and a repeat of it is the same request', () => {
     const first = callerOfModal(submission(), origin, 'https://hooks.example/1', 5000);
     expect(first).toEqual({

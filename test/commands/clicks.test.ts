@@ -14,7 +14,7 @@ test('a click on a record that changed since it was read is tried again, and at 
   expect(tries).toBe(8);
 });
 
-test('a late click is told who was first, and whoever clicked twice nothing', () => {
+test('a late click learns who was first, and whoever clicked twice nothing', () => {
   const first = { id: 'U0ANA', name: 'ana', did: 'left it at that' };
   expect(handledMessage(first, 'U0BEN')?.text).toBe('@ana left it at that already.');
   expect(handledMessage(first, 'U0ANA')).toBeUndefined();

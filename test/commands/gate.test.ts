@@ -248,7 +248,7 @@ describe('a further permission', () => {
 });
 
 describe('what goes wrong behind the gate', () => {
-  test('and is meant for the person is told as it is, without a reference', async () => {
+  test('and is meant for the person is shown as it is, without a reference', async () => {
     const { pass, log } = gateWith();
     const told = message([['Type a domain.']]);
     const passed = await pass(aCaller(), () => Promise.reject(new UserFacingError(told)));
@@ -272,7 +272,7 @@ describe('what goes wrong behind the gate', () => {
     expect(ran()).toBe(0);
   });
 
-  test('because Redis does not take it is told, without a reference', async () => {
+  test('because Redis does not take it is reported, without a reference', async () => {
     const intake = createIntake({
       runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
       threads: {} as ThreadStore,

@@ -44,7 +44,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
   };
 }
 
-test('what happened to a run is kept, once, and the run is looked at', async () => {
+test('what happened to a run is kept, once, and the run is stepped', async () => {
   const { given, tell, inbox, woken } = intakeWith();
   await given();
   expect(await tell()).toBe('kept');
@@ -55,7 +55,7 @@ test('what happened to a run is kept, once, and the run is looked at', async () 
   expect(woken).toHaveLength(2);
 });
 
-test('what happened to a run that is gone is told so, and wakes nobody', async () => {
+test('what happened to a run that is not found is reported, and wakes nobody', async () => {
   const { tell, woken } = intakeWith();
   expect(await tell()).toBe('gone');
   expect(woken).toEqual([]);
@@ -102,7 +102,7 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
   expect(deadlines[0]).toBeLessThan(Number(seconds) * 1000 + 5000 + 3000);
 });
 
-test('what was kept without an answer is told as in doubt', async () => {
+test('what was kept without an answer is reported as in doubt', async () => {
   const { appendToInbox } = createThreadStore(redis.client);
   const lost = intakeWith({
     timeoutMs: 300,
@@ -119,7 +119,7 @@ test('what was kept without an answer is told as in doubt', async () => {
   expect(await lost.inbox()).toHaveLength(1);
 });
 
-test('the followed threads are given, or it is told that Redis is away', async () => {
+test('the followed threads are given, or it is said that Redis is away', async () => {
   const { intake, given, threads } = intakeWith();
   await given();
   await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });

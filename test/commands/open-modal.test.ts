@@ -80,7 +80,7 @@ test.each([
   expect(log()).not.toContain('hooks.example');
 });
 
-test('that Slack does not open is told, with what to do instead', async () => {
+test('that Slack does not open is reported, with what to do instead', async () => {
   const openDialog = () => Promise.reject(new SlackApiError('missing', 'views.open', 'expired_trigger_id'));
   const { open, log } = openerWith({ slack: { openModal: openDialog } });
   const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);

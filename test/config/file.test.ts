@@ -148,7 +148,7 @@ const hours = 'must be a number from 0.1 to 168. The default is 6.';
 const untypable =
   'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
 
-describe('a file that cannot be used is told with the line and the fix:', () => {
+describe('a file that cannot be used is reported with the line and the fix:', () => {
   test.each([
     ['', '1 is empty. Write settings into it, or unset DOCKET_CONFIG.'],
     ['# links: thread', '1 is empty. Write settings into it, or unset DOCKET_CONFIG.'],

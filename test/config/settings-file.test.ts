@@ -55,7 +55,7 @@ describe('the file of DOCKET_CONFIG', () => {
     expect(problemsOf(withFile(file, { DOCS_API_KEY: '' }))).toEqual([]);
   });
 
-  test("is told along with the environment's problems, with its name", () => {
+  test("is reported along with the environment's problems, with its name", () => {
     const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
     expect(problemsOf(env)).toEqual([
       'PORT must be a port number.',

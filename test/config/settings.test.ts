@@ -213,7 +213,7 @@ describe('settings that cannot work', () => {
     ]);
   });
 
-  test('are told in one message, a line each', () => {
+  test('are reported in one message, a line each', () => {
     expect(() => readSettings({ ...sound, DOCS_API_KEY: '', PORT: 'x' })).toThrow(
       new SettingsError([
         'PORT must be a port number.',
@@ -301,13 +301,13 @@ describe('settings that cannot work', () => {
     ]);
   });
 
-  test('what two settings do to each other is told along with what is wrong in one', () => {
+  test('what two settings do to each other is reported along with what is wrong in one', () => {
     expect(
       problemsOf({ ...sound, DOCKET_ROLE: 'web', PORT: 'x', DOCS_API_KEY_PREFIX: 'live_' }),
     ).toHaveLength(3);
   });
 
-  test('never are told with a value, each names its variable first, and no line comes twice', () => {
+  test('never are reported with a value, each names its variable first, and no line comes twice', () => {
     const value = fc
       .tuple(
         fc.constantFrom('', 'xoxb-', 'https://', 'http://', 'redis://', 'redis://:', 'adm_', '-', '1'),

@@ -65,7 +65,7 @@ describe('what a failed request says of the settings', () => {
     });
   });
 
-  test('a rejected key says the same at a look; a job that is not known says nothing', async () => {
+  test('a rejected key says the same at a poll; a job that is not known says nothing', async () => {
     expect((await saidOf((await answering(401, {})).url, look))?.text).toContain('ACME_DOCS_API_KEY');
     expect(await saidOf((await answering(404, {})).url, look)).toBeUndefined();
   });

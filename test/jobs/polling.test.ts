@@ -15,7 +15,7 @@ import {
 
 const MINUTE = 60_000;
 
-describe('the next look', () => {
+describe('the next poll', () => {
   const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
   const fraction = fc.double({ min: 0, max: 1, noNaN: true });
   const looks: fc.Arbitrary<Snapshot[]> = fc.array(
@@ -83,7 +83,7 @@ describe('the next look', () => {
     expect(pauses).toEqual([1000, 4444, 14_444, 30_000]);
   });
 
-  test('gets over two looks at the same instant', () => {
+  test('gets over two polls at the same instant', () => {
     const seen = [
       { atMs: 5000, fraction: 0.1 },
       { atMs: 5000, fraction: 0.2 },
@@ -109,11 +109,11 @@ describe('the end of a job', () => {
   });
 });
 
-describe('against a look every 10 s', () => {
+describe('against a poll every 10 s', () => {
   function mean(aboutMs: number, watch: (durationMs: number) => Watch): Watch {
     const all = around(aboutMs).map(watch);
     const average = (of: (one: Watch) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
-    return { looks: average(({ looks }) => looks), lagMs: average(({ lagMs }) => lagMs) };
+    return { polls: average(({ polls }) => polls), lagMs: average(({ lagMs }) => lagMs) };
   }
 
   function compare(aboutMs: number, shape: Shape) {
@@ -127,29 +127,29 @@ describe('against a look every 10 s', () => {
   const long = [2 * MINUTE, 6 * MINUTE, 40 * MINUTE];
 
   test.each(long)(
-    'an export of %i ms that tells its progress: no more looks, and a shorter lag',
+    'an export of %i ms that reports its progress: no more polls, and a shorter lag',
     (aboutMs) => {
       const { ours, fixed } = compare(aboutMs, shapes.linear);
-      expect(ours.looks).toBeLessThanOrEqual(fixed.looks);
+      expect(ours.polls).toBeLessThanOrEqual(fixed.polls);
       expect(ours.lagMs).toBeLessThan(fixed.lagMs);
     },
   );
 
-  test.each(long)('an export of %i ms in whole percents: no more looks, and a shorter lag', (aboutMs) => {
+  test.each(long)('an export of %i ms in whole percents: no more polls, and a shorter lag', (aboutMs) => {
     const { ours, fixed } = compare(aboutMs, shapes.percent);
-    expect(ours.looks).toBeLessThanOrEqual(fixed.looks);
+    expect(ours.polls).toBeLessThanOrEqual(fixed.polls);
     expect(ours.lagMs).toBeLessThan(fixed.lagMs);
   });
 
-  test('a short export is seen sooner, for some looks more', () => {
+  test('a short export is seen sooner, for some polls more', () => {
     for (const shape of Object.values(shapes)) {
       const { ours, fixed } = compare(20_000, shape);
       expect(ours.lagMs).toBeLessThan(fixed.lagMs);
-      expect(ours.looks).toBeLessThan(20);
+      expect(ours.polls).toBeLessThan(20);
     }
   });
 
-  test('a job that tells nothing is looked at less and less often, never later than 30 s or its eighth', () => {
+  test('a job that reports nothing is polled less and less often, never later than 30 s or its eighth', () => {
     for (const aboutMs of long) {
       const lateMs = 1.1 * Math.min(bounds.maxMs / 1.1, aboutMs / 7);
       const random = numbers();
@@ -160,6 +160,6 @@ describe('against a look every 10 s', () => {
       });
     }
     const { ours, fixed } = compare(40 * MINUTE, shapes.none);
-    expect(ours.looks).toBeLessThan(fixed.looks / 2);
+    expect(ours.polls).toBeLessThan(fixed.polls / 2);
   });
 });

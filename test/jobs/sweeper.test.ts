@@ -48,7 +48,7 @@ describe('work without a job', () => {
     expect(await first(1)).toEqual(['sweep 1', 'b', 'a', 'c']);
   });
 
-  test('is looked for again and again', async () => {
+  test('is searched for again and again', async () => {
     const { first } = sweeping([['a'], [], ['a', 'b']]);
     expect(await first(4)).toEqual(['sweep 1', 'a', 'sweep 2', 'sweep 3', 'a', 'b', 'sweep 4']);
   });
@@ -69,7 +69,7 @@ describe('work without a job', () => {
 });
 
 describe('a sweep that fails', () => {
-  test('is told, and the next one comes', async () => {
+  test('is reported, and the next one comes', async () => {
     const { first, log } = sweeping([new Error('Redis is away'), ['a']]);
     expect(await first(2)).toEqual(['sweep 1', 'sweep 2', 'a']);
     expect(log()).toContain('sweep failed');

@@ -117,7 +117,7 @@ test('a job that always breaks is given up with a reference, and looked at no mo
   expect(seen.looks.filter((id) => id === 'poison')).toHaveLength(8);
 });
 
-test('errors with good looks between them do not add up', async () => {
+test('errors with good attempts between them do not add up', async () => {
   work(async ({ id }, { looks }) => {
     looks.push(id);
     if (looks.length === 40) return done;
@@ -129,7 +129,7 @@ test('errors with good looks between them do not add up', async () => {
   expect(seen.gaveUp).toEqual([]);
 });
 
-test('one job for one subject, however often it is asked for; asked for while it runs, it is looked at once more', async () => {
+test('one job for one subject, however often it is asked for; asked for while it runs, it runs once more', async () => {
   const running = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   work(async ({ id }, { looks }) => {
@@ -147,7 +147,7 @@ test('one job for one subject, however often it is asked for; asked for while it
   await expect.poll(() => seen.looks).toEqual(['one', 'one', 'two']);
 });
 
-test('a job that waits for its time is looked at at once when asked', async () => {
+test('a job that waits for its time runs at once when woken', async () => {
   work(async ({ id }, { looks }) => {
     looks.push(id);
     return looks.length < 2 ? runAgainIn(3_600_000) : done;

@@ -95,7 +95,7 @@ describe('a log', () => {
     expect(text()).not.toContain('s3cret');
   });
 
-  test('never holds one of the values it was told, however little it looks like a secret', () => {
+  test('never holds one of the values it was given, however little it looks like a secret', () => {
     const { log, text } = aLog('trace', [KEY, 'plain words']);
     log.info({ key: KEY, deep: [{ key: `x${KEY}y` }] }, `plain words and ${KEY}`);
     expect(text()).not.toMatch(/5ecretKey|plain words/);
@@ -197,7 +197,7 @@ describe('a log', () => {
   });
 });
 
-describe('told calmly', () => {
+describe('repeated trouble', () => {
   const coded = (code: string) => Object.assign(new Error(`at ${Math.random()}`), { code });
   function aCalmLog() {
     const { log, lines } = aLog();
@@ -209,7 +209,7 @@ describe('told calmly', () => {
     return { report, told: () => lines.length, passes };
   }
 
-  test('the same trouble is told once in a while, however often it comes', () => {
+  test('the same trouble is logged once in a while, however often it comes', () => {
     const { report, told, passes } = aCalmLog();
     for (let times = 0; times < 1000; times++) report(coded('ECONNREFUSED'), 'trouble with Redis');
     expect(told()).toBe(1);
@@ -221,7 +221,7 @@ describe('told calmly', () => {
     expect(told()).toBe(2);
   });
 
-  test('other trouble is told at once', () => {
+  test('other trouble is logged at once', () => {
     const { report, told } = aCalmLog();
     report(coded('ECONNREFUSED'), 'trouble with Redis');
     report(coded('ECONNRESET'), 'trouble with Redis');

@@ -88,13 +88,13 @@ describe('the packages', () => {
     ['lack one', { 'node_modules/a': lock['node_modules/a'] }],
     ['have another version', { ...hereOnly, 'node_modules/a': { version: '1.0.1', integrity: 'sha512-a' } }],
     ['have other content', { ...hereOnly, 'node_modules/a': { version: '1.0.0', integrity: 'sha512-z' } }],
-  ])('that were installed by hand and %s are installed anew', async (_what, packages) => {
+  ])('that were installed by hand and %s are installed again', async (_what, packages) => {
     project.installByHand(packages);
     await project.run('true').ended;
     expect(project.npmCalls()).toHaveLength(1);
   });
 
-  test('whose folder somebody removed are installed anew', async () => {
+  test('whose folder somebody removed are installed again', async () => {
     project.installByHand(hereOnly);
     rmSync(join(project.root, 'node_modules', 'a'), { recursive: true });
     await project.run('true').ended;

@@ -27,7 +27,7 @@ test('the last call counts, and when it was', () => {
   });
 });
 
-describe('the others are told', () => {
+describe('the others are informed', () => {
   /** A store whose writes are counted, and wait when they are to. */
   function told(before: () => Promise<void> = async () => {}) {
     const writes: (HealthSnapshot & { part: string })[] = [];

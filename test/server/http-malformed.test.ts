@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { registry } from '../../src/commands/index.ts';
-import { startHere } from '../support/app.ts';
+import { startTestApp } from '../support/app.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
 
@@ -12,12 +12,12 @@ const JSON_TYPE = 'application/json';
 
 const slack = createStandInSlack({ rateLimits: false });
 let redis: TestRedis;
-let docket: Awaited<ReturnType<typeof startHere>>;
+let docket: Awaited<ReturnType<typeof startTestApp>>;
 let slackServer: { close(): Promise<void> };
 beforeAll(async () => {
   redis = await startTestRedis();
   slackServer = await slack.listen();
-  docket = await startHere({
+  docket = await startTestApp({
     DOCKET_ROLE: 'web',
     REDIS_URL: redis.url,
     SLACK_BOT_TOKEN: slack.tokens.bot,

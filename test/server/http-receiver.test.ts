@@ -216,7 +216,7 @@ describe('a body', () => {
   });
 });
 
-describe('whoever runs Docket is told', () => {
+describe('operators are warned', () => {
   test.each([
     ['behind', 10, "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)."],
     ['ahead', -10, "Slack's request is 600 s behind this machine's clock. Set the clock (NTP)."],

@@ -186,7 +186,7 @@ describe('the connections', () => {
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
   });
 
-  test('that Slack disables are told with the fix', async () => {
+  test('that Slack disables are reported with the fix', async () => {
     const { slack, lines } = await connected(acknowledges);
     slack.sockets.disconnect('link_disabled');
     await slack.until(() =>
@@ -194,7 +194,7 @@ describe('the connections', () => {
     );
   });
 
-  test('that Slack refuses are told with the fix, without the token, and asked for again', async () => {
+  test('that Slack refuses are reported with the fix, without the token, and asked for again', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
     onTestFinished((await slack.listen()).close);
     const { receiver: refused, lines } = receiver(slack.apiUrl, acknowledges, {

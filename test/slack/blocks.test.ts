@@ -112,7 +112,7 @@ describe('message', () => {
     },
   );
 
-  test('cuts the words of a long message, never the middle of a mention or a date', () => {
+  test('cuts the text of a long message, never the middle of a mention or a date', () => {
     const built = message([['x'.repeat(2995), { mention: 'U0ANA' }]]);
     expect(built.text).toBe(`${'x'.repeat(2995)}…`);
     expect(notified(message([['x'.repeat(2980), { mention: 'U0ANA' }, 'y'.repeat(50)]]))).toEqual(['U0ANA']);
@@ -190,7 +190,7 @@ test('a preface is a first line, in the blocks and in the words', () => {
   ]);
 });
 
-test('without its blocks a message keeps its words and the addresses of its buttons', () => {
+test('without its blocks a message keeps its text and the addresses of its buttons', () => {
   const shown = message(
     [['Ready & done']],
     [

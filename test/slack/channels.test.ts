@@ -39,7 +39,7 @@ test('whoever asks at the same time gets the same answer; later it is asked agai
   expect(asked).toHaveLength(3);
 });
 
-test('Slack is asked no more often than it allows; whoever has to wait is told how long', async () => {
+test('Slack is asked no more often than it allows; whoever has to wait learns how long', async () => {
   const outcomes: Awaited<ReturnType<typeof outcome>>[] = [];
   for (let index = 0; index < 50; index += 1) outcomes.push(await outcome(`C${index}`));
   expect(asked.length).toBeLessThan(15);

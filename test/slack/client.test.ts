@@ -99,7 +99,7 @@ test('a scope that the app lacks is named, in the error and once in the log, as 
   expect(logged).toEqual([expect.stringMatching(/users\.info.*needs users:read.*install it again/)]);
 });
 
-test('nobody is known before Slack told our own workspace: everybody would count as a stranger', async () => {
+test('nobody is known before Slack named our own workspace: everybody would count as a stranger', async () => {
   const { slack, api, heard } = await setting();
   expect(await failure(api.person('U0ANA'))).toBe('unreachable no_identity');
   expect([slack.wire.calls, heard]).toEqual([[], []]);
@@ -147,7 +147,7 @@ test('a direct message is shared with nobody, and Slack is not asked', async () 
   expect(slack.wire.calls).toEqual([]);
 });
 
-test('a dialog opens once, for whoever clicked', async () => {
+test('a modal opens once, for whoever clicked', async () => {
   const { slack, api } = await setting({ botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
   await api.openModal('t1', dialog);
@@ -155,7 +155,7 @@ test('a dialog opens once, for whoever clicked', async () => {
   expect(await failure(api.openModal('t1', dialog))).toBe('missing exchanged_trigger_id');
 });
 
-test('a dialog that is too late is told from one that is broken', async () => {
+test('a modal that is too late is distinguished from one that is broken', async () => {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms, botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
@@ -167,7 +167,7 @@ test('a dialog that is too late is told from one that is broken', async () => {
   expect(await failure(api.openModal('nonsense', dialog))).toBe('missing invalid_trigger_id');
 });
 
-test('a dialog may have a shorter time limit than other calls', async () => {
+test('a modal may have a shorter time limit than other calls', async () => {
   const { slack, api, heard } = await setting({ botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
   slack.wire.order('views.open', { kind: 'hang', when: 'before' });
@@ -183,7 +183,7 @@ test('Home is published for one person', async () => {
   expect(slack.person('ben').home()).toBeUndefined();
 });
 
-test('an app without a Home tab is told so', async () => {
+test('an app without a Home tab is reported', async () => {
   const { api, heard } = await setting({ manifest: widerManifest({ homeTab: false }) });
   expect(await failure(api.publishHome('U0ANA', home))).toBe('refused not_enabled');
   expect(heard).toEqual([true]);

@@ -1,85 +1,85 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/world.ts';
+import { createDeliveryWorld } from '../support/slack/world.ts';
 
 const redis = redisForTests();
-let world: Awaited<ReturnType<typeof createDelivering>>;
+let world: Awaited<ReturnType<typeof createDeliveryWorld>>;
 afterEach(() => world.close());
 
 const lost = { kind: 'reset', when: 'after' } as const;
 
 describe.each([150_000, -150_000, 86_400_000, 0])('with a clock %i ms ahead of Slack’s', (aheadMs) => {
   beforeEach(async () => {
-    world = await createDelivering(redis, { aheadMs });
+    world = await createDeliveryWorld(redis, { aheadMs });
   });
 
   test('the first message of a channel and one in its thread are found after their answers were lost', async () => {
-    const { slack, want, settle, texts } = world;
+    const { slack, want, deliverUntilIdle, texts } = world;
     slack.wire.order('chat.postMessage', lost);
     await want('card');
-    await settle('card');
+    await deliverUntilIdle('card');
     slack.wire.order('chat.postMessage', lost);
     await want('ending', 'ending', { place: { under: 'card' } });
-    await settle('ending');
+    await deliverUntilIdle('ending');
     expect(texts()).toEqual(['card', 'ending']);
   });
 
   test('a post of another process with the right clock is found', async () => {
-    const { slack, messages, want, settle, texts } = world;
+    const { slack, messages, want, deliverUntilIdle, texts } = world;
     await want('card');
-    await settle('card');
+    await deliverUntilIdle('card');
     const [card] = slack.messages;
     const postedAtMs = Math.floor(Number(card?.ts) * 1000);
     await messages.update('card', { ts: undefined, channel: undefined, deliveredHash: undefined });
     await messages.update('card', { postedAtMs, checkAtMs: Date.now() + 12_000 });
-    await settle('card');
+    await deliverUntilIdle('card');
     expect(texts()).toEqual(['card']);
   });
 });
 
 test('a post that did not take effect is made', async () => {
-  world = await createDelivering(redis);
-  const { slack, want, settle, texts } = world;
+  world = await createDeliveryWorld(redis);
+  const { slack, want, deliverUntilIdle, texts } = world;
   slack.wire.order('chat.postMessage', { kind: 'reset', when: 'before' });
   await want('card');
-  await settle('card');
+  await deliverUntilIdle('card');
   expect(texts()).toEqual(['card']);
 });
 
 test('nothing is posted as long as Slack does not tell its time', async () => {
-  world = await createDelivering(redis);
-  const { slack, want, deliver, settle, texts } = world;
+  world = await createDeliveryWorld(redis);
+  const { slack, want, deliver, deliverUntilIdle, texts } = world;
   slack.wire.order('auth.test', { kind: 'reset', when: 'before' });
   await want('card');
   expect(await deliver('card')).toBeGreaterThan(0);
   expect(texts()).toEqual([]);
-  await settle('card');
+  await deliverUntilIdle('card');
   expect(texts()).toEqual(['card']);
 });
 
 test('after an outage, one call finds every message of a channel', async () => {
   const clock = { aheadMs: 0 };
-  world = await createDelivering(redis, clock);
-  const { slack, want, deliver, settle, texts, calls } = world;
+  world = await createDeliveryWorld(redis, clock);
+  const { slack, want, deliver, deliverUntilIdle, texts, calls } = world;
   const names = Array.from({ length: 10 }, (_, index) => `card ${index}`);
   for (const key of names) await want(key);
   slack.wire.order('chat.postMessage', lost, names.length);
   await Promise.all(names.map((key) => deliver(key)));
   expect(texts()).toHaveLength(names.length);
   clock.aheadMs += 20_000;
-  await Promise.all(names.map(settle));
+  await Promise.all(names.map(deliverUntilIdle));
   expect(texts().toSorted()).toEqual(names);
   expect(calls('conversations.history')).toBe(1);
 });
 
-test('searches in many threads have turns, as posts and edits have', async () => {
+test('searches in many threads have slots, as posts and edits have', async () => {
   const clock = { aheadMs: 0 };
-  world = await createDelivering(redis, clock);
-  const { slack, want, deliver, settle, calls } = world;
+  world = await createDeliveryWorld(redis, clock);
+  const { slack, want, deliver, deliverUntilIdle, calls } = world;
   const names = Array.from({ length: 12 }, (_, index) => `card ${index}`);
   for (const key of names) {
     await want(key);
-    await settle(key);
+    await deliverUntilIdle(key);
     await want(`ending ${key}`, 'ending', { place: { under: key } });
   }
   slack.wire.order('chat.postMessage', lost, names.length);

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/world.ts';
-import { listed } from '../support/store/world.ts';
+import { createDeliveryWorld } from '../support/slack/world.ts';
+import { dueIds } from '../support/store/world.ts';
 
 const redis = redisForTests();
-let world: Awaited<ReturnType<typeof createDelivering>>;
+let world: Awaited<ReturnType<typeof createDeliveryWorld>>;
 beforeEach(async () => {
-  world = await createDelivering(redis);
+  world = await createDeliveryWorld(redis);
 });
 afterEach(() => world.close());
 
 const settled = undefined;
 const atOnce = 0;
 
-test('a delivery that is held in the line for turns while another posts does not post', async () => {
-  const { want, deliver, stopAtTurn, texts } = world;
+test('a delivery that is held in the line for slots while another posts does not post', async () => {
+  const { want, deliver, stopAtSlot, texts } = world;
   await want('m1');
-  const line = stopAtTurn();
+  const line = stopAtSlot();
   const held = deliver('m1');
   await line.reached;
   expect(await deliver('m1')).toEqual(settled);
@@ -28,16 +28,16 @@ test('a delivery that is held in the line for turns while another posts does not
 });
 
 test('nor while another has sent a post and waits for its answer', async () => {
-  const { slack, want, deliver, stopAtTurn, settle, texts } = world;
+  const { slack, want, deliver, stopAtSlot, deliverUntilIdle, texts } = world;
   await want('m1');
-  const line = stopAtTurn();
+  const line = stopAtSlot();
   const held = deliver('m1');
   await line.reached;
   slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
   expect(await deliver('m1')).toBeGreaterThan(0);
   line.release();
   expect(await held).toEqual(atOnce);
-  await settle('m1');
+  await deliverUntilIdle('m1');
   expect(texts()).toEqual(['m1']);
 });
 
@@ -58,12 +58,12 @@ test('a refusal of a post that was overtaken leaves the mark of the other alone'
   expect(await messages.load('m1')).toMatchObject(other);
 });
 
-test('an older edit that is held in the line for turns is not made after a newer one', async () => {
-  const { want, deliver, stopAtTurn, settle, texts, calls } = world;
+test('an older edit that is held in the line for slots is not made after a newer one', async () => {
+  const { want, deliver, stopAtSlot, deliverUntilIdle, texts, calls } = world;
   await want('m1', 'first');
-  await settle('m1');
+  await deliverUntilIdle('m1');
   await want('m1', 'second');
-  const line = stopAtTurn();
+  const line = stopAtSlot();
   const held = deliver('m1');
   await line.reached;
   await want('m1', 'third');
@@ -76,9 +76,9 @@ test('an older edit that is held in the line for turns is not made after a newer
 });
 
 test('an edit without an answer that arrives after the next one is found, and the last content stands', async () => {
-  const { slack, want, deliver, settle, texts, calls } = world;
+  const { slack, want, deliver, deliverUntilIdle, texts, calls } = world;
   await want('m1', 'first');
-  await settle('m1');
+  await deliverUntilIdle('m1');
   const [posted] = slack.messages;
   if (posted === undefined) throw new Error('not posted');
   await want('m1', 'second');
@@ -89,7 +89,7 @@ test('an edit without an answer that arrives after the next one is found, and th
     if (call.name !== 'chat.update' || phase !== 'after' || posted.text !== 'third') return;
     if (calls('chat.update') === 2) slack.workspace.replace(posted, { text: 'second', blocks: [] });
   });
-  const pauses = await settle('m1');
+  const pauses = await deliverUntilIdle('m1');
   expect(texts()).toEqual(['third']);
   // The lost one, the next, and one more when the lost one cannot arrive any more.
   expect(calls('chat.update')).toBe(3);
@@ -98,26 +98,26 @@ test('an edit without an answer that arrives after the next one is found, and th
 });
 
 test('an edit of a process that died is made again at once, and once more when its own cannot arrive', async () => {
-  const { messages, want, deliver, settle, texts, calls } = world;
+  const { messages, want, deliver, deliverUntilIdle, texts, calls } = world;
   await want('m1', 'first');
-  await settle('m1');
+  await deliverUntilIdle('m1');
   await want('m1', 'second');
   await messages.update('m1', { editUnclearUntilMs: Date.now() + 12_000 });
   const delivered = await deliver('m1');
   expect(texts()).toEqual(['second']);
   expect(delivered).toBeGreaterThan(0);
-  await settle('m1');
-  expect(await listed(redis, 'messages')).toEqual([]);
+  await deliverUntilIdle('m1');
+  expect(await dueIds(redis, 'messages')).toEqual([]);
   expect(calls('chat.update')).toBe(2);
 });
 
 test('edits that never get an answer are made ever less often, and end with the first answer', async () => {
-  const { slack, want, settle, texts, calls } = world;
+  const { slack, want, deliverUntilIdle, texts, calls } = world;
   await want('m1', 'first');
-  await settle('m1');
+  await deliverUntilIdle('m1');
   await want('m1', 'second');
   slack.wire.order('chat.update', { kind: 'reset', when: 'after' }, 6);
-  await settle('m1');
+  await deliverUntilIdle('m1');
   expect(texts()).toEqual(['second']);
   expect(calls('chat.update')).toBeLessThanOrEqual(8);
 });

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { redisForTests } from '../support/redis.ts';
-import { createDelivering } from '../support/slack/world.ts';
+import { createDeliveryWorld } from '../support/slack/world.ts';
 
 const redis = redisForTests();
 const clock = { aheadMs: 0 };
-let world: Awaited<ReturnType<typeof createDelivering>>;
+let world: Awaited<ReturnType<typeof createDeliveryWorld>>;
 beforeEach(async () => {
-  world = await createDelivering(redis, clock);
+  world = await createDeliveryWorld(redis, clock);
 });
 afterEach(() => world.close());
 
 test('while the token is refused, all messages wait for one call; when it works again, all are posted', async () => {
-  const { slack, want, deliver, settle, texts } = world;
+  const { slack, want, deliver, deliverUntilIdle, texts } = world;
   const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
   for (const key of names) await want(key);
   await want('first');
-  await settle('first');
+  await deliverUntilIdle('first');
   /** Lets the longest pause pass that any of them wants. */
   const deliverAll = async () => {
     const delivered = await Promise.all(names.map((key) => deliver(key)));

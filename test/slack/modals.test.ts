@@ -87,7 +87,7 @@ describe('a form', () => {
   });
 });
 
-test('a dialog that only says something is one that Slack takes, and cannot be submitted', () => {
+test('a modal that only says something is one that Slack takes, and cannot be submitted', () => {
   const view = noticeView('Export', message([['Done']], [{ label: 'Go', action: 'test.go', value: '1' }]));
   isTaken(view);
   expect(view.submit).toBeUndefined();

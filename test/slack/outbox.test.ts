@@ -41,7 +41,7 @@ test('what should be shown is kept as it was said, and somebody delivers it', as
   expect(woken).toEqual(['m1']);
 });
 
-test('what is shown again is delivered when it looks different, or belongs elsewhere', async () => {
+test('what is published again is delivered when it looks different, or belongs elsewhere', async () => {
   await outbox.publish('T0ACME', shown(), 1);
   await outbox.publish('T0ACME', shown({ lasting: true }), 2);
   expect(woken).toEqual(['m1']);

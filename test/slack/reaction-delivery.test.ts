@@ -7,7 +7,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
-import { listed } from '../support/store/world.ts';
+import { dueIds } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let store: ReactionStore;
@@ -66,7 +66,7 @@ test('reactions are added in the order in which the messages were written', asyn
   await want({ '1758376802.000100': 'eyes', '1758376801.000100': 'double_vertical_bar' });
   expect(await deliver()).toBeUndefined();
   expect(asked).toEqual(['+double_vertical_bar C0DOCS 1758376801.000100', '+eyes C0DOCS 1758376802.000100']);
-  expect(await listed(redis, 'reactions')).toEqual([]);
+  expect(await dueIds(redis, 'reactions')).toEqual([]);
 });
 
 test('another reaction takes the place of the old one, and none takes it away', async () => {
@@ -91,10 +91,10 @@ test('a run without a record is forgotten', async () => {
   await want({ '1.1': 'eyes' });
   await redis.client.del(...(await redis.client.keys('*reactions:run-1')));
   expect(await deliver()).toBeUndefined();
-  expect([asked, await listed(redis, 'reactions')]).toEqual([[], []]);
+  expect([asked, await dueIds(redis, 'reactions')]).toEqual([[], []]);
 });
 
-test('what is wanted anew during a delivery is delivered by the next', async () => {
+test('what is wanted again during a delivery is delivered by the next', async () => {
   await want({ '1.1': 'eyes' });
   const { addReaction } = parts.slack;
   parts.slack.addReaction = async (...args) => {
@@ -107,7 +107,7 @@ test('what is wanted anew during a delivery is delivered by the next', async () 
   expect(shows('1.1')).toEqual(['double_vertical_bar']);
 });
 
-describe('whoever waits for a turn', () => {
+describe('whoever waits for a slot', () => {
   const wanted = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`1.${100 + n}`, 'eyes']));
 
@@ -120,7 +120,7 @@ describe('whoever waits for a turn', () => {
     expect((await store.load('run-1'))?.changes).toHaveLength(2);
   });
 
-  test('for taking reactions away has fewer turns than for adding some', async () => {
+  test('for taking reactions away has fewer slots than for adding some', async () => {
     await want(wanted(6));
     await deliver();
     asked.splice(0);
@@ -129,7 +129,7 @@ describe('whoever waits for a turn', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('has more turns where the rates are lifted', async () => {
+  test('has more slots where the rates are lifted', async () => {
     parts.timing = { ...defaultTiming, reactionsPerMinute: 6000 };
     await want(wanted(50));
     expect(await deliver()).toBeUndefined();
@@ -170,7 +170,7 @@ test('many replies of one thread do not hold up the reaction in another', async 
   expect(await deliver('run-2')).toBeLessThanOrEqual(3000);
 });
 
-test('while Slack refuses the token nothing is called, and no turn is taken', async () => {
+test('while Slack refuses the token nothing is called, and no slot is taken', async () => {
   await want({ '1.1': 'eyes' });
   refusedForMs = 7000;
   expect(await deliver()).toBe(7000);
@@ -278,6 +278,6 @@ describe('a call without a result', () => {
     trouble = [{ error: new TypeError('a defect') }];
     await want({ '1.1': 'eyes' });
     await expect(deliver()).rejects.toThrow('a defect');
-    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
+    expect(await dueIds(redis, 'reactions')).toEqual(['run-1']);
   });
 });

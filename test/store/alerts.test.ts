@@ -26,7 +26,7 @@ test('it lasts an hour from its beginning, and giving it again does not prolong 
   expect(await redis.client.pttl(keys.alert('key'))).toBeLessThanOrEqual(60_000);
 });
 
-test('once it is over, it begins anew', async () => {
+test('once it is over, it begins again', async () => {
   await alerts.begin('key', 1000);
   await redis.client.pexpire(keys.alert('key'), 0);
   expect(await alerts.begin('key', 5000)).toBe(5000);

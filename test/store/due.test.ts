@@ -38,7 +38,7 @@ test('an entry that was woken meanwhile is due now', async () => {
   expect(await dueInMs()).toBeLessThanOrEqual(0);
 });
 
-test('what was settled meanwhile stays so', async () => {
+test('what became idle meanwhile stays so', async () => {
   await given();
   await redis.client.zrem(keys.activeRuns(), 'export r1');
   await due.postpone(entry, HOUR_MS, 0);

@@ -4,7 +4,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/builders.ts';
-import { listed } from '../support/store/world.ts';
+import { dueIds } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let messages: MessageStore;
@@ -19,7 +19,7 @@ describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {
     expect(await messages.setWanted('m1', done, 1, 1000)).toBe(true);
     expect(await messages.load('m1')).toEqual({ wanted: done });
-    expect(await listed(redis, 'messages')).toEqual(['m1']);
+    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
   });
 
   test('with a later version replaces it', async () => {
@@ -50,7 +50,7 @@ describe('wanting a message', () => {
     await messages.setWanted('m1', running, 1, 1000);
     await messages.markDelivered('m1', 'running');
     await messages.setWanted('m1', running, 2, 2000);
-    expect(await listed(redis, 'messages')).toEqual([]);
+    expect(await dueIds(redis, 'messages')).toEqual([]);
   });
 
   test('keeps what is known of its delivery', async () => {
@@ -69,7 +69,7 @@ describe('wanting a message', () => {
     await messages.setWanted('late', running, 1, 2000);
     await messages.setWanted('early', running, 1, 1000);
     await messages.setWanted('early', done, 2, 3000);
-    expect(await listed(redis, 'messages')).toEqual(['early', 'late']);
+    expect(await dueIds(redis, 'messages')).toEqual(['early', 'late']);
   });
 
   test('keeps it as long as its run', async () => {
@@ -190,32 +190,32 @@ describe('how far a message has got', () => {
   });
 });
 
-describe('settling', () => {
+describe('marking delivered', () => {
   test('takes a message from the undelivered ones', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     expect(await messages.markDelivered('m1', 'running')).toBe(true);
-    expect(await listed(redis, 'messages')).toEqual([]);
+    expect(await dueIds(redis, 'messages')).toEqual([]);
   });
 
   test('when something newer is wanted by now says so, and leaves it listed', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     await messages.setWanted('m1', done, 2, 2000);
     expect(await messages.markDelivered('m1', 'running')).toBe(false);
-    expect(await listed(redis, 'messages')).toEqual(['m1']);
+    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
   });
 
-  test('of an older state puts a message back whose newer one was settled meanwhile', async () => {
+  test('of an older state puts a message back whose newer one was delivered meanwhile', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     await messages.setWanted('m1', done, 2, 2000);
     expect(await messages.markDelivered('m1', 'done')).toBe(true);
     expect(await messages.markDelivered('m1', 'running')).toBe(false);
-    expect(await listed(redis, 'messages')).toEqual(['m1']);
+    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
   });
 
   test('a message without a record is forgotten', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     await redis.client.del(keys.message('m1'));
     expect(await messages.markDelivered('m1', undefined)).toBe(true);
-    expect(await listed(redis, 'messages')).toEqual([]);
+    expect(await dueIds(redis, 'messages')).toEqual([]);
   });
 });

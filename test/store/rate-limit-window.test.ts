@@ -122,7 +122,7 @@ describe('uses', () => {
 });
 
 describe('those who wait', () => {
-  test('are told to come one after the other, and after further hours when they are many', async () => {
+  test('get waits that end one after the other, and after further hours when they are many', async () => {
     for (const of of ['a', 'b', 'c']) {
       await take(of);
       await passes(10 * MINUTE);
@@ -172,7 +172,7 @@ describe('those who wait', () => {
     expect(await take('first', 10)).toBe(0);
   });
 
-  test('and do not come within a minute of the time told are not waited for', async () => {
+  test('and do not come within a minute of the end of their wait are not waited for', async () => {
     await takeAll('a', 'b', 'c');
     const inMs = await take('dead', 10);
     await passes(inMs + MINUTE / 2);

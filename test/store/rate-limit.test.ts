@@ -67,18 +67,18 @@ async function takeMany(of: RateLimit, times: number) {
   return waits;
 }
 
-test('as many turns at once as the burst, then how long to wait', async () => {
+test('as many slots at once as the burst, then how long to wait', async () => {
   expect(await takeMany(slow, 7)).toEqual([0, 0, 0, 0, 0, LONGEST, LONGEST]);
   expect(await freeIn(slow)).toBeGreaterThan(HOUR - 60_000);
   expect(await freeIn(slow)).toBeLessThanOrEqual(HOUR);
 });
 
-test('a turn that was not given costs nothing: the wait does not grow', async () => {
+test('a slot that was not given costs nothing: the wait does not grow', async () => {
   await takeMany(slow, 50);
   expect(await freeIn(slow)).toBeLessThanOrEqual(HOUR);
 });
 
-test('after the wait there is one turn, and not two', async () => {
+test('after the wait there is one slot, and not two', async () => {
   await takeMany(slow, 6);
   await passes('b', (await freeIn(slow)) - 60_000);
   expect(await take(slow, { id: 'the same' })).toBe(LONGEST);
@@ -93,7 +93,7 @@ test('a bucket that was left alone is full, and not more than full', async () =>
   expect((await takeMany(slow, 10)).filter((wait) => wait === 0)).toHaveLength(5);
 });
 
-test('never more turns than the burst and what the rate has given back since, however many ask at once', async () => {
+test('never more slots than the burst and what the rate has given back since, however many ask at once', async () => {
   let limitCount = 0;
   const some = fc.record({
     count: fc.integer({ min: 1, max: 60_000 }),
@@ -120,7 +120,7 @@ async function time(): Promise<number> {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
-test('an untouched bucket gives a turn at every rate, also where the gap is no whole number', async () => {
+test('an untouched bucket gives a slot at every rate, also where the gap is no whole number', async () => {
   const rates = Array.from({ length: 600 }, (_, index) => index + 1);
   const waits = await Promise.all(
     rates.map((count) => take({ name: `rate${count}`, count, windowMs: MINUTE, burst: 1 })),
@@ -142,14 +142,14 @@ describe('those who wait', () => {
     return order;
   }
 
-  test('are told to come one after the other', async () => {
+  test('get waits that end one after the other', async () => {
     const quick: RateLimit = { name: 'q', count: 30, windowMs: MINUTE, burst: 1 };
     for (const of of ['first', 'a', 'b']) await take(quick, { id: of, sinceMs: 1 });
     const [a = 0, b = 0] = (await redis.client.zmscore(keys.spacedLimit('q:until'), 'a', 'b')).map(Number);
     expect(Math.abs(b - a - 2000)).toBeLessThanOrEqual(1);
   });
 
-  test('have their turns in order of rank, then of the time since when they wait, whoever asks first', async () => {
+  test('have their slots in order of rank, then of the time since when they wait, whoever asks first', async () => {
     const line: SlotRequest[] = [
       { id: 'urgent', rank: 0, sinceMs: 9000 },
       { id: 'early', rank: 1, sinceMs: 1000 },
@@ -163,7 +163,7 @@ describe('those who wait', () => {
     }
   });
 
-  test('share the turns that are free at once', async () => {
+  test('share the slots that are free at once', async () => {
     const line = ['a', 'b', 'c'].map((of, sinceMs) => somebody({ id: of, sinceMs }));
     await served(line);
     await turns(3);
@@ -187,7 +187,7 @@ describe('those who wait', () => {
     expect(await served([a, b])).toEqual(['b']);
   });
 
-  test('and had a turn stand at the end of the line', async () => {
+  test('and had a slot stand at the end of the line', async () => {
     const [a, b] = [somebody({ id: 'a', sinceMs: 1 }), somebody({ id: 'b', sinceMs: 2 })];
     await served([a, b]);
     await turns(1);
@@ -196,7 +196,7 @@ describe('those who wait', () => {
     expect(await served([{ ...a, sinceMs: 3 }, b])).toEqual(['b']);
   });
 
-  test('and do not come when they were told to are not waited for', async () => {
+  test('and do not come when their wait ends are not waited for', async () => {
     const [dead, alive] = [somebody({ id: 'dead', sinceMs: 1 }), somebody({ id: 'alive', sinceMs: 2 })];
     await served([dead, alive]);
     await turns(1);
@@ -235,7 +235,7 @@ describe('those who wait', () => {
     expect(await served([late, early])).toEqual(['ana 1']);
   });
 
-  test('are not held up by somebody who has had many turns just now, nor hold them up for it', async () => {
+  test('are not held up by somebody who has had many slots just now, nor hold them up for it', async () => {
     const ana = (index: number) => somebody({ id: `ana ${index}`, sinceMs: index, group: 'U0ANA' });
     const ben = (index: number) => somebody({ id: `ben ${index}`, sinceMs: 100 + index, group: 'U0BEN' });
     await served([0, 1, 2, 3, 4, 5, 6, 7].map(ana));
@@ -272,7 +272,7 @@ describe('those who wait', () => {
 });
 
 describe('after a refusal by the other side', () => {
-  test('no turn is given before the wait is over, and one is given after it', async () => {
+  test('no slot is given before the wait is over, and one is given after it', async () => {
     await limits.hold(slow, 10 * HOUR);
     expect(await take(slow, { id: 'a' })).toBe(LONGEST);
     expect(await freeIn(slow)).toBeGreaterThan(10 * HOUR - 60_000);
@@ -303,7 +303,7 @@ describe('when the clock of Redis is set back', () => {
     expect((await limits.usage(slow)).nextMs).toBeLessThanOrEqual(HOUR);
   });
 
-  test('a full bucket gives its turns a little later, and not as much later as the clock was set back', async () => {
+  test('a full bucket gives its slots a little later, and not as much later as the clock was set back', async () => {
     const quick: RateLimit = { name: 'q', count: 60, windowMs: MINUTE, burst: 2 };
     await take(quick);
     await setBack('q', HOUR);
@@ -327,7 +327,7 @@ describe('when the clock of Redis is set back', () => {
   });
 });
 
-test('a hold outlasts the turns that were taken before it, and is forgotten when it is over', async () => {
+test('a hold outlasts the slots that were taken before it, and is forgotten when it is over', async () => {
   await takeMany(slow, 2);
   await limits.hold(slow, 10 * HOUR);
   expect((await limits.usage(slow)).nextMs).toBeGreaterThan(9 * HOUR);
@@ -349,7 +349,7 @@ test('a bucket is forgotten once it is full again', async () => {
 });
 
 describe('how much is in use', () => {
-  test('nothing before the first turn, then the turns that were taken', async () => {
+  test('nothing before the first slot, then the slots that were taken', async () => {
     expect(await limits.usage(slow)).toEqual({ used: 0, free: 5, waiting: 0, nextMs: 0 });
     await takeMany(slow, 2);
     expect(await limits.usage(slow)).toEqual({ used: 2, free: 3, waiting: 0, nextMs: 0 });
@@ -357,7 +357,7 @@ describe('how much is in use', () => {
     expect(await limits.usage(slow)).toMatchObject({ free: 4 });
   });
 
-  test('who waits in line, as long as they ask again, and when the next turn is free', async () => {
+  test('who waits in line, as long as they ask again, and when the next slot is free', async () => {
     await takeMany(slow, 5);
     await take(slow);
     await take(slow);
@@ -370,7 +370,7 @@ describe('how much is in use', () => {
     expect(await limits.usage(slow)).toMatchObject({ waiting: 1 });
   });
 
-  test('asking for it takes no turn', async () => {
+  test('asking for it takes no slot', async () => {
     for (let time = 0; time < 20; time += 1) await limits.usage(slow);
     expect(await takeMany(slow, 6)).toEqual([0, 0, 0, 0, 0, LONGEST]);
   });

@@ -3,7 +3,7 @@ import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createReactionStore, type ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
-import { listed } from '../support/store/world.ts';
+import { dueIds } from '../support/store/world.ts';
 
 const redis = redisForTests();
 let store: ReactionStore;
@@ -39,7 +39,7 @@ describe('what is wanted', () => {
       { ts: '1.1', wanted: 'double_vertical_bar' },
       { ts: '2.2', wanted: 'eyes' },
     ]);
-    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
+    expect(await dueIds(redis, 'reactions')).toEqual(['run-1']);
   });
 
   test('of an older state, told late, changes nothing', async () => {
@@ -51,7 +51,7 @@ describe('what is wanted', () => {
   test('and shown already is nothing to deliver', async () => {
     await shown({ '1.1': 'eyes' });
     expect(await want({ '1.1': 'eyes' })).toBe(false);
-    expect(await listed(redis, 'reactions')).toEqual([]);
+    expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 
   test('instead of what is shown is a change', async () => {
@@ -74,7 +74,7 @@ describe('what is wanted', () => {
     await want({ '1.1': 'eyes' });
     expect(await want({ '1.1': undefined })).toBe(false);
     expect(await changes()).toEqual([]);
-    expect(await listed(redis, 'reactions')).toEqual([]);
+    expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 
   test('and left out later is forgotten once it is delivered, and not before', async () => {
@@ -93,7 +93,7 @@ describe('what is wanted', () => {
     await store.setWanted(late, named({ '1.1': 'eyes' }), 1, 2000);
     await want({ '1.1': 'eyes' }, 1000);
     await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
-    expect(await listed(redis, 'reactions')).toEqual(['run-1', 'late']);
+    expect(await dueIds(redis, 'reactions')).toEqual(['run-1', 'late']);
   });
 
   test('is kept as long as a run, counted from the last time it was said', async () => {
@@ -174,22 +174,22 @@ describe('a reaction that may wait', () => {
   });
 });
 
-describe('settling', () => {
+describe('marking delivered', () => {
   test('takes a run from the undelivered ones when everything is shown', async () => {
     await want({ '1.1': 'eyes', '1.2': 'eyes' });
     await store.setShown('run-1', '1.1', 'eyes');
     expect(await store.markDelivered('run-1')).toBe(false);
-    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
+    expect(await dueIds(redis, 'reactions')).toEqual(['run-1']);
     await store.setShown('run-1', '1.2', 'eyes');
     expect(await store.markDelivered('run-1')).toBe(true);
-    expect(await listed(redis, 'reactions')).toEqual([]);
+    expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 
-  test('puts a run back that somebody else had settled', async () => {
+  test('puts a run back that somebody else had marked delivered', async () => {
     await want({ '1.1': 'eyes' });
     await redis.client.del(keys.reactionsUndelivered());
     expect(await store.markDelivered('run-1')).toBe(false);
-    expect(await listed(redis, 'reactions')).toEqual(['run-1']);
+    expect(await dueIds(redis, 'reactions')).toEqual(['run-1']);
   });
 
   test('forgets one without a record', async () => {
@@ -197,7 +197,7 @@ describe('settling', () => {
     await redis.client.del(keys.reactions('run-1'));
     expect(await store.load('run-1')).toBeUndefined();
     expect(await store.markDelivered('run-1')).toBe(true);
-    expect(await listed(redis, 'reactions')).toEqual([]);
+    expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 });
 

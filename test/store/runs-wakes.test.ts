@@ -24,7 +24,7 @@ const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));
 describe('waking', () => {
   const open = () => runs.loadWithWakes('r1', note);
 
-  test('has a settled run looked at, and is counted', async () => {
+  test('has an idle run stepped, and is counted', async () => {
     await accept(aNote());
     await runs.markIdle(aNote(), false);
     expect(await open()).toEqual({ run: aNote(), wakes: 0 });
@@ -34,7 +34,7 @@ describe('waking', () => {
     expect(await open()).toEqual({ run: aNote(), wakes: 2 });
   });
 
-  test('keeps a run from being settled by who has not seen it', async () => {
+  test('keeps a run from becoming idle by a step that has not seen it', async () => {
     await accept(aNote());
     await runs.wake('export', 'r1');
     expect(await runs.markIdle(aNote(), true, 0)).toBe(false);
@@ -44,7 +44,7 @@ describe('waking', () => {
     expect(await runs.active()).toEqual([]);
   });
 
-  test('is not needed for settling', async () => {
+  test('is not needed for marking idle', async () => {
     await accept(aNote());
     expect(await runs.markIdle(aNote(), false, (await open())?.wakes)).toBe(true);
   });

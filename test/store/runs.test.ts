@@ -221,7 +221,7 @@ describe('saving', () => {
   });
 });
 
-describe('settling', () => {
+describe('marking idle', () => {
   test.each([
     [true, null],
     [false, 'r1'],

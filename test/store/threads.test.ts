@@ -56,13 +56,13 @@ describe('what happens in a thread', () => {
     expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
   });
 
-  test('has a settled run looked at', async () => {
+  test('has an idle run stepped', async () => {
     await settled();
     await tell('one');
     expect(await runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
   });
 
-  test('keeps a run from being settled that is just about to be', async () => {
+  test('keeps a run from becoming idle that is just about to', async () => {
     await following();
     const opened = await open();
     await tell('one');
@@ -143,7 +143,7 @@ describe('what comes under a message of ours before its run knows', () => {
     expect(await runs.markIdle(aThread(), false, wakes)).toBe(false);
   });
 
-  test('wakes a run that is settled', async () => {
+  test('wakes a run that is idle', async () => {
     await accept();
     await runs.markIdle(aThread(), false);
     await tell('one', true);

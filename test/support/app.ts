@@ -13,7 +13,7 @@ const env = {
 };
 
 /** Docket in the process of the test, what it logs, and how to ask it over HTTP. */
-export async function startHere(
+export async function startTestApp(
   more: NodeJS.ProcessEnv,
   options: Partial<Parameters<typeof startApp>[1]> = {},
 ) {
@@ -23,7 +23,7 @@ export async function startHere(
   return {
     ...docket,
     lines,
-    async asks(path: string) {
+    async get(path: string) {
       const answer = await fetch(`http://127.0.0.1:${docket.port}${path}`);
       const text = await answer.text();
       return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };

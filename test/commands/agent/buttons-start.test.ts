@@ -19,7 +19,7 @@ onFreshWorlds(
 const click = (mention: string, caller = aCaller()) =>
   startNewButton.run({ v: 1, mention }, caller, world.tools);
 
-test('starts a job with the words of the mention, in its thread, once', async () => {
+test('starts a job with the text of the mention, in its thread, once', async () => {
   const mention = await world.given(aMention({ answer: anOffer }));
   // In place of the offer, which could be clicked again.
   const started = { text: 'A new job starts in this thread.', replace_original: true };
@@ -62,7 +62,7 @@ test('of a thread that is followed by now says so', async () => {
   expect(told).not.toHaveProperty('replace_original');
 });
 
-test('is for the author alone, and needs the words', async () => {
+test('is for the author alone, and needs the text', async () => {
   const mention = await world.given(aMention({ answer: anOffer }));
   expect((await click(mention.id, aCaller({ user: ben })))?.text).toMatch(/^Only whoever wrote this/);
   const other = await world.given(aMention({ id: 'other', answer: { kind: 'help' } }));

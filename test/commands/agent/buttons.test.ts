@@ -27,7 +27,7 @@ const ALWAYS = 'It goes to the agent, and so do your later replies here';
 const MENTION = 'From now on, mention @Docket when a reply of yours is for it.';
 const SETTLED = 'That was settled already; look at the newest message in the thread.';
 
-test('a thread that nobody remembers is told', async () => {
+test('a thread that is not found is reported', async () => {
   expect(text(await click('stop', 'nobody'))).toBe('I no longer follow this thread.');
 });
 
@@ -104,7 +104,7 @@ describe('the question whether a reply is for the agent', () => {
     const answer = await click(name, thread.id, aCaller(), ['i1']);
     expect(answer).toMatchObject({ text: told, replace_original: true });
     expect(await clicksOf(thread)).toMatchObject([{ action: name, about: ['i1'], by: { id: 'U0ANA' } }]);
-    expect(world.notes).toMatchObject([{ job: thread.agentJobId, result: 'accepted' }]);
+    expect(world.audited).toMatchObject([{ job: thread.agentJobId, result: 'accepted' }]);
     expect(await click(name, thread.id, aCaller(), ['i1'])).toBeUndefined();
     expect(await clicksOf(thread)).toHaveLength(1);
   });
@@ -136,7 +136,7 @@ describe('the question whether a reply is for the agent', () => {
     expect(await clicksOf(thread)).toEqual([]);
   });
 
-  test('is settled once nothing is held', async () => {
+  test('is resolved once nothing is held', async () => {
     const thread = await asked({ instructions: [anInstruction({ id: 'i1', state: 'working' })] });
     expect(text(await click('notForAgent', thread.id, aCaller(), ['i1']))).toBe(SETTLED);
     expect(await clicksOf(thread)).toEqual([]);
@@ -178,7 +178,7 @@ describe('an instruction', () => {
     expect(await clicksOf(thread)).toHaveLength(1);
   });
 
-  test('of an earlier attempt is settled', async () => {
+  test('of an earlier attempt is resolved', async () => {
     const thread = await troubled();
     expect(text(await click('sendAgain', thread.id, aCaller(), ['i1'], 2))).toBe(SETTLED);
     expect(await clicksOf(thread)).toEqual([]);

@@ -72,7 +72,7 @@ describe('follow', () => {
     expect(thread?.instructions[0]?.text).not.toContain('&lt;');
   });
 
-  test('told twice by Slack is one thread, typed twice are two', async () => {
+  test('sent twice by Slack is one thread, typed twice are two', async () => {
     await type('follow job_1');
     await type('follow job_1');
     expect(await world.threadRuns()).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('the project', () => {
   });
 });
 
-test('words that are unclear and no words at all are answered, and nothing is kept', async () => {
+test('text that is unclear and no text at all are answered, and nothing is kept', async () => {
   expect((await type(''))?.text).toContain('/docs-agent follow &lt;job id&gt; [instruction]');
   expect((await type('follow'))?.text).toMatch(/^Which job\?/);
   expect(await world.threadRuns()).toEqual([]);

@@ -93,7 +93,7 @@ describe('in a followed thread', () => {
     expect(world.woken).toEqual([thread.id]);
   });
 
-  test('told again, and as an app mention too, it is kept once', async () => {
+  test('sent again, and as an app mention too, it is kept once', async () => {
     const thread = await world.followed(aThread());
     const reply = aReply({ text: '<@U0BOT> Also the api' });
     await hear(reply);
@@ -122,7 +122,7 @@ describe('in a followed thread', () => {
     ]);
   });
 
-  test('the words of a new follow are for the thread', async () => {
+  test('the text of a new follow is for the thread', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply({ text: '<@U0BOT> follow job_2' }));
     expect(await world.inbox(thread)).toHaveLength(1);
@@ -286,7 +286,7 @@ describe('@Docket follow <job id>', () => {
   });
 });
 
-describe('rejects, so that Slack tells it again,', () => {
+describe('rejects, so that Slack sends it again,', () => {
   test('while a reply or a mention cannot be kept', async () => {
     const away = () => Promise.reject(new Error('away'));
     await expect(hear(aReply(), { threads: { appendToThread: away } })).rejects.toThrow('away');

@@ -21,7 +21,7 @@ const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
   return blocks.map((block) => (block as InputBlock).element as any);
 };
 
-describe('the dialog', () => {
+describe('the modal', () => {
   test('names each thread by its job, and those that look the same by their owner too', () => {
     const [one, other, third] = threads(3);
     if (!one?.seen || !other || !third) throw new Error('no threads');
@@ -93,7 +93,7 @@ describe('submitted', () => {
     expect(await world.inbox(thread)).toEqual([]);
   });
 
-  test('tells the thread, once, and says where', async () => {
+  test('sends to the thread, once, and says where', async () => {
     const thread = await world.followed(aThread());
     const entered = { thread: thread.id, text: ' Add it\n' };
     const told = await submit(entered);
@@ -116,7 +116,7 @@ describe('submitted', () => {
     expect(world.woken).toContain(thread.id);
   });
 
-  test('sends what the dialog shows, and nothing that nobody sees', async () => {
+  test('sends what the modal shows, and nothing that nobody sees', async () => {
     const thread = await world.followed(aThread());
     const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\uFE0F\uFE0F\u202E';
     const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';

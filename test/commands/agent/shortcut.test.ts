@@ -14,7 +14,7 @@ const chosen: ShortcutMessage = { ts: '1.2', content: { text: '*Ask* <@U0BEN> ab
 const choose = (changes: Partial<ShortcutMessage> = {}, tools = world.tools) =>
   sendShortcut.run({ ...chosen, ...changes }, aCaller(), tools);
 
-test('opens a dialog with the message as Markdown', async () => {
+test('opens a modal with the message as Markdown', async () => {
   await world.followed(aThread());
   const names = async () => ({
     users: new Map([['U0BEN', 'ben']]),

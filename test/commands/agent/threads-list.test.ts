@@ -79,7 +79,7 @@ test('leaves out what it cannot read', async () => {
   expect(await listed()).toMatch(/^No agent job/);
 });
 
-test('is told while Redis is away', async () => {
+test('says so while Redis is away', async () => {
   const { intake } = world.tools;
   const away = {
     ...intake,

@@ -30,7 +30,7 @@ test('stops the one in this channel, and leaves those elsewhere', async () => {
   expect(await world.inbox(here)).toEqual(stopped);
   expect(await world.inbox(there)).toEqual([]);
   expect(world.woken).toEqual([here.id]);
-  expect(world.notes).toEqual([
+  expect(world.audited).toEqual([
     { subject: 'aj_3f9a77bd04c24a06', job: 'aj_3f9a77bd04c24a06', result: 'stopped' },
   ]);
 });
@@ -71,7 +71,7 @@ test('does not stop the one in a channel that has become private since', async (
   expect(await world.inbox(there)).toEqual([]);
 });
 
-test('told twice by Slack stops once', async () => {
+test('sent twice by Slack stops once', async () => {
   const here = await world.followed(aThread());
   await stop();
   await stop();

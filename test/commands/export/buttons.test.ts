@@ -39,12 +39,12 @@ const stored = (id: string) => world.runs.load(id, exportRun);
 const links = () => world.runs.activeOf(linkRun, 'link');
 
 describe('a button of a run', () => {
-  test('sets it going, has it looked at, and leaves an audit line', async () => {
+  test('sets it going, has it stepped, and leaves an audit line', async () => {
     const run = await given({ state: 'ended', ending: anEnding.gaveUp });
     expect(await click(button(exportActions.checkNow), run)).toBeUndefined();
     expect(await stored(run.id)).toMatchObject({ state: 'watching', resumed: 1 });
     expect(world.woken).toEqual([run.id]);
-    expect(world.notes).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'accepted' }]);
+    expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'accepted' }]);
   });
 
   test('clicked twice, by whoever, counts once', async () => {
@@ -56,10 +56,10 @@ describe('a button of a run', () => {
     expect(await stored(run.id)).toMatchObject({ attempt: 2 });
     const told = await click(button(exportActions.tryAgain), run);
     expect(told?.text).toBe('That was settled already; look at the newest message in the thread.');
-    expect(world.notes).toHaveLength(1);
+    expect(world.audited).toHaveLength(1);
   });
 
-  test('that starts is told of another run that is busy with the same', async () => {
+  test('that starts names another run that is busy with the same', async () => {
     const { tools } = world;
     const what = {
       domain: 'docs.acme.com',
@@ -101,7 +101,7 @@ describe('a button of a run in a conversation that one is not in', () => {
     const run = await given({ asked, ...changes });
     expect((await click(action, run))?.text).toBe(text);
     expect(await stored(run.id)).toEqual(run);
-    expect([await links(), world.woken, world.notes]).toEqual([[], [], []]);
+    expect([await links(), world.woken, world.audited]).toEqual([[], [], []]);
   });
 
   test('but works for those who are in it', async () => {
@@ -115,7 +115,7 @@ describe('a button of a run in a conversation that one is not in', () => {
 describe('a button of a run whose record is gone', () => {
   const gone = aRun({ id: 'a0a0a0a0a0a0a0a0a0a0a0a0', project: 'acme', domain: 'docs.acme.com' });
 
-  test('watches its job anew, from where it was clicked', async () => {
+  test('watches its job again, from where it was clicked', async () => {
     const caller = { ...byBen(), channel: { id: 'C0HERE', name: 'here' } };
     expect(await click(button(exportActions.checkNow), gone, caller)).toBeUndefined();
     expect(await world.exports()).toMatchObject([
@@ -135,7 +135,7 @@ describe('a button of a run whose record is gone', () => {
     expect(await world.exports()).toMatchObject([{ joined: true, jobId: gone.jobId, domain: '' }]);
   });
 
-  test('clicked twice watches once, and nobody is told of themselves', async () => {
+  test('clicked twice watches once, and nobody is notified of themselves', async () => {
     await click(button(exportActions.checkNow), gone);
     const later = { requestId: 'later' };
     expect(await click(button(exportActions.checkNow), gone, { ...byBen(), ...later })).toBeUndefined();
@@ -176,7 +176,7 @@ describe('a button of a run whose record is gone', () => {
     expect(await world.exports()).toEqual([]);
   });
 
-  test('and whose domain nobody knew, is told so', async () => {
+  test('and whose domain nobody knew, says so', async () => {
     const told = await click(button(exportActions.tryAgain), { ...gone, domain: '', jobId: undefined });
     expect(told?.text).toBe('I no longer remember this export.');
   });

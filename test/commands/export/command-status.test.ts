@@ -47,7 +47,7 @@ test('what runs in a channel that has become private since is seen from there, a
   expect(await listed(aCaller().user, 'C0OTHER', tools)).toEqual(['public']);
 });
 
-test('where nothing can be seen, how to start one is told', async () => {
+test('where nothing can be seen, how to start one is shown', async () => {
   await given('public', { asked: inPublic });
   const { text } = await exportStatus(aCaller({ user: gus, channel: { id: 'C0', name: 'x' } }), world.tools);
   expect(text).toBe('No export that you can see here is running. Start one with /docs-export.');

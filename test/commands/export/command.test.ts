@@ -45,14 +45,14 @@ describe('[Use it]', () => {
     expect(await world.exports()).toMatchObject([{ domain: 'docs.acme.com', ...expected }]);
   });
 
-  test('clicked twice starts one, and nobody is told of themselves', async () => {
+  test('clicked twice starts one, and nobody is notified of themselves', async () => {
     const { value } = await typed('https://docs.acme.com/v2');
     expect(await use(value)).toBeUndefined();
     expect(await use(value, aCaller({ requestId: '1.4.d' }))).toBeUndefined();
     expect(await world.exports()).toHaveLength(1);
   });
 
-  test('is not there where its value is longer than Slack takes; the domain is told all the same', async () => {
+  test('is not there where its value is longer than Slack takes; the domain is shown all the same', async () => {
     const paths = Array.from({ length: 60 }, (_, index) => `/${'x'.repeat(40)}${index}`).join(',');
     const { told, value } = await typed(`https://docs.acme.com/v2 --paths ${paths}`);
     expect(value).toBeUndefined();

@@ -41,7 +41,7 @@ const field = (view: ModalView, block: string) =>
 const manyDomains = (count: number) => Array.from({ length: count }, (_, index) => `d${index}.acme.com`);
 const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
 
-describe('the dialog', () => {
+describe('the modal', () => {
   test('names its listener', () => {
     expect(viewFor([aProject()]).callback_id).toBe(exportModal.callbackId);
   });
@@ -140,7 +140,7 @@ describe('a command that leaves something open', () => {
     return { told, view: view as ModalView, runs: await world.exports() };
   };
 
-  test('opens the dialog and starts nothing', async () => {
+  test('opens the modal and starts nothing', async () => {
     const { told, view, runs } = await typed('--version 1.2', [aProject()]);
     expect(told).toBeUndefined();
     expect(field(view, 'version')?.initial_value).toBe('1.2');
@@ -153,7 +153,7 @@ describe('a command that leaves something open', () => {
     expect(field(view, 'domain')?.initial_option?.value).toBe('docs.acme.com');
   });
 
-  test('with more paths than fit into the dialog is told so, and none is forgotten', async () => {
+  test('with more paths than fit into the modal says so, and none is forgotten', async () => {
     const paths = Array.from({ length: 100 }, (_, index) => `/${'x'.repeat(40)}${index}`).join(',');
     const { told, view, runs } = await typed(`--paths ${paths}`, [aProject()]);
     expect(told?.text).toMatch(/^So many paths don't fit into a dialog\./);
@@ -162,7 +162,7 @@ describe('a command that leaves something open', () => {
   });
 });
 
-describe('the dialog, submitted', () => {
+describe('the modal, submitted', () => {
   const submit = (
     entered: ModalValues,
     world = createCommandWorld(redis, { projects: [acme, beta] }),

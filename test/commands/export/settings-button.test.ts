@@ -35,7 +35,7 @@ function copied(view: ModalView): string[] {
   });
 }
 
-describe('the dialog with the settings', () => {
+describe('the modal with the settings', () => {
   const labels = [
     ...[undefined, 'spring release: "1.2" #3', 'true', '1.10', '2026-09-01', 'yes', 'off', '1_000', '0x1f'],
     ...['12:30:45', '~', 'null', '.inf', '1e3', '010', '=', '<<', "it's", 'back\\slash', '📦', '- x', '# y'],
@@ -102,7 +102,7 @@ describe('[Deployment settings]', () => {
   test('is noted in the audit log, without the link', async () => {
     const run = await given();
     await click(run);
-    expect(world.notes).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
+    expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
   });
 
   test('of a conversation that one is not in opens nothing: a click cannot come from there', async () => {
@@ -112,7 +112,7 @@ describe('[Deployment settings]', () => {
     expect(told?.text).toBe(
       "This export is somebody else's, in a conversation that you are not in. Ask them.",
     );
-    expect([world.opened, world.notes]).toEqual([[], []]);
+    expect([world.opened, world.audited]).toEqual([[], []]);
     await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));
     expect(world.opened).toHaveLength(1);
   });

@@ -70,7 +70,7 @@ test('the refusal shows the way to the oldest of them, and leaves an audit line'
   for (let time = 0; time < 2; time += 1) await starts();
   const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.reply);
   expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
-  expect(world.notes).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
+  expect(world.audited).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
 });
 
 test('in one channel run so many, whoever asked for them', async () => {

@@ -20,7 +20,7 @@ const docs: ExportTarget = {
 };
 
 describe('starting', () => {
-  test('keeps the run and has it looked at', async () => {
+  test('keeps the run and has it stepped', async () => {
     const world = createCommandWorld(redis);
     expect(await startExport(docs, aCaller(), world.tools)).toBeUndefined();
     const [run] = await world.exports();
@@ -46,7 +46,7 @@ describe('starting', () => {
     );
     expect(told?.text).toMatch(/^An export of docs\.acme\.com is under way \(started by @ana /);
     expect(JSON.stringify(told)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
-    expect(world.notes).toEqual([{ subject: 'docs.acme.com', result: 'running already' }]);
+    expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'running already' }]);
     expect(await world.exports()).toHaveLength(1);
   });
 
@@ -59,7 +59,7 @@ describe('starting', () => {
   });
 });
 
-describe('what is said of an export that is busy', () => {
+describe('the answer about an export that is busy', () => {
   test.each([
     [
       'that has just ended',

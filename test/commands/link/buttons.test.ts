@@ -72,13 +72,13 @@ describe('on a run that changes under the click', () => {
   const clickWhile = (run: LinkRun, times: number) =>
     newLinkButton.run({ v: 1, run: run.id, made: run.made }, aCaller({ user: ben }), savedMeanwhile(times));
 
-  test('it is tried anew', async () => {
+  test('it is tried again', async () => {
     const run = await world.given(aLinkRun({ state: 'sent' }));
     expect(await clickWhile(run, 4)).toBeUndefined();
     expect(await stored(run)).toMatchObject({ state: 'making', made: 2 });
   });
 
-  test('and does not stop to, whoever clicked is told', async () => {
+  test('and does not stop to, whoever clicked is answered', async () => {
     const run = await world.given(aLinkRun({ state: 'sent' }));
     expect((await clickWhile(run, 5))?.text).toMatch(/Click again\.$/);
     expect(await stored(run)).toMatchObject({ state: 'sent', made: 1 });

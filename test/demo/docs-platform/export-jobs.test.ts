@@ -212,7 +212,7 @@ describe('a bundle', () => {
     expect((await call('POST', `/v1/static-export/jobs/${jobId}/bundle`, { body: {} })).status).toBe(400);
   });
 
-  test('is a gzipped tar of the size that was told', async () => {
+  test('is a gzipped tar of the size that was reported', async () => {
     const { platform, jobId, bundle } = await completed({
       domain: 'docs.acme.com',
       paths: ['/guides/a', '/b'],

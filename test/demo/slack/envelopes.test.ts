@@ -6,7 +6,7 @@ import { acknowledge, connect, type Envelope, startSlack } from '../../support/d
 const silent = () => undefined;
 
 describe('an envelope', () => {
-  test('carries a command, and its acknowledgement a private answer', async () => {
+  test('carries a command, and its acknowledgement an ephemeral message', async () => {
     const { slack, ana } = await startSlack();
     const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Started' } }));
     expect(await ana.types('#docs', '/docs-export docs.acme.com')).toMatchObject({

@@ -182,7 +182,7 @@ test('the second time, the event of Home brings along what is there', async () =
   expect(events()[1]).toMatchObject({ view: { type: 'home', blocks, app_installed_team_id: 'T0ACME' } });
 });
 
-test('without a Home tab nobody opens it, and without a subscription the bot is not told', async () => {
+test('without a Home tab nobody opens it, and without a subscription the bot is not notified', async () => {
   const { ana } = await setting(undefined, { manifest: { ...subscribed, homeTab: false } });
   await expect(ana.opensHome()).rejects.toThrow('The manifest enables no Home tab');
   const untold = await setting(undefined, { manifest: { ...subscribed, events: [] } });

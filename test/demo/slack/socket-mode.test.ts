@@ -109,7 +109,7 @@ describe('a connection', () => {
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'dispatch_failed' });
   });
 
-  test('beyond the tenth is told so, and closed', async () => {
+  test('beyond the tenth is refused, and closed', async () => {
     const { slack } = await startSlack();
     for (let count = 0; count < 10; count += 1) await connect(slack);
     const { ws, received } = await connect(slack);

@@ -268,7 +268,7 @@ test('somebody of another organization clicks as one of the workspace, but submi
   });
 });
 
-test('the app is told of a closed modal if it asked to be', async () => {
+test('the app is notified of a closed modal if it asked to be', async () => {
   const { bot, ana, opens } = await setting();
   await opens(modal());
   expect(await ana.closes()).toBeUndefined();

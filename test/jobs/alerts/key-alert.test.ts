@@ -7,7 +7,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { redisForTests } from '../../support/redis.ts';
 import { anOutbox } from '../../support/slack/world.ts';
-import { listed } from '../../support/store/world.ts';
+import { dueIds } from '../../support/store/world.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
@@ -33,7 +33,7 @@ function alertFor(ids: readonly string[], { complete = true, asked = () => {} } 
 /** The direct messages that were wanted. */
 async function messages() {
   const store = createMessageStore(redis.client);
-  const found = await Promise.all((await listed(redis, 'messages')).map((key) => store.load(key)));
+  const found = await Promise.all((await dueIds(redis, 'messages')).map((key) => store.load(key)));
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 
@@ -50,14 +50,14 @@ test('each admin gets a direct message that names the project and the fix', asyn
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
 
-test('within the hour nobody is told again, whichever process finds out', async () => {
+test('within the hour nobody is notified again, whichever process finds out', async () => {
   await alertFor(['U0ANA'])('T0ACME', 'acme');
   nowMs += retention.adminAlertMs - 1;
   expect(await alertFor(['U0ANA'])('T0ACME', 'acme')).toBe(true);
   expect(await messages()).toHaveLength(1);
 });
 
-test('after the hour they are told once more', async () => {
+test('after the hour they are notified once more', async () => {
   const alert = alertFor(['U0ANA']);
   await alert('T0ACME', 'acme');
   // Redis forgets the alert by its own clock.
@@ -89,13 +89,13 @@ test('of many at once, by two processes, one message comes', async () => {
   expect(await messages()).toHaveLength(1);
 });
 
-test('ten admins are told and no more', async () => {
+test('ten admins are notified and no more', async () => {
   const many = Array.from({ length: 30 }, (_, index) => `U0${index}`);
   expect(await alertFor(many)('T0ACME', 'acme')).toBe(true);
   expect(await messages()).toHaveLength(10);
 });
 
-test('without an admin nobody is told, and the answer says so', async () => {
+test('without an admin nobody is notified, and the answer says so', async () => {
   expect(await alertFor([])('T0ACME', 'acme')).toBe(false);
   expect(await messages()).toEqual([]);
 });
@@ -118,7 +118,7 @@ describe('who the admins are', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  test('is asked again soon where Slack did not tell all of it, and those who were told are not told again', async () => {
+  test('is asked again soon where Slack did not tell all of it, and those who were notified are not notified again', async () => {
     await alertFor(['U0ANA'], { complete: false })('T0ACME', 'acme');
     expect(await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'))).toBeLessThanOrEqual(60_000);
     await redis.client.del(keys.alertPeople('key:T0ACME:acme'));

@@ -6,7 +6,7 @@ import { createMessageStore } from '../../../src/store/messages.ts';
 import type { RedisProblem } from '../../../src/store/redis/problems.ts';
 import { redisForTests } from '../../support/redis.ts';
 import { anOutbox } from '../../support/slack/world.ts';
-import { listed } from '../../support/store/world.ts';
+import { dueIds } from '../../support/store/world.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
@@ -31,7 +31,7 @@ function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fa
 
 async function messages() {
   const store = createMessageStore(redis.client);
-  const found = await Promise.all((await listed(redis, 'messages')).map((key) => store.load(key)));
+  const found = await Promise.all((await dueIds(redis, 'messages')).map((key) => store.load(key)));
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 
@@ -76,14 +76,14 @@ test.each(['unreachable', 'read-only', 'snapshots', 'eviction-unknown', 'volatil
   },
 );
 
-test('what could not be told is told after the next check', async () => {
+test('what could not be reported is reported after the next check', async () => {
   const { alert } = alertOf({ fails: 1 });
   await expect(alert([a('volatile')])).rejects.toThrow('Slack is away');
   await alert([a('volatile')]);
   expect(await messages()).toHaveLength(2);
 });
 
-test('before Slack has told who the bot is, it waits', async () => {
+test('before Slack has said who the bot is, it waits', async () => {
   const { alert, state } = alertOf();
   state.team = undefined;
   await alert([a('volatile')]);

@@ -72,7 +72,7 @@ describe('whatever a record holds', () => {
     },
   );
 
-  test('nobody is mentioned but whoever asked or wanted to be told, in endings and questions', () => {
+  test('nobody is mentioned but whoever asked or wanted to be notified, in endings and questions', () => {
     always(({ key, message: { text, blocks } }, { requester, watchers }) => {
       const told = key.includes('.end.') || key.includes('.question.');
       const allowed = told ? [requester, ...watchers].map(({ id }) => id) : [];
@@ -135,7 +135,7 @@ describe('whatever a record holds', () => {
     });
   });
 
-  test('no percentage is shown that the platform did not tell', () => {
+  test('no percentage is shown that the platform did not report', () => {
     const silent = anyRun.map((run) => ({
       ...run,
       looks: run.looks.map(({ atMs }) => ({ atMs })),

@@ -105,7 +105,7 @@ describe('the ending', () => {
     expect(said({ kind: 'notStarted', why })).toBe(expected);
   });
 
-  test('not started: the words of the platform are added', () => {
+  test('not started: the text of the platform is added', () => {
     expect(said(anEnding.notStarted)).toBe(
       '❌ @Ana The platform doesn\'t accept docs.acme.com, so nothing was started. Check the spelling and type the command again.\nThe platform said: "Unknown domain"',
     );
@@ -201,7 +201,7 @@ describe('an ending whose link is for one person', () => {
     expect(shown(anEnding.done, 'private')).toBeUndefined();
   });
 
-  test('loses the link in the direct message when it has ended, and is not posted anew for that', () => {
+  test('loses the link in the direct message when it has ended, and is not posted again for that', () => {
     const over = { ...done, over: true } as Ending;
     const own = shown(over, 'private');
     expect([own?.kind, own?.repost]).toEqual(['state', false]);

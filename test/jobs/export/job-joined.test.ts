@@ -2,14 +2,14 @@ import { beforeEach, expect, test } from 'vitest';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aJob } from '../../support/jobs/export/builders.ts';
-import { createJobWorld, failing } from '../../support/jobs/export/world.ts';
+import { anExportJob } from '../../support/jobs/export/builders.ts';
+import { createExportWorld, failing } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
-let world: ReturnType<typeof createJobWorld>;
+let world: ReturnType<typeof createExportWorld>;
 beforeEach(() => {
-  world = createJobWorld(redis);
+  world = createExportWorld(redis);
 });
 
 const ben = { id: 'U0BEN', name: 'ben' };
@@ -32,45 +32,51 @@ test('a job that is joined is watched and never started', async () => {
   const context = world.contextWith({
     startExport: async (what) => {
       starts.push(what);
-      return aJob();
+      return anExportJob();
     },
-    getExport: async () => aJob({ createdAt: NOW_MS - 240_000, progress: { fraction: 0.37 } }),
+    getExport: async () => anExportJob({ createdAt: NOW_MS - 240_000, progress: { fraction: 0.37 } }),
   });
-  expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+  expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
   expect(starts).toEqual([]);
   expect(await world.stored(run)).toMatchObject({ state: 'watching', startedAtMs: NOW_MS - 240_000 });
   expect(world.text(run, 'card')).toContain('Watched by @ana');
   expect(world.text(run, 'progress')).toContain('37%');
 });
 
-test('how long it took is told when the platform tells both ends', async () => {
+test('how long it took is shown when the platform reports both ends', async () => {
   const run = await joined();
   const context = world.contextWith({
     getExport: async () =>
-      aJob({ status: 'failed', createdAt: NOW_MS - 3_600_000, updatedAt: NOW_MS - 3_480_000 }),
+      anExportJob({ status: 'failed', createdAt: NOW_MS - 3_600_000, updatedAt: NOW_MS - 3_480_000 }),
   });
-  await world.look(run, context);
+  await world.step(run, context);
   expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
 });
 
-test('how long it took is not told when the platform does not say when it ended or began', async () => {
+test('how long it took is not shown when the platform does not say when it ended or began', async () => {
   for (const [jobId, known] of [
     ['se_1', { createdAt: NOW_MS - 3_600_000 }],
     ['se_2', { updatedAt: NOW_MS - 3_600_000 }],
   ] as const) {
     const run = await joined({ id: `${jobId}00000000000000000000`, claim: jobId, jobId });
-    await world.look(run, world.contextWith({ getExport: async () => aJob({ status: 'failed', ...known }) }));
+    await world.step(
+      run,
+      world.contextWith({ getExport: async () => anExportJob({ status: 'failed', ...known }) }),
+    );
     expect(world.text(run, 'end.1.0')).toContain(`The export of job ${jobId} failed.`);
   }
 });
 
-test('an end that was seen from here is the time of the look', async () => {
+test('an end that was seen from here is the time of the poll', async () => {
   const run = await joined();
   const createdAt = NOW_MS - 60_000;
-  await world.look(run, world.contextWith({ getExport: async () => aJob({ createdAt }) }));
+  await world.step(run, world.contextWith({ getExport: async () => anExportJob({ createdAt }) }));
   world.clock.nowMs = NOW_MS + 60_000;
   await world.runs.save({ ...((await world.stored(run)) as ExportRun), nextLookAtMs: NOW_MS });
-  await world.look(run, world.contextWith({ getExport: async () => aJob({ createdAt, status: 'failed' }) }));
+  await world.step(
+    run,
+    world.contextWith({ getExport: async () => anExportJob({ createdAt, status: 'failed' }) }),
+  );
   expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
 });
 
@@ -78,7 +84,7 @@ test('a job that the platform does not know is lost, and offers no other in its 
   const run = await joined();
   const context = world.contextWith({ getExport: failing('not_found') });
   for (;;) {
-    const outcome = await world.look(run, context);
+    const outcome = await world.step(run, context);
     if (outcome.kind === 'done') break;
     world.clock.nowMs += outcome.inMs;
   }
@@ -101,11 +107,11 @@ test('one with a domain that a person tries again is started from here', async (
   const context = world.contextWith({
     startExport: async (what) => {
       started.push(what);
-      return aJob({ jobId: 'se_new' });
+      return anExportJob({ jobId: 'se_new' });
     },
-    getExport: async () => aJob({ jobId: 'se_new' }),
+    getExport: async () => anExportJob({ jobId: 'se_new' }),
   });
-  await world.look(failed, context);
+  await world.step(failed, context);
   expect(started).toMatchObject([{ domain: 'docs.acme.com' }]);
   expect(await world.stored(failed)).toMatchObject({ state: 'watching', jobId: 'se_new' });
 });

@@ -5,16 +5,16 @@ import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aJob, anEnding } from '../../support/jobs/export/builders.ts';
-import { createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { anEnding, anExportJob } from '../../support/jobs/export/builders.ts';
+import { createExportWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret';
 
 const redis = redisForTests();
-let world: ReturnType<typeof createJobWorld>;
+let world: ReturnType<typeof createExportWorld>;
 beforeEach(() => {
-  world = createJobWorld(redis);
+  world = createExportWorld(redis);
   // A link lives in Redis until it ends, by the clock of Redis.
   world.clock.nowMs = Date.now();
 });
@@ -31,14 +31,14 @@ const placeholders = (run: ExportRun, part: string) =>
 describe('who gets the link', () => {
   test('everybody in the thread, where nothing speaks against it', async () => {
     const run = await bundling();
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }));
     expect(isForOne(run)).toBe(false);
     expect(placeholders(run, 'end.1.0')).toBe(true);
   });
 
   test('the requester alone, where it was asked for like that: by direct message', async () => {
     const run = await bundling({ privately: true });
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }));
     expect(placeholders(run, 'end.1.0')).toBe(false);
     expect(placeholders(run, 'private.1.0')).toBe(true);
     expect(world.message(run, 'private.1.0')?.place).toEqual({ user: 'U0ANA' });
@@ -51,7 +51,7 @@ describe('who gets the link', () => {
       asked.push(id);
       return { shared: true, isPublic: false };
     };
-    await world.look(run, world.contextWith({ createBundle }, { slack: { channel } }));
+    await world.step(run, world.contextWith({ createBundle }, { slack: { channel } }));
     expect(asked).toEqual(['C0DOCS']);
     expect(isForOne(run)).toBe(true);
     expect(placeholders(run, 'end.1.0')).toBe(false);
@@ -60,33 +60,33 @@ describe('who gets the link', () => {
   const silent = (kind: 'unreachable' | 'place') => () =>
     Promise.reject(new SlackApiError(kind, 'conversations.info', 'away'));
 
-  test('the requester alone, where Slack refuses to tell who reads along', async () => {
+  test('the requester alone, where Slack refuses to say who reads along', async () => {
     const run = await bundling();
-    await world.look(run, world.contextWith({ createBundle }, { slack: { channel: silent('place') } }));
+    await world.step(run, world.contextWith({ createBundle }, { slack: { channel: silent('place') } }));
     expect(isForOne(run)).toBe(true);
   });
 
   test('nobody yet, while Slack does not answer; the requester alone, when that lasts', async () => {
     const run = await bundling();
     const context = world.contextWith({ createBundle }, { slack: { channel: silent('unreachable') } });
-    expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+    expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
     expect((await world.stored(run))?.state).toBe('bundling');
     world.clock.nowMs += defaultTiming.giveUpMs;
-    await world.look(run, context);
+    await world.step(run, context);
     expect(isForOne(run)).toBe(true);
   });
 
   test('everybody in the thread, where Slack failed to tell once', async () => {
     const run = await bundling();
-    await world.look(run, world.contextWith({ createBundle }, { slack: { channel: silent('unreachable') } }));
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }, { slack: { channel: silent('unreachable') } }));
+    await world.step(run, world.contextWith({ createBundle }));
     expect(isForOne(run)).toBe(false);
     expect(placeholders(run, 'end.1.0')).toBe(true);
   });
 
   test('the requester alone, once more, where the link before went to nobody else', async () => {
     const run = await bundling({ privately: false, alone: true });
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }));
     const sent = await world.stored(run);
     const again = sent && transitions.newLink(sent, { id: 'U0BEN', name: 'ben' }, world.clock.nowMs);
     expect(again).toMatchObject({ privately: true, alone: undefined });
@@ -94,7 +94,7 @@ describe('who gets the link', () => {
 
   test('the requester in the thread, where all of it is in direct messages', async () => {
     const run = await bundling({ privately: true, inDirectMessage: true });
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }));
     expect(isForOne(run)).toBe(false);
     expect(placeholders(run, 'end.1.0')).toBe(true);
   });
@@ -104,25 +104,25 @@ describe('a link for one person', () => {
   test('is taken from the direct message when it ends, and no placeholder stays anywhere', async () => {
     const run = await bundling({ privately: true });
     const context = world.contextWith({ createBundle });
-    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: HOUR_MS });
+    expect(await world.step(run, context)).toEqual({ kind: 'again', inMs: HOUR_MS });
     world.clock.nowMs += HOUR_MS;
-    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(await world.step(run, context)).toEqual({ kind: 'done' });
     expect(world.text(run, 'private.1.0')).toContain('🔒 The link ended');
-    expect(JSON.stringify([...world.shown.values()])).not.toContain('docket-link:');
+    expect(JSON.stringify([...world.published.values()])).not.toContain('docket-link:');
   });
 
   test('and its address are in no message', async () => {
     const run = await bundling({ privately: true });
-    await world.look(run, world.contextWith({ createBundle }));
-    expect(JSON.stringify([...world.shown.values()])).not.toContain('bundles.example');
+    await world.step(run, world.contextWith({ createBundle }));
+    expect(JSON.stringify([...world.published.values()])).not.toContain('bundles.example');
     expect(JSON.stringify(await world.stored(run))).not.toContain('s3cret');
   });
 });
 
-test('a link that the platform refuses because of the key is told to the admins', async () => {
+test('a link that the platform refuses because of the key is reported to the admins', async () => {
   const run = await bundling();
-  await world.look(run, world.contextWith({ createBundle: failing('key_rejected') }));
-  expect(world.adminsTold).toEqual(['default']);
+  await world.step(run, world.contextWith({ createBundle: failing('key_rejected') }));
+  expect(world.alertedProjects).toEqual(['default']);
   expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink', why: 'key', adminsTold: true });
   expect(world.text(run, 'end.1.0')).toContain(
     "couldn't get a download link yet: my platform key was rejected, and the admins have been told.",
@@ -132,11 +132,11 @@ test('a link that the platform refuses because of the key is told to the admins'
 describe('a further link that cannot be had', () => {
   async function relinked(changes: Partial<ExportRun>) {
     const run = await bundling(changes);
-    await world.look(run, world.contextWith({ createBundle }));
+    await world.step(run, world.contextWith({ createBundle }));
     const sent = await world.stored(run);
     const again = sent && transitions.newLink(sent, { id: 'U0BEN', name: 'ben' }, world.clock.nowMs);
     if (again) await world.runs.save(again);
-    await world.look(run, world.contextWith({ createBundle: failing('not_found') }));
+    await world.step(run, world.contextWith({ createBundle: failing('not_found') }));
     return run;
   }
 
@@ -148,19 +148,19 @@ describe('a further link that cannot be had', () => {
     expect(world.text(run, 'end.1.0.1')).toContain("I couldn't get a new download link yet.");
     expect(placeholders(run, where)).toBe(true);
     world.clock.nowMs += HOUR_MS;
-    expect(await world.look(run, world.contextWith({}))).toEqual({ kind: 'done' });
+    expect(await world.step(run, world.contextWith({}))).toEqual({ kind: 'done' });
     expect(world.text(run, where)).toContain('🔒 The link ended');
     expect(placeholders(run, where)).toBe(false);
   });
 });
 
-test('a direct message that Slack refuses is told in the thread', async () => {
+test('a direct message that Slack refuses is shown in the thread', async () => {
   const run = await bundling({ privately: true });
   const context = world.contextWith({ createBundle });
   const { deliveryState } = context.outbox;
   context.outbox.deliveryState = async (key) =>
     key.includes('.private.') ? { kind: 'refused', code: 'messages_tab_disabled' } : deliveryState(key);
-  await world.look(run, context);
+  await world.step(run, context);
   expect(world.text(run, 'end.1.0')).toContain(
     "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.",
   );
@@ -171,7 +171,7 @@ test('a platform that calls a completed job incomplete is asked again, for a whi
   const startedMs = world.clock.nowMs;
   const context = world.contextWith({ createBundle: failing('conflict') });
   for (;;) {
-    const outcome = await world.look(run, context);
+    const outcome = await world.step(run, context);
     if (outcome.kind === 'done') break;
     world.clock.nowMs += outcome.inMs;
   }
@@ -190,11 +190,11 @@ describe('the audit log', () => {
       startedAtMs: undefined,
     });
     const context = world.contextWith({
-      startExport: async () => aJob(),
-      getExport: async () => aJob({ status: 'completed' }),
+      startExport: async () => anExportJob(),
+      getExport: async () => anExportJob({ status: 'completed' }),
       createBundle,
     });
-    await world.look(run, context);
+    await world.step(run, context);
     expect(await world.audited()).toEqual([
       'docs.acme.com (1.2): accepted',
       'docs.acme.com (1.2): ended: done',
@@ -206,9 +206,9 @@ describe('the audit log', () => {
     async (ending) => {
       world.clock.nowMs = NOW_MS;
       const run = await world.given({ state: 'ended', ending });
-      await world.look(run, world.contextWith({}));
+      await world.step(run, world.contextWith({}));
       expect(await world.audited()).toEqual([`docs.acme.com: ended: ${ending.kind}`]);
-      await world.look(run, world.contextWith({}));
+      await world.step(run, world.contextWith({}));
       expect(await world.audited()).toHaveLength(1);
     },
   );
@@ -224,25 +224,25 @@ describe('the audit log', () => {
     });
     const dies = world.contextWith({}, { outbox: { ...world.contextWith({}).outbox, publish: dead } });
     await expect(exportJob.giveUp?.({ runId: other.id }, dies, '7f3c1d')).rejects.toThrow('dead');
-    await world.look(other, world.contextWith({}));
+    await world.step(other, world.contextWith({}));
     expect(await world.audited()).toContain('docs.beta.io: ended: broken');
   });
 
   test('has a line for an ending although the process died before it was saved', async () => {
     const run = await world.given({ state: 'ended', ending: anEnding.lost });
     const died = { ...world.runs, save: dead };
-    await expect(world.look(run, world.contextWith({}, { runs: died }))).rejects.toThrow('dead');
-    await world.look(run, world.contextWith({}));
+    await expect(world.step(run, world.contextWith({}, { runs: died }))).rejects.toThrow('dead');
+    await world.step(run, world.contextWith({}));
     expect((await world.audited()).length).toBeGreaterThanOrEqual(1);
     expect((await world.stored(run))?.audited).toBe(true);
   });
 
   test('has a line for each further ending of the same run', async () => {
     const run = await world.given({ state: 'ended', ending: anEnding.noLink, relinked: 1 });
-    await world.look(run, world.contextWith({}));
+    await world.step(run, world.contextWith({}));
     const saved = (await world.stored(run)) as ExportRun;
     await world.runs.save({ ...saved, audited: undefined, ending: anEnding.lost });
-    await world.look(run, world.contextWith({}));
+    await world.step(run, world.contextWith({}));
     expect(await world.audited()).toEqual(['docs.acme.com: ended: noLink', 'docs.acme.com: ended: lost']);
   });
 });

@@ -5,52 +5,52 @@ import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aJob } from '../../support/jobs/export/builders.ts';
-import { createJobWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { anExportJob } from '../../support/jobs/export/builders.ts';
+import { createExportWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
-let world: ReturnType<typeof createJobWorld>;
+let world: ReturnType<typeof createExportWorld>;
 beforeEach(() => {
-  world = createJobWorld(redis);
+  world = createExportWorld(redis);
 });
 
 describe('over long spans, by a moved clock', () => {
   test('a late answer to a start replaces the question', async () => {
     const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
     const context = world.contextWith({
-      getExport: async () => aJob({ jobId: 'se_late' }),
+      getExport: async () => anExportJob({ jobId: 'se_late' }),
     });
-    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(await world.step(run, context)).toEqual({ kind: 'done' });
     await context.steps.finish(run.id, 'start.1', {
       jobId: 'se_late',
       status: 'queued',
       rawStatus: 'queued',
     });
-    expect(await world.look(run, context)).toMatchObject({ kind: 'again' });
+    expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
   });
 
   test('a late answer to a start has its run worked on again, also when nobody lived to see to it', async () => {
     const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
-    const context = world.contextWith({ getExport: async () => aJob({ jobId: 'se_late' }) });
-    await world.look(run, context);
+    const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
+    await world.step(run, context);
     expect(await world.runs.active()).toEqual([]);
-    await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
+    await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
     expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
-    await world.look(run, context);
+    await world.step(run, context);
     expect(await world.runs.byAlias(jobAlias(run.teamId, run.project, 'se_late'))).toBe(run.id);
   });
 
   test('an answer that comes while the question is laid aside is taken at once', async () => {
     const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
-    const context = world.contextWith({ getExport: async () => aJob({ jobId: 'se_late' }) });
+    const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
     const settle: typeof world.runs.markIdle = async (...parts) => {
-      await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
+      await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
       return world.runs.markIdle(...parts);
     };
-    await world.look(run, { ...context, runs: { ...world.runs, markIdle: settle } });
+    await world.step(run, { ...context, runs: { ...world.runs, markIdle: settle } });
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
   });
@@ -61,15 +61,15 @@ describe('over long spans, by a moved clock', () => {
     const context = world.contextWith({
       async startExport({ domain }) {
         started.push(domain);
-        return aJob({ jobId: 'se_second' });
+        return anExportJob({ jobId: 'se_second' });
       },
-      getExport: async ({ jobId }) => aJob({ jobId }),
+      getExport: async ({ jobId }) => anExportJob({ jobId }),
     });
     const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
     if (again === undefined) throw new Error('the click counts');
     await world.runs.resume(again, Number.MAX_SAFE_INTEGER, HOUR_MS);
-    await context.steps.finish(run.id, 'start.1', aJob({ jobId: 'se_late' }));
-    await world.look(run, context);
+    await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
+    await world.step(run, context);
     expect(started).toEqual([]);
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
@@ -79,7 +79,7 @@ describe('over long spans, by a moved clock', () => {
     const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
     const context = world.contextWith({ getExport: failing('connection', 'unknown', { retryable: true }) });
     for (;;) {
-      const outcome = await world.look(run, context);
+      const outcome = await world.step(run, context);
       if (outcome.kind === 'done') break;
       world.clock.nowMs += outcome.inMs;
     }
@@ -89,8 +89,10 @@ describe('over long spans, by a moved clock', () => {
 
   test('a poll that was planned before the clock was set back by an hour comes at once', async () => {
     const run = await world.given({ state: 'watching', sinceMs: NOW_MS, nextLookAtMs: NOW_MS + HOUR_MS });
-    const context = world.contextWith({ getExport: async () => aJob({ progress: { fraction: 0.9 } }) });
-    await world.look(run, context);
+    const context = world.contextWith({
+      getExport: async () => anExportJob({ progress: { fraction: 0.9 } }),
+    });
+    await world.step(run, context);
     expect(world.text(run, 'progress')).toContain('90%');
   });
 
@@ -98,27 +100,27 @@ describe('over long spans, by a moved clock', () => {
     const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
     const more = { retryable: true, retryAfterMs: 365 * 24 * HOUR_MS };
     const context = world.contextWith({ getExport: failing('rate_limited', 'no', more) });
-    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: defaultTiming.watchMs });
+    expect(await world.step(run, context)).toEqual({ kind: 'again', inMs: defaultTiming.watchMs });
   });
 
   test('a rejected key is waited out, and the watch goes on when it works again', async () => {
     const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
     const refused = world.contextWith({ getExport: failing('key_rejected') });
-    expect(await world.look(run, refused)).toEqual({ kind: 'again', inMs: 60_000 });
+    expect(await world.step(run, refused)).toEqual({ kind: 'again', inMs: 60_000 });
     expect(world.text(run, 'progress')).toContain('My platform key was rejected; the admins have been told');
-    expect(world.adminsTold).toEqual(['default']);
+    expect(world.alertedProjects).toEqual(['default']);
     world.clock.nowMs += 60_000;
     const works = world.contextWith({
-      getExport: async () => aJob({ progress: { fraction: 0.9 } }),
+      getExport: async () => anExportJob({ progress: { fraction: 0.9 } }),
     });
-    await world.look(run, works);
+    await world.step(run, works);
     expect((await world.stored(run))?.trouble).toBeUndefined();
     expect(world.text(run, 'progress')).toContain('90%');
   });
 
   test('a job id that cannot be asked for ends the watch at once', async () => {
     const run = await world.given({ state: 'watching', jobId: '..' });
-    expect(await world.look(run, world.contextWith({ getExport: failing('bad_request') }))).toEqual({
+    expect(await world.step(run, world.contextWith({ getExport: failing('bad_request') }))).toEqual({
       kind: 'done',
     });
     expect((await world.stored(run))?.ending?.kind).toBe('gaveUp');
@@ -134,22 +136,22 @@ describe('over long spans, by a moved clock', () => {
       expiresAt: endsAtMs,
     });
     const context = world.contextWith({ createBundle });
-    const waits = await world.look(run, context);
+    const waits = await world.step(run, context);
     expect(waits).toEqual({ kind: 'again', inMs: endsAtMs - nowMs });
     expect(await redis.client.pexpiretime(`{docket}:link:${run.id}.1.0.0`)).toBe(endsAtMs);
     world.clock.nowMs = endsAtMs;
-    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(await world.step(run, context)).toEqual({ kind: 'done' });
     expect(world.text(run, 'end.1.0')).toContain('🔒 The link ended');
   });
 });
 
-test('a save that lost against a click has the run looked at again, and changes nothing', async () => {
+test('a save that lost against a click has the run stepped again, and changes nothing', async () => {
   const run = await world.given({ state: 'watching', sinceMs: NOW_MS });
   const context = world.contextWith({
     async getExport() {
       const read = await world.stored(run);
       if (read) await context.runs.save({ ...read, watchers: [{ id: 'U0BEN', name: 'ben' }] });
-      return aJob({ status: 'completed' });
+      return anExportJob({ status: 'completed' });
     },
   });
   expect(await exportJob.run({ runId: run.id }, context)).toEqual({ kind: 'done' });
@@ -160,7 +162,7 @@ test('a save that lost against a click has the run looked at again, and changes 
   });
 });
 
-test('a run whose record is gone is looked at no more', async () => {
+test('a run whose record is gone is stepped no more', async () => {
   const run = await world.given({});
   await redis.client.del(`{docket}:run:${run.id}`);
   expect(await exportJob.run({ runId: run.id }, world.contextWith({}))).toEqual({ kind: 'done' });
@@ -180,11 +182,11 @@ describe('an export that shows no progress', () => {
   async function at(job: Partial<ExportJob>, atMs: number, run: ExportRun) {
     world.clock.nowMs = atMs;
     await world.runs.save({ ...((await world.stored(run)) as ExportRun), nextLookAtMs: atMs });
-    await world.look(run, world.contextWith({ getExport: async () => aJob(job) }));
+    await world.step(run, world.contextWith({ getExport: async () => anExportJob(job) }));
     return world.text(run, 'progress') ?? '';
   }
 
-  test('for ten minutes is told of, and no longer once it moves', async () => {
+  test('for ten minutes is shown, and no longer once it moves', async () => {
     const run = await world.given({ sinceMs: NOW_MS, looks: [] });
     const slow = { progress: { fraction: 0.42 } };
     await at(slow, NOW_MS, run);
@@ -214,7 +216,7 @@ describe('an export that shows no progress', () => {
     expect(await at({ status: 'queued' }, NOW_MS + stalledAfterMs, run)).toContain('No progress');
   });
 
-  test('has not stalled as far as anybody knows where the platform tells none', async () => {
+  test('has not stalled as far as anybody knows where the platform reports none', async () => {
     const run = await world.given({ sinceMs: NOW_MS, looks: [] });
     await at({}, NOW_MS, run);
     expect(await at({}, NOW_MS + 3 * stalledAfterMs, run)).not.toContain('No progress');
@@ -226,7 +228,7 @@ describe('a project that is gone from the settings', () => {
 
   test('starts nothing, and says why', async () => {
     const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
-    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
+    expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending).toEqual({ kind: 'notStarted', why: 'project' });
     expect(world.text(run, 'end.1.0')).toContain(
       'My settings no longer have the project default, so nothing was started.',
@@ -240,37 +242,37 @@ describe('a project that is gone from the settings', () => {
     const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
     const context = world.contextWith({}, gone);
     await context.steps.begin(run.id, 'start.1', 'token', NOW_MS - HOUR_MS);
-    if (state === 'watching') await context.steps.finish(run.id, 'start.1', aJob());
-    await world.look(run, context);
+    if (state === 'watching') await context.steps.finish(run.id, 'start.1', anExportJob());
+    await world.step(run, context);
     expect((await world.stored(run))?.state).toBe(state);
   });
 
   test('is waited for while an export is watched, and people are told', async () => {
     const run = await world.given({ sinceMs: NOW_MS });
-    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'again', inMs: 60_000 });
+    expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'again', inMs: 60_000 });
     expect(world.text(run, 'progress')).toContain('My settings no longer have the project default.');
     world.clock.nowMs += 60_000;
-    await world.look(run, world.contextWith({ getExport: async () => aJob() }));
+    await world.step(run, world.contextWith({ getExport: async () => anExportJob() }));
     expect(world.text(run, 'progress')).not.toContain('My settings');
   });
 
   test('is not waited for longer than the watch', async () => {
     const run = await world.given({ sinceMs: NOW_MS - defaultTiming.watchMs + 1000 });
     const context = world.contextWith({}, gone);
-    expect(await world.look(run, context)).toEqual({ kind: 'again', inMs: 1000 });
+    expect(await world.step(run, context)).toEqual({ kind: 'again', inMs: 1000 });
     world.clock.nowMs += 1000;
-    expect(await world.look(run, context)).toEqual({ kind: 'done' });
+    expect(await world.step(run, context)).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending?.kind).toBe('gaveUp');
   });
 
   test('gives no link', async () => {
     const run = await world.given({ state: 'bundling' });
-    expect(await world.look(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
+    expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink', why: 'project' });
   });
 });
 
-test('a key that is rejected at the start is told to the admins, and the person reads so', async () => {
+test('a key that is rejected at the start is reported to the admins, and the person reads so', async () => {
   const run = await world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
   const context = world.contextWith(
     {},
@@ -282,8 +284,8 @@ test('a key that is rejected at the start is told to the admins, and the person 
       docs: () => ({ startExport: failing('key_rejected') }) as never,
     },
   );
-  await world.look(run, context);
-  expect(world.adminsTold).toEqual(['default']);
+  await world.step(run, context);
+  expect(world.alertedProjects).toEqual(['default']);
   expect(world.text(run, 'end.1.0')).toContain(
     'My platform key was rejected, so nothing was started; the admins have been told.',
   );

@@ -4,15 +4,15 @@ import type { PermissionResult } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aJob } from '../../support/jobs/export/builders.ts';
-import { createJobWorld } from '../../support/jobs/export/world.ts';
+import { anExportJob } from '../../support/jobs/export/builders.ts';
+import { createExportWorld } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
-let world: ReturnType<typeof createJobWorld>;
+let world: ReturnType<typeof createExportWorld>;
 let starts: number;
 beforeEach(() => {
-  world = createJobWorld(redis);
+  world = createExportWorld(redis);
   starts = 0;
 });
 
@@ -22,9 +22,9 @@ const contextWith = (verdict: PermissionResult): JobContext =>
     {
       async startExport() {
         starts += 1;
-        return aJob();
+        return anExportJob();
       },
-      getExport: async () => aJob(),
+      getExport: async () => anExportJob(),
     },
     { policy: { check: async () => verdict, isOpen: () => false } },
   );
@@ -37,10 +37,10 @@ const refused: PermissionResult = { kind: 'refused', person, ask: ['docs-admins'
 
 test('an export that waited for long is not started for somebody who may no longer', async () => {
   const run = await waited(LONG);
-  await world.look(run, contextWith(refused));
+  await world.step(run, contextWith(refused));
   expect(starts).toBe(0);
   expect((await world.stored(run))?.ending).toMatchObject({ kind: 'notStarted', why: 'permission' });
-  expect(world.shown.get(`${run.id}.end.1.0`)).toMatchObject({
+  expect(world.published.get(`${run.id}.end.1.0`)).toMatchObject({
     place: { user: 'U0ANA' },
     message: {
       text: 'You may no longer start exports here, so the export of docs.acme.com was not started. Ask @docs-admins.',
@@ -54,14 +54,14 @@ test('an export that waited for long is not started for somebody who may no long
 
 test('it waits while Slack does not tell, and starts once it does', async () => {
   const run = await waited(LONG);
-  expect(await world.look(run, contextWith({ kind: 'unknown' }))).toMatchObject({ kind: 'again' });
+  expect(await world.step(run, contextWith({ kind: 'unknown' }))).toMatchObject({ kind: 'again' });
   expect(starts).toBe(0);
-  await world.look(run, contextWith({ kind: 'allowed', person }));
+  await world.step(run, contextWith({ kind: 'allowed', person }));
   expect(starts).toBe(1);
 });
 
 test('of one that did not wait, the check of the request itself still holds', async () => {
-  await world.look(await waited(1000), contextWith(refused));
+  await world.step(await waited(1000), contextWith(refused));
   expect(starts).toBe(1);
 });
 
@@ -70,9 +70,9 @@ test('one that was started before is found all the same', async () => {
   const allowed = contextWith({ kind: 'allowed', person });
   // The process dies before it saves what came of the start.
   await world
-    .look(run, { ...allowed, runs: { ...world.runs, save: () => Promise.reject(new Error('killed')) } })
+    .step(run, { ...allowed, runs: { ...world.runs, save: () => Promise.reject(new Error('killed')) } })
     .catch(() => {});
-  await world.look(run, contextWith(refused));
+  await world.step(run, contextWith(refused));
   expect(starts).toBe(1);
   expect((await world.stored(run))?.state).toBe('watching');
 });

@@ -6,7 +6,7 @@ import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aJob, aRun } from '../../support/jobs/export/builders.ts';
+import { anExportJob, aRun } from '../../support/jobs/export/builders.ts';
 import { failing } from '../../support/jobs/export/world.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -40,7 +40,7 @@ async function given(id: string): Promise<ExportRun> {
   return run;
 }
 
-test('a run that waits for its turn gives its slot back and is otherwise as it was', async () => {
+test('a run that waits for its poll gives its worker slot back and is otherwise as it was', async () => {
   for (const id of ['a', 'b', 'c']) await given(id);
   for (const runId of ['a', 'b']) await exportJob.run({ runId }, watching());
   const before = await createRunStore(redis.client).load('c', exportRun);
@@ -73,7 +73,7 @@ describe('when the platform’s limit is reached', () => {
       return refusal();
     });
   };
-  const answers = (keyId: string) => limited(async ({ jobId }) => aJob({ jobId }), keyId);
+  const answers = (keyId: string) => limited(async ({ jobId }) => anExportJob({ jobId }), keyId);
   const stored = (id: string) => createRunStore(redis.client).load(id, exportRun);
   /** How long looks with the key are held yet, give or take the time of the test itself. */
   const heldMs = async () => {
@@ -101,7 +101,7 @@ describe('when the platform’s limit is reached', () => {
     expect(await heldMs()).toBeLessThanOrEqual(defaultTiming.retryMinMs + 1);
   });
 
-  test('runs with another key look as before', async () => {
+  test('runs with another key poll as before', async () => {
     for (const id of ['a', 'b']) await given(id);
     await exportJob.run({ runId: 'a' }, refuses({ retryAfterMs: RETRY_MS }));
     await exportJob.run({ runId: 'b' }, answers('k2'));

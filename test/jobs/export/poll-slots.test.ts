@@ -53,13 +53,13 @@ async function order(...runs: ExportRun[]) {
   return served;
 }
 
-test('two looks at once, then everybody waits', async () => {
+test('two polls at once, then everybody waits', async () => {
   const waits = [];
   for (const id of ['a', 'b', 'c']) waits.push(await ask(far(id)));
   expect(waits).toEqual([0, 0, 5000]);
 });
 
-test('a run near its end looks before those that were due earlier', async () => {
+test('a run near its end polls before those that were due earlier', async () => {
   const near = endingIn('near', 5000, { lookedAgoMs: 5000 });
   expect(await order(far('far', 0), near)).toEqual(['near', 'far']);
 });
@@ -70,7 +70,7 @@ test('a run that is a little overdue counts as near its end, and one that is lon
   expect(await order(long, far('far'), little)).toEqual(['overdue', 'long overdue', 'far']);
 });
 
-test('a look that a person asked for goes before those that were due earlier', async () => {
+test('a poll that a person asked for goes before those that were due earlier', async () => {
   const clicked = { ...far('clicked'), nextLookAtMs: NOW_MS + 5000, lookWanted: true };
   expect(await order(far('due', 0), clicked)).toEqual(['clicked', 'due']);
 });
@@ -85,7 +85,7 @@ test('among equals people go in turn, however many exports one of them has', asy
   expect((await order(...mine, other)).indexOf('ben’s')).toBeLessThan(2);
 });
 
-test('each key has its own looks, however many projects share it', async () => {
+test('each key has its own polls, however many projects share it', async () => {
   for (const id of ['a', 'b']) await ask(far(id));
   expect(await ask({ ...far('c'), project: 'other' })).toBeGreaterThan(0);
   const pace = createRateLimitStore(redis.client);

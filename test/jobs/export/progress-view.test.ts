@@ -202,7 +202,7 @@ describe('the progress', () => {
     expect(shown({ trouble: { kind, inARow, nextMs: NOW_MS + 60_000 } })).toBe(expected);
   });
 
-  test('with a rejected key, the admins are named only when they were told', () => {
+  test('with a rejected key, the admins are named only when they were notified', () => {
     const trouble = { kind: 'key', inARow: 1, adminsTold: true, nextMs: NOW_MS } as const;
     expect(shown({ trouble })).toBe(
       'Running · started TIME{ago}\n⚠️ My platform key was rejected; the admins have been told. I go on when it works again.',
@@ -220,7 +220,7 @@ describe('the progress', () => {
     );
   });
 
-  test('of an export that was not started from here: no start that nobody told', () => {
+  test('of an export that was not started from here: no start that nobody reported', () => {
     const joined = aRun({ joined: true, startedAtMs: undefined });
     expect(messageOf(joined, 'progress')).toBeUndefined();
     expect(messageOf({ ...joined, looks: at(0.42) }, 'progress')).toBe(
@@ -248,7 +248,7 @@ describe('a line of a list', () => {
     expect(line(run, THREAD)).toBe(`${words} · <${THREAD}|Open thread>`);
   });
 
-  test('tells no progress that is over', () => {
+  test('shows no progress once the run has ended', () => {
     const run = aRun({ state: 'bundling', looks: [{ atMs: NOW_MS, fraction: 1 }] });
     expect(line(run)).toBe('docs.acme.com — Running · asked for by @ana TIME{ago}');
   });

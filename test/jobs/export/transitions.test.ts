@@ -174,7 +174,7 @@ describe('what a further attempt, watch or link starts with', () => {
     expect(transitions.tryAgain({ ...ended(anEnding.lost), ...asked }, ben, NOW_MS)).toMatchObject(asked);
   });
 
-  test('a stall is counted anew from a new watch on', () => {
+  test('the count of a stall starts again with a new watch', () => {
     const run = { ...ended(anEnding.gaveUp), movedAtMs: 1 };
     expect(transitions.checkNow(run, ben, NOW_MS)).toMatchObject({ movedAtMs: NOW_MS });
   });
@@ -185,7 +185,7 @@ test('an export that is known by its job alone cannot be started', () => {
     expect(transitions.tryAgain({ ...ended(ending), domain: '' }, ben, NOW_MS)).toBeUndefined();
 });
 
-test('whoever wants to be told sees the export on their Home as well, once', () => {
+test('whoever wants to be notified sees the export on their Home as well, once', () => {
   const told = transitions.notify(aRun({ people: ['U0ANA'] }), ben);
   expect(told).toMatchObject({ watchers: [ben], people: ['U0ANA', 'U0BEN'] });
   expect(transitions.notify(aRun({ people: ['U0ANA', 'U0BEN'] }), ben)?.people).toHaveLength(2);

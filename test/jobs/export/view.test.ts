@@ -68,7 +68,7 @@ describe('which messages there are', () => {
     expect(keysAndKinds(run)).toEqual(expected);
   });
 
-  test('they are in the channel, with the details under the card; what must be told reaches the person', () => {
+  test('they are in the channel, with the details under the card; what must be known reaches the person', () => {
     expect(
       exportMessages(ended(anEnding.done)).map(({ place, otherwise }) => ({ place, otherwise })),
     ).toEqual([
@@ -84,7 +84,7 @@ describe('which messages there are', () => {
     expect(progress?.place).toEqual({ under: '3f9a1c2b4d5e6f708192a3b4.card.dm' });
   });
 
-  test('an earlier ending is no longer shown anew once the run goes on', () => {
+  test('an earlier ending is not shown again once the run goes on', () => {
     const keys = exportMessages(aRun({ attempt: 2 })).map(({ key }) => key);
     expect(keys.filter((key) => key.includes('.end.'))).toEqual([]);
   });

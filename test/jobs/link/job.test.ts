@@ -125,14 +125,14 @@ describe('a link of one’s own', () => {
     expect(await holder()).toBeNull();
   });
 
-  test('without a known end stays in its message, and nobody looks at it any more', async () => {
+  test('without a known end stays in its message, and it is stepped no more', async () => {
     const run = await given();
     expect(await look(run, contextWith(makesLinks(false)))).toEqual({ kind: 'done' });
     expect(shown.at(-1)).toContain('docket-link:');
     expect(await active()).toEqual([]);
   });
 
-  test('that is asked for anew is another link under another name', async () => {
+  test('that is asked for again is another link under another name', async () => {
     const run = await given();
     const platform = makesLinks();
     await look(run, contextWith(platform));
@@ -216,7 +216,7 @@ describe('a link that cannot be had', () => {
     expect((await stored(run))?.state).toBe('failed');
   });
 
-  test('because of a rejected key is told to the admins', async () => {
+  test('because of a rejected key is reported to the admins', async () => {
     const run = await given();
     await look(run, contextWith({ createBundle: failing('key_rejected') }));
     expect(adminsTold).toEqual(['acme']);
@@ -237,7 +237,7 @@ describe('a link that cannot be had', () => {
     expect((await stored(run))?.state).toBe('making');
   });
 
-  test('because of a defect of ours is told, and a link that was sent stays', async () => {
+  test('because of a defect of ours is reported, and a link that was sent stays', async () => {
     const run = await given();
     await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
     expect((await stored(run))?.state).toBe('failed');
@@ -298,7 +298,7 @@ describe('a further link that cannot be had', () => {
 });
 
 describe('a link whose message Slack refuses for good', () => {
-  test('comes as a private answer to the click, while that can be given', async () => {
+  test('comes as an ephemeral message to the click, while that can be given', async () => {
     const run = aLinkRun({ sinceMs: nowMs, nextLookAtMs: nowMs });
     const runs = createRunStore(redis.client);
     await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, 'https://hooks.example/1');
@@ -313,7 +313,7 @@ describe('a link whose message Slack refuses for good', () => {
   });
 
   test.each([true, false])(
-    'has not been sent, and another can be asked for (its end is told: %s)',
+    'has not been sent, and another can be asked for (its end is shown: %s)',
     async (ends) => {
       const run = await given();
       const context = contextWith(makesLinks(ends));
@@ -348,7 +348,7 @@ describe('a link whose message Slack refuses for good', () => {
   });
 });
 
-test('what breaks once the link is sent, again and again, is looked at no more', async () => {
+test('what breaks once the link is sent, again and again, is stepped no more', async () => {
   const run = await given({ state: 'sent', link: 'l', linkEndsAtMs: nowMs + HOUR_MS });
   await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
   expect((await stored(run))?.state).toBe('sent');
@@ -367,7 +367,7 @@ test('a process that dies before it saves makes another link, and the audit log 
   expect((await audited()).length).toBeGreaterThanOrEqual(1);
 });
 
-test('a save that lost against a click has the run looked at again', async () => {
+test('a save that lost against a click has the run stepped again', async () => {
   const run = await given();
   const context = contextWith({
     async createBundle() {
@@ -380,7 +380,7 @@ test('a save that lost against a click has the run looked at again', async () =>
   expect((await stored(run))?.state).toBe('making');
 });
 
-test('a run whose record is gone is looked at no more', async () => {
+test('a run whose record is gone is stepped no more', async () => {
   const run = await given();
   await redis.client.del(keys.run(run.id));
   expect(await look(run, contextWith({}))).toEqual({ kind: 'done' });

@@ -5,7 +5,7 @@ import { createMessageStore } from '../../../src/store/messages.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 import { aMessage } from '../../support/store/builders.ts';
-import { listed } from '../../support/store/world.ts';
+import { dueIds } from '../../support/store/world.ts';
 
 const redis = redisForTests();
 
@@ -21,5 +21,5 @@ test('a message of a newer Docket is left to that one as it is', async () => {
   const context = jobContext(redis.client, { deliverMessage });
   expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
-  expect(await listed(redis, 'messages')).toEqual(['m1']);
+  expect(await dueIds(redis, 'messages')).toEqual(['m1']);
 });

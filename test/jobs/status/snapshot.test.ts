@@ -65,7 +65,7 @@ test('the features have their lines, in one order', async () => {
   ]);
 });
 
-describe('of what this process saw and what the workers told', () => {
+describe('of what this process saw and what the workers reported', () => {
   const at = (atMs: number, answered = true) => ({ answered, atMs });
   test.each([
     ['its own alone', at(5), undefined, at(5)],
@@ -130,7 +130,7 @@ test.each([
   ]);
 });
 
-test('what is wrong with Redis is told, but not once more that it is away', async () => {
+test('what is wrong with Redis is reported, but not once more that it is away', async () => {
   const { redisProblems } = await look({
     redisProblems: () => [
       { kind: 'unreachable', fatal: false, text: 'It is away.' },

@@ -60,7 +60,7 @@ test('what is not known is not made up', () => {
   ]);
 });
 
-test('what does not answer is told with the time of the last try', () => {
+test('what does not answer is shown with the time of the last try', () => {
   const away = { answered: false, atMs: NOW_MS };
   expect(reads(aState({ docs: away, slack: away, connected: false })).slice(0, 2)).toEqual([
     'Docs platform — not answering, last tried TIME{ago}',

@@ -6,8 +6,8 @@ import type { PermissionResult } from '../../../src/policy.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { aCommand, ana, origin } from './builders.ts';
 
-export type Heard = Record<string, unknown>;
-type Listener = (received: Heard) => Promise<void>;
+export type Payload = Record<string, unknown>;
+type Listener = (received: Payload) => Promise<void>;
 
 /** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
 function fakeBolt() {
@@ -28,11 +28,11 @@ function fakeBolt() {
   const thoseOf = (listening: Listening, id: string) =>
     listening.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
   const listening = (id: string) => thoseOf(actions, id);
-  async function reach(registered: Listening, id: string, received: Heard) {
+  async function reach(registered: Listening, id: string, received: Payload) {
     for (const [, listener] of thoseOf(registered, id)) await listener(received);
   }
 
-  async function types(name: string, text: string, body: Heard = {}) {
+  async function types(name: string, text: string, body: Payload = {}) {
     const acknowledged: unknown[] = [];
     await reach(commands, name, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
@@ -40,7 +40,7 @@ function fakeBolt() {
     });
     return acknowledged;
   }
-  async function clicks(id: string, value?: string, body: Heard = {}) {
+  async function clicks(id: string, value?: string, body: Payload = {}) {
     let acknowledged = 0;
     const received = {
       ack: async () => void acknowledged++,
@@ -50,22 +50,22 @@ function fakeBolt() {
     await reach(actions, id, received);
     return acknowledged;
   }
-  async function submits(callback: string, view: Heard = {}) {
+  async function submits(callback: string, view: Payload = {}) {
     const acknowledged: unknown[] = [];
     await reach(views, callback, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
-      body: fromDialog,
+      body: fromModal,
       view: { ...aView, ...view },
     });
     return acknowledged;
   }
-  async function chooses(callback: string, body: Heard = {}) {
+  async function chooses(callback: string, body: Payload = {}) {
     let acknowledged = 0;
     const received = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
     await reach(shortcuts, callback, received);
     return acknowledged;
   }
-  const happens = (name: string, event: Heard, body: Heard = { team_id: 'T0ACME' }) =>
+  const happens = (name: string, event: Payload, body: Payload = { team_id: 'T0ACME' }) =>
     events.get(name)?.({ event, body }) ?? Promise.reject(new Error(name));
   return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
 }
@@ -95,7 +95,7 @@ const fromMenu = {
   trigger_id: 'trigger.4',
   response_url: 'https://hooks.example/4',
 };
-const fromDialog = {
+const fromModal = {
   team: { id: 'T0ACME' },
   user: { id: 'U0ANA', name: 'ana.submitted' },
   trigger_id: 'trigger.3',
@@ -126,12 +126,12 @@ const acme = () => ({
   url: 'https://acme.example/',
 });
 
-export type Bound = Partial<Omit<BindParts, 'registry'>> &
+export type BindChanges = Partial<Omit<BindParts, 'registry'>> &
   Partial<Registry> &
   Partial<Pick<GateParts, 'policy' | 'identity' | 'tools'>>;
 
 /** The registry as a test wants it, bound to a stand-in of Bolt, behind a gate that lets everybody in. */
-export function bound({ policy = allows, identity = acme, tools, ...changes }: Bound = {}) {
+export function bindForTest({ policy = allows, identity = acme, tools, ...changes }: BindChanges = {}) {
   const bolt = fakeBolt();
   const answers: { responseUrl: string; text: string }[] = [];
   const lines: string[] = [];

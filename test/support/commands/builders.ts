@@ -71,13 +71,13 @@ export const aShortcut = (
   callback = 'test.message',
 ): MessageShortcut => ({ callbackId: callback, may: 'agent', run });
 
-export const aDialog = (
+export const aModal = (
   submit: Modal['submit'] = async () => ({ kind: 'closed' }),
   callback = 'test.dialog',
 ): Modal => ({ callbackId: callback, may: 'export', submit });
 
 /** A listener that keeps what it is given, or rejects. */
-export const anEvent = (event: string, handle: EventListener['handle']): EventListener => ({
+export const anEventListener = (event: string, handle: EventListener['handle']): EventListener => ({
   event,
   subscriptions: {},
   handle,

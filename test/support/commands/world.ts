@@ -14,13 +14,13 @@ import { NOW_MS } from '../builders.ts';
 import { redisForTests, type TestRedis } from '../redis.ts';
 import { aProject } from './builders.ts';
 
-/** What commands work with: real stores; what they open, note and wake is kept for the test to read. */
+/** What commands work with: real stores; what they open, audit and wake is kept for the test to read. */
 export function createCommandWorld(redis: TestRedis, changes: Partial<CommandTools> = {}) {
   const runs = createRunStore(redis.client);
   const links = createLinkStore(redis.client);
   const threads = createThreadStore(redis.client);
   const opened: ModalView[] = [];
-  const notes: Parameters<CommandTools['audit']>[0][] = [];
+  const audited: Parameters<CommandTools['audit']>[0][] = [];
   const woken: string[] = [];
   const tools: CommandTools = {
     intake: createIntake({
@@ -42,7 +42,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     isPublic: async () => true,
     loadLink: links.get,
     openModal: async (_caller, view) => void opened.push(view),
-    audit: async (line) => void notes.push(line),
+    audit: async (line) => void audited.push(line),
     requirePermission: async () => {},
     auditLines: async () => ({ done: [], refused: [] }),
     systemSnapshot: () => Promise.reject(new Error('nobody asks here')),
@@ -58,7 +58,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     links,
     threads,
     opened,
-    notes,
+    audited,
     woken,
     /** Every run of an export that is open, oldest first. */
     exports: () => runs.activeOf(exportRun, 'export'),

@@ -15,11 +15,11 @@ import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
 
 /** Deliveries to the stand-in Slack; `clock` is that of the process which delivers, ahead of Slack's. */
-export async function createDelivering({ client: redis }: TestRedis, clock = { aheadMs: 0 }) {
+export async function createDeliveryWorld({ client: redis }: TestRedis, clock = { aheadMs: 0 }) {
   const slack = createStandInSlack({ rateLimits: false });
   const server = await slack.listen();
   const messages = createMessageStore(redis);
-  const pace = createRateLimitStore(redis);
+  const rateLimiter = createRateLimitStore(redis);
   const channel = slack.channel('#docs').id;
   let version = 0;
   /** Where the next delivery stops, as a process does that is short of time. */
@@ -39,9 +39,9 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
     rateLimiter: {
-      ...pace,
+      ...rateLimiter,
       async takeSlot(of, turn) {
-        const waitMs = await pace.takeSlot(of, turn);
+        const waitMs = await rateLimiter.takeSlot(of, turn);
         const here = stop;
         stop = undefined;
         here?.reached();
@@ -67,7 +67,7 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
       await messages.setWanted(key, wanted, version, Date.now());
     },
     /** Delivers until there is nothing left to do, and lets every pause pass; returns the pauses. */
-    async settle(key: string): Promise<number[]> {
+    async deliverUntilIdle(key: string): Promise<number[]> {
       const pauses: number[] = [];
       for (let looks = 0; looks < 20; looks += 1) {
         const inMs = await deliver(key);
@@ -78,7 +78,7 @@ export async function createDelivering({ client: redis }: TestRedis, clock = { a
       throw new Error(`no end: ${pauses.join(', ')}`);
     },
     /** Has the next delivery stop once it has its turn. */
-    stopAtTurn() {
+    stopAtSlot() {
       const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       stop = { reached: reached.resolve, until: release.promise };
       return { reached: reached.promise, release: release.resolve };

@@ -73,7 +73,7 @@ export const ended = (ending: Ending, changes: Partial<ExportRun> = {}) =>
   aRun({ state: 'ended', ending, completedAtMs: NOW_MS, ...changes });
 
 /** An export job as the platform reports it. */
-export const aJob = (changes: Partial<ExportJob> = {}): ExportJob => {
+export const anExportJob = (changes: Partial<ExportJob> = {}): ExportJob => {
   const status = changes.status ?? 'running';
   return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
 };

@@ -2,14 +2,14 @@ import type { Snapshot } from '../../../../src/jobs/export/record.ts';
 import { MAX_SNAPSHOTS, nextPollMs, type PollBounds } from '../../../../src/jobs/polling.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 
-/** How an export job was watched from its start to the look that found it ended. */
+/** How an export job was polled from its start to the poll that found it ended. */
 export interface Watch {
-  looks: number;
-  /** From the end of the job to the look that finds it ended. */
+  polls: number;
+  /** From the end of the job to the poll that finds it ended. */
   lagMs: number;
 }
 
-/** What a platform tells of the progress when `done` (0 to 1) is done. */
+/** What a platform reports of the progress when `done` (0 to 1) is done. */
 export type Shape = (done: number) => number | undefined;
 
 export const shapes = {
@@ -22,28 +22,28 @@ export const shapes = {
 
 export const bounds: PollBounds = { minMs: defaultTiming.pollMinMs, maxMs: defaultTiming.pollMaxMs };
 
-/** As the job does it: the start is answered with a first look, the next one comes at once. */
+/** As the job does it: the start is answered with a first poll, the next one comes at once. */
 export function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
   const seen: Snapshot[] = [];
-  const lookAt = (atMs: number) => {
+  const pollAt = (atMs: number) => {
     const fraction = shape(Math.min(1, atMs / durationMs));
     seen.push({ atMs, ...(fraction !== undefined && { fraction }) });
   };
-  lookAt(0);
-  let looks = 0;
+  pollAt(0);
+  let polls = 0;
   let nowMs = 0;
   for (;;) {
-    looks += 1;
-    if (nowMs >= durationMs) return { looks, lagMs: nowMs - durationMs };
-    lookAt(nowMs);
+    polls += 1;
+    if (nowMs >= durationMs) return { polls, lagMs: nowMs - durationMs };
+    pollAt(nowMs);
     nowMs += nextPollMs(seen.slice(-MAX_SNAPSHOTS), 0, nowMs, bounds, random());
   }
 }
 
-/** A look every 10 s, whatever was seen. */
+/** A poll every 10 s, whatever was seen. */
 export function fixed(durationMs: number): Watch {
-  const looks = Math.ceil(durationMs / 10_000);
-  return { looks, lagMs: looks * 10_000 - durationMs };
+  const polls = Math.ceil(durationMs / 10_000);
+  return { polls, lagMs: polls * 10_000 - durationMs };
 }
 
 /** Durations around one, so that neither way is lucky with the very instant of the end. */

@@ -13,13 +13,13 @@ import { aRun } from './builders.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** The job's world: real stores, a clock that the test moves, and a platform that answers as told. */
-export function createJobWorld(redis: TestRedis) {
+/** The job's world: real stores, a clock that the test moves, and a platform that answers as the test says. */
+export function createExportWorld(redis: TestRedis) {
   const runs = createRunStore(redis.client);
   const audit = createAuditStore(redis.client);
-  const shown = new Map<string, OutboxMessage>();
+  const published = new Map<string, OutboxMessage>();
   const woken: string[] = [];
-  const adminsTold: string[] = [];
+  const alertedProjects: string[] = [];
   const clock = { nowMs: NOW_MS };
 
   function contextWith(docs: Partial<DocsApi>, changes: JobContextParts = {}): JobContext {
@@ -28,14 +28,14 @@ export function createJobWorld(redis: TestRedis) {
       audit,
       docs: () => docs as DocsApi,
       async alertAdmins(_team, project) {
-        adminsTold.push(project);
+        alertedProjects.push(project);
         return true;
       },
       wake: async (run) => void woken.push(run.id),
       now: () => clock.nowMs,
       ...changes,
       outbox: {
-        publish: async (_team, one) => void shown.set(one.key, one),
+        publish: async (_team, one) => void published.set(one.key, one),
         deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
         ...changes.outbox,
       },
@@ -47,12 +47,12 @@ export function createJobWorld(redis: TestRedis) {
     runs,
     clock,
     woken,
-    /** The projects whose key the admins were told of. */
-    adminsTold,
-    /** How a message looks now, by the end of its key. */
-    message: (run: ExportRun, part: string) => shown.get(`${run.id}.${part}`),
-    text: (run: ExportRun, part: string) => shown.get(`${run.id}.${part}`)?.message.text,
-    shown,
+    /** The projects whose rejected key was reported to the admins. */
+    alertedProjects,
+    /** The message as it was published last, by the end of its key. */
+    message: (run: ExportRun, part: string) => published.get(`${run.id}.${part}`),
+    text: (run: ExportRun, part: string) => published.get(`${run.id}.${part}`)?.message.text,
+    published,
 
     async given(changes: Partial<ExportRun>): Promise<ExportRun> {
       const run = aRun({ rev: 1, ...changes });
@@ -60,8 +60,8 @@ export function createJobWorld(redis: TestRedis) {
       return run;
     },
 
-    /** Looks until the job wants to wait or is done; answers how long it wants to wait. */
-    async look(run: ExportRun, context: JobContext) {
+    /** Steps the run until it is to be stepped later or is done; returns the last outcome. */
+    async step(run: ExportRun, context: JobContext) {
       for (;;) {
         const outcome = await exportJob.run({ runId: run.id }, context);
         if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;
