@@ -1,26 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
-import { createRunStore, type RunStore } from '../../src/store/runs.ts';
-import { redisForTests } from '../support/redis.ts';
-import { aNote, type Note, note } from '../support/store/builders.ts';
+import { aNote, note } from '../support/store/builders.ts';
+import { runsForTests } from '../support/store/world.ts';
 
-const CLAIM_MS = 60_000;
-const ADDRESS = 'https://hooks.example/commands/s3cret';
-
-const redis = redisForTests();
-let runs: RunStore;
-/** On the clock of Redis, a minute from now. */
-let inTime: number;
-beforeAll(() => {
-  runs = createRunStore(redis.client);
-});
-beforeEach(async () => {
-  inTime = (await runs.timeMs()) + 60_000;
-});
-
-const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
-const load = (id = 'r1') => runs.load(id, note);
+const { redis, runs, inTime, accept, load } = runsForTests();
 
 test('open runs come in the order of their acceptance', async () => {
   for (const id of ['b', 'a', 'c']) {
@@ -76,7 +60,7 @@ describe('the runs of a person', () => {
     await acceptFor(['U0ANA'], 'b');
     const before = await runs.timeMs();
     await vi.waitUntil(async () => (await runs.timeMs()) > before, { interval: 1 });
-    await runs.resume(aNote({ id: 'a', claim: 'a', people: ['U0ANA', 'U0BEN'] }), inTime, 0);
+    await runs.resume(aNote({ id: 'a', claim: 'a', people: ['U0ANA', 'U0BEN'] }), await inTime(), 0);
     expect(await of('U0ANA')).toEqual(['a', 'b']);
     expect(await of('U0BEN')).toEqual(['a']);
   });

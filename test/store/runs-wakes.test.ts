@@ -1,25 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
-import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
-import { redisForTests } from '../support/redis.ts';
-import { aNote, type Note, note } from '../support/store/builders.ts';
+import { UnreadableRun } from '../../src/store/runs.ts';
+import { aNote, note } from '../support/store/builders.ts';
+import { runsForTests } from '../support/store/world.ts';
 
-const CLAIM_MS = 60_000;
-const ADDRESS = 'https://hooks.example/commands/s3cret';
-
-const redis = redisForTests();
-let runs: RunStore;
-/** On the clock of Redis, a minute from now. */
-let inTime: number;
-beforeAll(() => {
-  runs = createRunStore(redis.client);
-});
-beforeEach(async () => {
-  inTime = (await runs.timeMs()) + 60_000;
-});
-
-const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
-const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));
+const { redis, runs, accept, holder } = runsForTests();
 
 describe('waking', () => {
   const open = () => runs.loadWithWakes('r1', note);

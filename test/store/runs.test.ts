@@ -1,27 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
-import { createRunStore, type RunStore, UnreadableRun } from '../../src/store/runs.ts';
-import { redisForTests } from '../support/redis.ts';
-import { aNote, type Note, note } from '../support/store/builders.ts';
+import { UnreadableRun } from '../../src/store/runs.ts';
+import { aNote, type Note } from '../support/store/builders.ts';
+import { CLAIM_MS, RESPONSE_URL, runsForTests } from '../support/store/world.ts';
 
-const CLAIM_MS = 60_000;
-const ADDRESS = 'https://hooks.example/commands/s3cret';
-
-const redis = redisForTests();
-let runs: RunStore;
-/** On the clock of Redis, a minute from now. */
-let inTime: number;
-beforeAll(() => {
-  runs = createRunStore(redis.client);
-});
-beforeEach(async () => {
-  inTime = (await runs.timeMs()) + 60_000;
-});
-
-const accept = (run: Note, deadlineMs = inTime) => runs.accept(run, deadlineMs, CLAIM_MS, ADDRESS);
-const holder = (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim));
-const load = (id = 'r1') => runs.load(id, note);
+const { redis, runs, inTime, accept, load, holder } = runsForTests();
 
 describe('accepting', () => {
   test('keeps the run, its claim and its place among the open ones', async () => {
@@ -29,7 +13,7 @@ describe('accepting', () => {
     expect(await load()).toEqual(aNote());
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
     expect(await holder()).toBe('r1');
-    expect(await runs.responseUrl('r1')).toBe(ADDRESS);
+    expect(await runs.responseUrl('r1')).toBe(RESPONSE_URL);
   });
 
   test('keeps the run for as long as its buttons are read, and the secret address for as long as Slack takes it', async () => {
@@ -52,7 +36,7 @@ describe('accepting', () => {
   });
 
   test('a deadline with a fraction of a millisecond is understood', async () => {
-    expect(await accept(aNote(), inTime + 0.25)).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote(), (await inTime()) + 0.25)).toEqual({ kind: 'accepted' });
     expect(await accept(aNote({ id: 'r2', claim: 'x' }), (await runs.timeMs()) - 0.5)).toEqual({
       kind: 'late',
     });
@@ -94,7 +78,7 @@ describe('accepting', () => {
   });
 
   test('without an address for answers keeps none', async () => {
-    expect(await runs.accept(aNote(), inTime, CLAIM_MS, undefined)).toEqual({ kind: 'accepted' });
+    expect(await runs.accept(aNote(), await inTime(), CLAIM_MS, undefined)).toEqual({ kind: 'accepted' });
     expect(await redis.client.exists(keys.responseUrl('r1'))).toBe(0);
     expect(await runs.responseUrl('r1')).toBeUndefined();
   });
@@ -122,7 +106,8 @@ describe('accepting', () => {
 });
 
 describe('going on by a click', () => {
-  const resume = (run: Note, deadlineMs = inTime) => runs.resume(run, deadlineMs, CLAIM_MS);
+  const resume = async (run: Note, deadlineMs?: number) =>
+    runs.resume(run, deadlineMs ?? (await inTime()), CLAIM_MS);
   async function settled() {
     await accept(aNote());
     const saved = await runs.save(aNote({ note: 'ended' }), true);
@@ -168,7 +153,7 @@ describe('going on by a click', () => {
   test('that starts nothing goes on while another run holds the claim, and leaves that alone', async () => {
     const saved = await settled();
     await accept(aNote({ id: 'r2' }));
-    expect(await runs.resume(saved, inTime, 0)).toEqual({ kind: 'accepted' });
+    expect(await runs.resume(saved, await inTime(), 0)).toEqual({ kind: 'accepted' });
     expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'claimed', by: 'r2' });
   });
 
@@ -272,7 +257,7 @@ describe('a run that lasts', () => {
     await accept(aNote());
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.pexpire(keys.inbox('r1'), 5000);
-    await runs.resume(aNote({ lasting: true }), inTime, CLAIM_MS);
+    await runs.resume(aNote({ lasting: true }), await inTime(), CLAIM_MS);
     expect(await lives()).toEqual([-1, -1]);
     expect(await redis.client.pttl(keys.inbox('r1'))).toBe(-1);
   });

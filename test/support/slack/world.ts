@@ -40,8 +40,8 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     ownPosts: createOwnPostStore(redis),
     rateLimiter: {
       ...rateLimiter,
-      async takeSlot(of, turn) {
-        const waitMs = await rateLimiter.takeSlot(of, turn);
+      async takeSlot(of, request) {
+        const waitMs = await rateLimiter.takeSlot(of, request);
         const here = stop;
         stop = undefined;
         here?.reached();
@@ -69,7 +69,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     /** Delivers until there is nothing left to do, and lets every pause pass; returns the pauses. */
     async deliverUntilIdle(key: string): Promise<number[]> {
       const pauses: number[] = [];
-      for (let looks = 0; looks < 20; looks += 1) {
+      for (let times = 0; times < 20; times += 1) {
         const inMs = await deliver(key);
         if (inMs === undefined) return pauses;
         pauses.push(inMs);
@@ -77,7 +77,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
       }
       throw new Error(`no end: ${pauses.join(', ')}`);
     },
-    /** Has the next delivery stop once it has its turn. */
+    /** Has the next delivery stop once it has its slot. */
     stopAtSlot() {
       const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       stop = { reached: reached.resolve, until: release.promise };

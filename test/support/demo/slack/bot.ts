@@ -14,7 +14,7 @@ export interface Received {
 
 export type Reply = { status?: number; headers?: Record<string, string>; body?: unknown } | 'never';
 
-/** A bot that writes down what Slack sends it, and answers as told. */
+/** A bot that writes down what Slack sends it, and answers by `reply`. */
 export async function startTinyBot(reply: (received: Received) => Reply | Promise<Reply> = () => ({})) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
