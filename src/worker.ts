@@ -12,7 +12,7 @@ import type { JobContext } from './jobs/context.ts';
 import { enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
-import { createWorkers } from './jobs/worker.ts';
+import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { untilStopping } from './runtime/stopping.ts';
 import { within } from './runtime/within.ts';
@@ -51,7 +51,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, now });
   const deliveryParts = { slack, ...stores, isShown: messages.isDelivered, now, random, timing, log };
   const docsApis = createDocsApis(settings, parts);
-  const callOnceParts = { steps, stopping, marginMs: timing.unclearMs, newToken: randomUUID, now };
+  const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const alertAdmins = createKeyAlert(alertParts);

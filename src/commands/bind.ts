@@ -45,7 +45,10 @@ export interface BindParts {
   log: Log;
 }
 
-/** Makes Bolt listen for the registry. Every listener acknowledges last: nothing is done after that. */
+/**
+ * Makes Bolt listen for the registry. Every listener acknowledges last: nothing is done after that. Events are acknowledged
+ * by Bolt before their listeners run; the receivers hold that back until the listeners have finished.
+ */
 export function bind(app: App, parts: BindParts) {
   const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, log } = parts;
   const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;

@@ -8,11 +8,11 @@ import type { AuditStore } from '../store/audit.ts';
 import type { Caller, CommandTools } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
-/** What a request came to: its answer, or why it was not let in, or what went wrong. */
+/** What a request came to: its answer, or a message that says why there is none. */
 export type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };
 
 /**
- * What every request passes before it does anything: is it from this workspace, and may this person? Whatever goes
+ * What every command, click, shortcut and submitted modal passes first: is it from this workspace, and may this person? Whatever goes
  * wrong behind it becomes a message; it never rejects. Refusals leave an audit line.
  */
 export interface Gate {

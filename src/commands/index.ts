@@ -1,5 +1,5 @@
-import { agentCommands } from './agent/feature.ts';
-import { exportCommands } from './export/feature.ts';
+import { agentCommands } from './agent/registry.ts';
+import { exportCommands } from './export/registry.ts';
 import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';

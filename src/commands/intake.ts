@@ -8,8 +8,9 @@ import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 /**
- * Where requests become runs. What it refuses has not happened and will not; what it is in doubt about it says so,
- * and that goes on if it was kept. Both come as `UserFacingError`.
+ * Where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is refused
+ * has not happened and will not. When it is in doubt whether something was kept, the person is told so, and it goes on if
+ * it was. Both come as `UserFacingError`.
  */
 export interface Intake {
   /** Keeps a new run and queues it. */

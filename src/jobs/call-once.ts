@@ -13,7 +13,8 @@ export type CallOnceOutcome<T> =
 
 /**
  * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
- * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more.
+ * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more. Sends to
+ * the agent keep their intent in the run instead (`agent/thread/send.ts`), since it shares a write with the inbox.
  */
 export type CallOnce = <T>(
   runId: string,

@@ -20,7 +20,7 @@ export interface Job<Data, Context = JobContext> {
   data: z.ZodType<Data>;
   /** Lists its subjects until they are idle; without a list, what dies with a process is not found again. */
   list?: DueList;
-  /** One step. Safe to repeat at any point, since a process may die at any point. */
+  /** One execution: one or a few steps. Safe to repeat at any point, since a process may die at any point. */
   run(data: Data, context: Context): Promise<Outcome>;
   /** After a defect of ours, again and again: tells people `ref`, which the log has too. */
   giveUp?(data: Data, context: Context, ref: string): Promise<void>;

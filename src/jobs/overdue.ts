@@ -1,5 +1,5 @@
 import type { DueList, DueStore } from '../store/due.ts';
-import { LONGEST_PAUSE_MS } from './worker.ts';
+import { LONGEST_PAUSE_MS } from './workers.ts';
 
 export interface OverdueFinderParts {
   due: DueStore;

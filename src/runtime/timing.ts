@@ -17,8 +17,8 @@ export interface Timing {
   slackCallMs: number;
   /** Time limit of one call of the docs API. */
   docsCallMs: number;
-  /** How long after an unclear post its delivery key is searched for, so that a late effect is found. */
-  unclearMs: number;
+  /** Added to the time limit of a call that got no answer: only after both is its late effect looked for. */
+  callMarginMs: number;
   /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: number;
   editsPerMinute: number;
@@ -85,7 +85,7 @@ export const defaultTiming: Timing = {
   modalMs: 0.9 * second,
   slackCallMs: 10 * second,
   docsCallMs: 15 * second,
-  unclearMs: 2 * second,
+  callMarginMs: 2 * second,
   postsPerMinute: 60,
   editsPerMinute: 40,
   reactionsPerMinute: 40,

@@ -53,7 +53,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
   const search = createLostPostSearch(parts);
   /** How long after a call was sent it may still take effect. */
-  const effectMs = timing.slackCallMs + timing.unclearMs;
+  const effectMs = timing.slackCallMs + timing.callMarginMs;
 
   const isShown = ({ deliveredHash, wanted }: MessageRecord) => deliveredHash === wanted.hash;
 
@@ -110,7 +110,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
     // Redis was slow: the mark no longer covers the length of a call, and another process may search too soon.
-    if (now() - markedAtMs > timing.unclearMs) return 0;
+    if (now() - markedAtMs > timing.callMarginMs) return 0;
     try {
       const metadata = { key, hash: wanted.hash };
       const posted = await slack
@@ -122,7 +122,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     } catch (error) {
       // That this post did not happen proves nothing about an earlier one.
       const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
-      const unclear = { checkAtMs: now() + timing.unclearMs };
+      const unclear = { checkAtMs: now() + timing.callMarginMs };
       return handleFailure(key, { record: { ...record, ...mark }, error, undone, unclear });
     }
     return undefined;
@@ -150,7 +150,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
-    if (now() - markedAtMs > timing.unclearMs) return 0;
+    if (now() - markedAtMs > timing.callMarginMs) return 0;
     // The mark of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };

@@ -60,5 +60,5 @@ export function retryOf(
   if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
   const pauseMs = backoffMs(timing, failures, random());
   // A call that may still arrive must not arrive after the next one.
-  return { inMs: kind === 'unclear' ? Math.max(timing.unclearMs, pauseMs) : pauseMs, failures };
+  return { inMs: kind === 'unclear' ? Math.max(timing.callMarginMs, pauseMs) : pauseMs, failures };
 }

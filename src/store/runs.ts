@@ -99,7 +99,7 @@ export interface RunStore {
    */
   markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
   /** Has a run stepped, also one that is idle or just becoming so. One without a record stays so. */
-  wake(job: string, runId: string): Promise<void>;
+  markDue(job: string, runId: string): Promise<void>;
   /** Throws `UnreadableRun`. */
   load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
   /** The same with how often it was woken, for `markIdle`. */
@@ -199,7 +199,7 @@ export function createRunStore(redis: Redis): RunStore {
       const idle = await markIdleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
       return idle === 1;
     },
-    async wake(job, runId) {
+    async markDue(job, runId) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
     async unlist(job, runId) {

@@ -38,8 +38,8 @@ type InboxResult = 'kept' | 'repeated' | 'late' | 'gone';
 type ThreadSave<R> =
   | { kind: 'saved'; run: R }
   | { kind: 'stale' }
-  /** The limit gives no slot before `inMs`; nothing was saved. `held`: since the other side refused. */
-  | { kind: 'limited'; inMs: number; held: boolean };
+  /** The limit gives no slot before `inMs`; nothing was saved. `onHold`: since the other side refused. */
+  | { kind: 'limited'; inMs: number; onHold: boolean };
 
 /** A slot, and of which limit. */
 export type LimitedSlot = SlotRequest & { limit: RateLimit };
@@ -256,7 +256,7 @@ export function createThreadStore(redis: Redis): ThreadStore {
       ];
       const [kind, inMs, held] = await saveScript(redis, touched, args);
       if (kind === 'saved') return { kind, run: next };
-      return kind === 'limited' ? { kind, inMs, held: held === 1 } : { kind };
+      return kind === 'limited' ? { kind, inMs, onHold: held === 1 } : { kind };
     },
 
     async follow(run, place) {

@@ -6,7 +6,7 @@ const asked = (words: string) =>
   `⚠️ @ana No answer, so it may or may not have arrived: "${words}"\nThe job reads: completed, seen TIME\n[Check the job] [Send again] [Leave it]`;
 
 describe('an instruction whose answer is lost', () => {
-  const scene = stage({ bot: { timing: { docsCallMs: 700, unclearMs: 100 } } });
+  const scene = stage({ bot: { timing: { docsCallMs: 700, callMarginMs: 100 } } });
   const { clicks, audit } = scene;
   const { follows, plan, finish, replies, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
   const lost = (when: 'before' | 'after') => scene.platform.wire.order(SEND, { kind: 'reset', when });

@@ -5,7 +5,7 @@ import { defineJob, runAgainIn } from '../../src/jobs/job.ts';
 import { createOverdueFinder } from '../../src/jobs/overdue.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { startSweeper } from '../../src/jobs/sweeper.ts';
-import { createWorkers } from '../../src/jobs/worker.ts';
+import { createWorkers } from '../../src/jobs/workers.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -85,7 +85,7 @@ function startSweeping() {
 
 async function accepted() {
   await connection.hset(keys.run('r1'), 'json', '{}');
-  await createRunStore(connection).wake('export', 'r1');
+  await createRunStore(connection).markDue('export', 'r1');
 }
 
 test('a run whose process died before it was queued is worked on', async () => {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { defineJob, done } from '../../src/jobs/job.ts';
 import { createQueues } from '../../src/jobs/queue.ts';
-import { createWorkers } from '../../src/jobs/worker.ts';
+import { createWorkers } from '../../src/jobs/workers.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests, connectForWork } from '../../src/store/redis/connections.ts';
 import { startRedisPair } from '../support/flows/redis-pair.ts';

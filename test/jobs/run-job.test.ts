@@ -122,7 +122,7 @@ describe('steps', () => {
     const wakes: number[] = [];
     const job = jobOf(async (loaded) => {
       wakes.push(loaded.wakes);
-      await context.runs.wake('link', data.runId);
+      await context.runs.markDue('link', data.runId);
       return wakes.length < 2 ? 'next' : done;
     });
     await job.run(data, context);

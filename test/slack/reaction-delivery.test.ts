@@ -251,7 +251,7 @@ describe('a call without a result', () => {
   test('that may still arrive is not overtaken', async () => {
     trouble = [{ error: failure('unclear'), after: true }];
     await want({ '1.1': 'eyes' });
-    expect(await deliver()).toBe(defaultTiming.unclearMs);
+    expect(await deliver()).toBe(defaultTiming.callMarginMs);
   });
 
   test('may have added a reaction that is wanted no more', async () => {

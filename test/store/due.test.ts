@@ -33,7 +33,7 @@ test('an entry that waits is due when it says', async () => {
 test('an entry that was woken meanwhile is due now', async () => {
   await given();
   const wakes = await due.wakes(entry);
-  await createRunStore(redis.client).wake('export', 'r1');
+  await createRunStore(redis.client).markDue('export', 'r1');
   expect(await due.postpone(entry, HOUR_MS, wakes)).toBe(false);
   expect(await dueInMs()).toBeLessThanOrEqual(0);
 });

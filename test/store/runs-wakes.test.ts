@@ -13,15 +13,15 @@ describe('waking', () => {
     await accept(aNote());
     await runs.markIdle(aNote(), false);
     expect(await open()).toEqual({ run: aNote(), wakes: 0 });
-    await runs.wake('export', 'r1');
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
+    await runs.markDue('export', 'r1');
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
     expect(await open()).toEqual({ run: aNote(), wakes: 2 });
   });
 
   test('keeps a run from becoming idle by a step that has not seen it', async () => {
     await accept(aNote());
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
     expect(await runs.markIdle(aNote(), true, 0)).toBe(false);
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
@@ -36,14 +36,14 @@ describe('waking', () => {
 
   test('is in nobody’s way who does not count', async () => {
     await accept(aNote());
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
     expect(await runs.markIdle(aNote(), true)).toBe(true);
   });
 
   test('makes a run due that waits for its time', async () => {
     await accept(aNote());
     await redis.client.zadd(keys.activeRuns(), 9e12, 'export r1');
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
     const dueMs = Number(await redis.client.zscore(keys.activeRuns(), 'export r1'));
     expect(dueMs).toBeLessThanOrEqual(await runs.timeMs());
   });
@@ -56,13 +56,13 @@ describe('waking', () => {
 
   test('survives a save', async () => {
     await accept(aNote());
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
     await runs.save(aNote());
     expect(await open()).toMatchObject({ run: { rev: 2 }, wakes: 1 });
   });
 
   test('brings back no run that is gone', async () => {
-    await runs.wake('export', 'r1');
+    await runs.markDue('export', 'r1');
     expect(await redis.client.keys('*')).toEqual([]);
     expect(await open()).toBeUndefined();
   });

@@ -262,7 +262,7 @@ describe('saving with a slot of a limit', () => {
     await tell('one');
     await threads.save(aThread(), 0, spend('a'));
     const answer = await threads.save(aThread({ rev: 2, note: 'sent' }), 1, spend('b'));
-    expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), held: false });
+    expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), onHold: false });
     expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
   });
 

@@ -20,7 +20,7 @@ const keepers: Record<string, string[]> = {
     'src/web.ts',
   ],
   '@slack/socket-mode': ['src/server/socket-link.ts'],
-  bullmq: ['src/jobs/queue.ts', 'src/jobs/worker.ts'],
+  bullmq: ['src/jobs/queue.ts', 'src/jobs/workers.ts'],
 };
 
 /** Layers from top to bottom; what stands in one line does not know each other. */

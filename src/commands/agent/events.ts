@@ -44,7 +44,8 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   const parsed = readAddressedText(reply, identity.botUserId);
   if (reply.kind === 'reply' && parsed?.kind === 'follow' && (await startFollowing(reply, parsed, tools)))
     return;
-  const outcome = threadTs === undefined ? 'notFollowed' : await appendToInbox(reply, threadTs, tools);
+  const outcome =
+    threadTs === undefined ? 'notFollowed' : await appendToFollowedThread(reply, threadTs, tools);
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
   // Under a message of ours the thread may be followed in a moment: the job of the mention finds out.
   if (outcome === 'notFollowed' || outcome === 'early')
@@ -52,7 +53,7 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
 }
 
 /** Keeps a reply for the run that follows its thread, if one does. */
-async function appendToInbox(
+async function appendToFollowedThread(
   reply: RelevantReply,
   threadTs: string,
   { identity, threads, wake }: EventTools,

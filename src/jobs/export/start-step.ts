@@ -122,6 +122,6 @@ export async function awaitAnswer(run: ExportRun, context: JobContext): Promise<
   await context.runs.markIdle(run, false);
   // One that was recorded meanwhile has listed the run before it was marked idle.
   if ((await context.steps.result(run.id, stepName(run))) === undefined) return done;
-  await context.runs.wake(run.job, run.id);
+  await context.runs.markDue(run.job, run.id);
   return runAgainIn(0);
 }

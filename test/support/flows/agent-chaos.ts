@@ -20,7 +20,7 @@ const timing: Partial<Timing> = {
   intakeMs: 1600,
   slackCallMs: 3000,
   docsCallMs: 3000,
-  unclearMs: 500,
+  callMarginMs: 500,
   editGapMs: 500,
   lockMs: 8000,
   stalledMs: 1000,

@@ -22,7 +22,7 @@ const quick: Partial<Timing> = {
   permissionMs: 900,
   slackCallMs: 1500,
   docsCallMs: 1000,
-  unclearMs: 150,
+  callMarginMs: 150,
   editGapMs: 50,
   lockMs: 1500,
   stalledMs: 300,
@@ -36,7 +36,11 @@ const quick: Partial<Timing> = {
 };
 
 /** What the last release calls some of them. */
-const releasedTiming = { lookMinMs: quick.pollMinMs, lookMaxMs: quick.pollMaxMs };
+const releasedTiming = {
+  lookMinMs: quick.pollMinMs,
+  lookMaxMs: quick.pollMaxMs,
+  unclearMs: quick.callMarginMs,
+};
 
 export interface Bot extends RunningBot {
   /** Whether it made this call to a stand-in. */

@@ -35,7 +35,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const wake = parts.wake ?? (async () => {});
   const runs = parts.runs ?? createRunStore(redis);
   const steps = createCallOnceStore(redis);
-  const calls = { steps, stopping, marginMs: timing.unclearMs, newToken, now };
+  const calls = { steps, stopping, marginMs: timing.callMarginMs, newToken, now };
   return {
     runs,
     threads: createThreadStore(redis),

@@ -1,6 +1,6 @@
 import type { ThreadClick } from './event.ts';
 import { type Instruction, newInstruction, type Person } from './instruction.ts';
-import { findInstruction, headOf, heldOf, isSoleAuthor, type ThreadRun } from './record.ts';
+import { findInstruction, heldOf, isSoleAuthor, nextWaitingOf, type ThreadRun } from './record.ts';
 import {
   answerTrouble,
   dropInstructions,
@@ -75,7 +75,7 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
   const [first] = discarded;
   if (first === undefined) return thread;
   const next = dropInstructions(thread, isDiscarded, 'discarded');
-  if (next.limit === undefined || headOf(next) !== undefined) return next;
+  if (next.limit === undefined || nextWaitingOf(next) !== undefined) return next;
   const summary = { by, count: discarded.length, first: { by: first.by, excerpt: first.excerpt } };
   return { ...next, limit: { ...next.limit, discarded: summary } };
 }

@@ -1,5 +1,5 @@
 import { type Instruction, isPending } from './instruction.ts';
-import { headOf, inFlightOf, type ThreadRun } from './record.ts';
+import { nextWaitingOf, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { keepIfSame } from './transitions.ts';
 
 // What the record of a thread keeps: a thread may live for years, and there may be thousands.
@@ -101,7 +101,7 @@ export function markFinal(thread: ThreadRun): ThreadRun {
 /** Ends the limit and the retry of a thread in which no instruction waits. They are dropped once that is published. */
 export function endUnusedLimit(thread: ThreadRun): ThreadRun {
   const { limit, retry } = thread;
-  if (headOf(thread) !== undefined || inFlightOf(thread)?.state === 'sending') return thread;
+  if (nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending') return thread;
   const isUnchanged = (limit === undefined || limit.over) && (retry === undefined || retry.over);
   if (isUnchanged) return thread;
   return { ...thread, limit: limit && { ...limit, over: true }, retry: retry && { ...retry, over: true } };

@@ -5,7 +5,7 @@ import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
 import { noPlaceMessage } from './note-view.ts';
 import type { ThreadRun } from './record.ts';
-import { checkOpenSend } from './send-step.ts';
+import { checkOpenSend } from './send.ts';
 import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';
 import { addNote } from './transitions.ts';
 

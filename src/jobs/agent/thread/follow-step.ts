@@ -3,9 +3,9 @@ import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
 import { endUnusedLimit } from './compact.ts';
-import { applyInbox } from './inbox-step.ts';
-import { headOf, type ThreadRun } from './record.ts';
-import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send-step.ts';
+import { applyInbox } from './inbox.ts';
+import { nextWaitingOf, type ThreadRun } from './record.ts';
+import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send.ts';
 import { joinWatch, syncThread } from './sync.ts';
 import {
   ifReadable,
@@ -81,7 +81,7 @@ export async function follow(
   if (!isReadable) delaysMs.push(UNREADABLE_RETRY_MS);
   const next = endIfNotCreated(endUnusedLimit(latest));
   if (next !== run) return saveChanges(run, next, 0, context);
-  if (headOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
+  if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return publishAndWait(run, wakes, delaysMs, context);
 }
 

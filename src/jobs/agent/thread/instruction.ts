@@ -62,4 +62,4 @@ export const newInstruction = (
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';
 
 /** The platform certainly does not have it, and may still get it. */
-export const isUnsent = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
+export const isResendable = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';

@@ -249,10 +249,10 @@ export const heldOf = ({ instructions }: HasInstructions, userId: string) =>
   instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
 
 /** The instruction that is sent next. */
-export const headOf = (thread: HasInstructions) => waitingOf(thread)[0];
+export const nextWaitingOf = (thread: HasInstructions) => waitingOf(thread)[0];
 
 /** The instruction whose send has no result yet: no other one is sent meanwhile. */
-export const inFlightOf = ({ instructions }: HasInstructions) =>
+export const unresolvedSendOf = ({ instructions }: HasInstructions) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
 /** Whether the job takes instructions, as far as it is known. */

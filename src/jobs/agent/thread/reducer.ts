@@ -7,7 +7,7 @@ import { excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.t
 import { applyClick, MODE_BY_ACTION } from './clicks.ts';
 import { compact } from './compact.ts';
 import type { ReplyEvent, ThreadEvent } from './event.ts';
-import { type Instruction, isPending, isUnsent, newInstruction, type Person } from './instruction.ts';
+import { type Instruction, isPending, isResendable, newInstruction, type Person } from './instruction.ts';
 import { findInstruction, heldOf, isSoleAuthor, type Note, type ThreadRun } from './record.ts';
 import {
   addInstruction,
@@ -211,9 +211,9 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
   const one = findInstruction(thread, ts);
   const content = readContent(event, context);
   if (!one) return applyUnknownEdit(thread, ts, content, context);
-  const isSent = one.state === 'over' ? one.outcome === 'sent' : !isUnsent(one);
+  const isSent = one.state === 'over' ? one.outcome === 'sent' : !isResendable(one);
   if (isSent) return addReplyNote(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
-  if (!isUnsent(one)) return thread;
+  if (!isResendable(one)) return thread;
   const { text, characters, mentionsBot } = content;
   const { kind } = parseThreadText(text);
   if (kind === 'aside' || kind === 'empty') return withdrawPending(thread, one);

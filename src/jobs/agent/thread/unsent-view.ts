@@ -14,7 +14,7 @@ import {
   quotedBy,
   unsentText,
 } from './phrases.ts';
-import { headOf, MAX_LISTED, type SendTrouble, type ThreadRun, waitingOf } from './record.ts';
+import { MAX_LISTED, nextWaitingOf, type SendTrouble, type ThreadRun, waitingOf } from './record.ts';
 import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
 /** Returns the messages about sends that failed, or whose result is unknown. */
@@ -197,7 +197,7 @@ function limitMessage(
 /** Whether it was sent in the end or not, the first text is true. */
 function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry']>): Message {
   if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
-  const head = headOf(thread);
+  const head = nextWaitingOf(thread);
   const what = head?.creates ? 'the job is not made yet' : `${quoted(head?.excerpt)} is not sent yet`;
   return message([[`The docs platform isn't answering, so ${what}. I keep trying.`]]);
 }

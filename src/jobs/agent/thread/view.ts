@@ -15,7 +15,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, inFlightOf, type ListedThread, type ThreadRun } from './record.ts';
+import { acceptsInstructions, type ListedThread, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { roundKey, roundMessages } from './round-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
@@ -187,7 +187,7 @@ export function stateLabel(thread: ThreadRun): string {
 }
 
 function startLabel(thread: ThreadRun): string {
-  if (inFlightOf(thread)?.state === 'unknown') return 'Start unclear';
+  if (unresolvedSendOf(thread)?.state === 'unknown') return 'Start unclear';
   return thread.instructions.some(({ state }) => state === 'failed') ? 'Not started' : 'Starting';
 }
 

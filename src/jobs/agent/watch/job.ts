@@ -7,7 +7,7 @@ import { nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
 import { troubleAfter, troubleKindOf } from '../../retry.ts';
 import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { type WatchRun, watchRun } from './record.ts';
-import { applyPoll, applyTrouble, giveUpRound, markChanged, markNotFound } from './rules.ts';
+import { applyPoll, applyTrouble, giveUpRound, markChanged, markNotFound } from './transitions.ts';
 
 /** Polls wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
 const CONCURRENCY = 200;
@@ -29,11 +29,11 @@ export const watchJob = defineRunJob({
   giveUp: async ({ run }, context) => saveAs(markChanged(giveUpRound(run, context.now()))),
 });
 
-/** Wakes all threads before it is forgotten that they were to be woken: no other process would do it. */
+/** Wakes the threads, then clears the mark. If the process dies in between, the mark makes another one repeat it. */
 async function wakeThreads(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
   for (const id of run.threads) {
     if (id === run.knownBy) continue;
-    await context.runs.wake('agent-thread', id);
+    await context.runs.markDue('agent-thread', id);
     await context.wake({ job: 'agent-thread', id });
   }
   return saveAs({ ...run, untold: false, knownBy: undefined });

@@ -2,14 +2,14 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RunStore } from '../../../store/runs.ts';
 import type { ThreadRun } from '../thread/record.ts';
 import { type WatchRun, watchId, watchRun } from './record.ts';
-import { addThread, newWatch, recordSend, removeThread, requestPoll } from './rules.ts';
+import { addThread, newWatch, recordSend, removeThread, requestPoll } from './transitions.ts';
 
-/** What a thread does with the watch of its job. Every one may be repeated; each answers the watch as it is then. */
+/** What a thread does with the watch of its job. Each may be repeated, and returns the watch as it is then, if anything. */
 export interface Watches {
   load(thread: ThreadRun): Promise<WatchRun | undefined>;
   join(thread: ThreadRun): Promise<WatchRun>;
   leave(thread: ThreadRun): Promise<void>;
-  /** The platform took an instruction; `of` names the send. */
+  /** The platform took an instruction; `sendKey` names the send. */
   recordSend(thread: ThreadRun, sendKey: string, job: AgentJob, atMs: number): Promise<WatchRun>;
   /** Plans a poll at once. A round that was given up ends by its result. */
   requestPoll(thread: ThreadRun): Promise<void>;
@@ -36,7 +36,7 @@ export function createWatches({ runs, wake, now }: WatchesParts): Watches {
       // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
       const isOpen = saved.round !== undefined && (next === watch || watch.round === undefined);
       if (isOpen || saved.lookWanted || saved.untold) {
-        await runs.wake(saved.job, saved.id);
+        await runs.markDue(saved.job, saved.id);
         await wake(saved);
       }
       return saved;

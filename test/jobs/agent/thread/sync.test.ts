@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { joinWatch, syncThread, withSend } from '../../../../src/jobs/agent/thread/sync.ts';
 import type { WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { newWatch } from '../../../../src/jobs/agent/watch/rules.ts';
+import { newWatch } from '../../../../src/jobs/agent/watch/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/rules.ts';
+import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';

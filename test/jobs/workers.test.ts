@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineJob, done, type Job, runAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
-import { createWorkers, type Workers } from '../../src/jobs/worker.ts';
+import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
 import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -70,7 +70,7 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
 /** A run to be looked at, and what wakes it: both are written before BullMQ is told. */
 const accepted = (id: string) => connection.hset(keys.run(id), 'json', '{}');
 async function wake(id: string) {
-  await createRunStore(connection).wake('export', id);
+  await createRunStore(connection).markDue('export', id);
   await ensure(id, true);
 }
 
@@ -275,7 +275,7 @@ test.each([20_000, -20_000])(
 
 test('what waits is due when it said, by the clock of Redis, whatever clock the process has', async () => {
   await accepted('planned');
-  await createRunStore(connection).wake('export', 'planned');
+  await createRunStore(connection).markDue('export', 'planned');
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
   work(async () => runAgainIn(600_000));

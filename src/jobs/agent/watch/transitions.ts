@@ -60,7 +60,7 @@ export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
 }
 
 /**
- * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `of` names the send. It belongs to the
+ * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `sendKey` names the send. It belongs to the
  * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only the others are woken.
  */
 export function recordSend(

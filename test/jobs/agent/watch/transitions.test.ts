@@ -11,7 +11,7 @@ import {
   removeThread,
   requestPoll,
   roundOf,
-} from '../../../../src/jobs/agent/watch/rules.ts';
+} from '../../../../src/jobs/agent/watch/transitions.ts';
 
 const T0 = 1_758_000_000_000;
 const GRACE = 60_000;

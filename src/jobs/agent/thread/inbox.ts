@@ -11,7 +11,7 @@ import { applyEvent, type EventContext } from './reducer.ts';
 const NAMES_WAIT_MS = 60_000;
 
 /** The thread after the first `consumed` entries of its inbox. */
-export interface InboxResult {
+export interface AppliedInbox {
   thread: ThreadRun;
   consumed: number;
   /** Why the next entry has to wait: Slack does not tell who wrote it, or only a newer Docket can read it. */
@@ -25,8 +25,8 @@ export async function applyInbox(
   thread: ThreadRun,
   entries: readonly unknown[],
   context: JobContext,
-): Promise<InboxResult> {
-  const result: InboxResult = { thread, consumed: 0, pollRequested: false };
+): Promise<AppliedInbox> {
+  const result: AppliedInbox = { thread, consumed: 0, pollRequested: false };
   for (const entry of entries) {
     // What comes after the end, the step of an ended thread answers.
     if (result.thread.state === 'ended') break;

@@ -60,7 +60,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   /** Jobs that broke here since their last good step. */
   const failing = new Set<string>();
 
-  async function runStep(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
+  async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
     await ready;
     const requeue = beginStep(
       bullJob,
@@ -119,7 +119,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
     const queueJobs = jobs.filter((definition) => definition.queue === queue);
     const process = async (bullJob: BullJob, token: string | undefined) => {
       const definition = queueJobs.find(({ name }) => name === bullJob.name);
-      if (definition !== undefined) return runStep(definition, bullJob, token);
+      if (definition !== undefined) return execute(definition, bullJob, token);
       // A newer Docket's, as is one whose data cannot be read: it is left to that one.
       return beginStep(bullJob, token, undefined)(LONGEST_PAUSE_MS);
     };

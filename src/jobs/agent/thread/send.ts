@@ -1,20 +1,20 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
-import { roundOf } from '../watch/rules.ts';
+import { roundOf } from '../watch/transitions.ts';
 import { auditChanges } from './audit.ts';
 import { followUpLimit, nextLimit, sendKeyOf, slotRequest } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
-import { headOf, inFlightOf, type ThreadRun, threadRun } from './record.ts';
+import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
 import { saveChanges } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
-  const head = headOf(thread);
-  if (thread.state !== 'following' || head === undefined || inFlightOf(thread) !== undefined)
+  const head = nextWaitingOf(thread);
+  if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread) !== undefined)
     return undefined;
   const { agentJobId, gone, seen } = thread;
   const isJobKnown = head.creates || (agentJobId !== undefined && (gone || seen !== undefined));
@@ -53,7 +53,7 @@ export async function send(
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
   const saved = await threads.save(intent, consumed, slot);
   if (saved.kind === 'limited') {
-    const next = nextLimit(thread, saved.held ? 'platform' : 'ours', saved.inMs, context);
+    const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
     await threads.save({ ...thread, limit: next }, consumed);
     return false;
   }
@@ -61,7 +61,7 @@ export async function send(
   const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
   if (own === undefined) return false;
   // After so long others may have recorded the send as lost: the call must not be made any more.
-  const isLate = now() - sentAtMs > timing.unclearMs;
+  const isLate = now() - sentAtMs > timing.callMarginMs;
   const result: SendResult = isLate ? { kind: 'later' } : await makeCall(own, head, prepared.call, context);
   if (slot && (result.kind === 'later' || result.kind === 'notSent'))
     await rateLimiter.releaseSlot(limit, slot.id);
@@ -94,9 +94,9 @@ async function loadIntent(
  */
 export async function checkOpenSend(thread: ThreadRun, context: JobContext): Promise<number | 'next'> {
   const { timing, now } = context;
-  const sent = inFlightOf(thread);
+  const sent = unresolvedSendOf(thread);
   if (sent?.state !== 'sending') return 0;
-  const leftMs = (sent.sentAtMs ?? 0) + timing.docsCallMs + timing.unclearMs - now();
+  const leftMs = (sent.sentAtMs ?? 0) + timing.docsCallMs + timing.callMarginMs - now();
   if (leftMs > 0) return leftMs;
   await saveSendResult(thread, sent, { kind: 'unknown' }, context);
   return 'next';
