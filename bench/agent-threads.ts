@@ -6,7 +6,7 @@ import { printTable, seconds } from './parts/table.ts';
 
 /**
  * Many threads that follow agent jobs, with people writing in all of them, while processes and Redis are killed and
- * Slack and the platform fail: what of it arrives, in which order, and what of it people see.
+ * Slack and the platform fail: which instructions arrive, in which order, and what people see.
  */
 const { values } = parseArgs({
   options: {

@@ -4,8 +4,8 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /**
- * Runs every measurement of this folder, one after another, since two at once would measure each other.
- * `npm run bench -- polling` runs one; what begins with `--` is passed on.
+ * Runs every bench of this folder, one after another, since two at once would disturb each other.
+ * `npm run bench -- polling` runs one; arguments that begin with `--` are passed on.
  */
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('--'));

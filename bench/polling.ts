@@ -10,7 +10,7 @@ import {
 import { median } from './parts/figures.ts';
 import { seconds } from './parts/table.ts';
 
-/** Looks and lag of the adaptive polling against a look every 10 s, in simulated time. Medians of 201 exports each. */
+/** Polls and lag of adaptive polling against a poll every 10 s, in simulated time. Medians of 201 exports each. */
 const MINUTES = [1, 2, 6, 40];
 /** Where both figures must be no worse: exports that report their progress and are not very short. */
 const HELD_FROM_MINUTES = 2;

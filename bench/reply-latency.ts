@@ -14,7 +14,7 @@ import { printTable } from './parts/table.ts';
 /**
  * From a reply to the agent's API: from the moment Slack's event is sent to the moment the platform receives the call.
  * Beside it bare BullMQ, from `queue.add` in one process to the start of processing in another, on the same Redis and
- * in the same minutes: both take turns in short blocks, so that both see the same noise of the machine. A third block
+ * in the same minutes: both alternate in short blocks, so that both see the same noise of the machine. A third block
  * has bare BullMQ take its jobs from HTTP requests and make one for each, as a reply does.
  */
 const RATIO = 1.5;

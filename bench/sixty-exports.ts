@@ -7,22 +7,22 @@ import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../demo/slack/slack.ts';
 import { startTestRedis } from '../test/support/redis.ts';
 import { startBot } from './parts/bot.ts';
+import { exportTimesOf } from './parts/export-times.ts';
 import { longestPauseMs, median, peak, quantile } from './parts/figures.ts';
 import { printTable, seconds } from './parts/table.ts';
-import { toldOf } from './parts/told.ts';
 
-/** An ending is posted so soon after its export completed. */
+/** The longest from the completion of an export to the post of its ending. */
 const ENDING_WITHIN_MS = 5000;
 /** `limits.exportStatusPerSecond` as it is by default; two may come at once, and one may have travelled slowly. */
-const LOOKS_PER_SECOND = 5;
-const LOOKS_BUNCHED = 3;
+const POLLS_PER_SECOND = 5;
+const POLLS_BUNCHED = 3;
 /** Slack's tier 3, as strict as Slack may be. */
 const EDITS_PER_MINUTE = 50;
 
 const CHANNELS = 6;
 const ASK_EVERY_MS = 750;
 const SHORTEST_MS = 120_000;
-/** Between two completions. A channel takes one post a second: those of one instant could not all be told in 5 s. */
+/** Between two completions. A channel takes one post a second: those of one instant could not all be posted in 5 s. */
 const COMPLETE_EVERY_MS = 4000;
 /** Prime to the number of exports and of channels: neighbours in completing were not neighbours in asking. */
 const STRIDE = 13;
@@ -32,7 +32,7 @@ const GRACE_MS = 120_000;
 const { values } = parseArgs({ options: { exports: { type: 'string', default: '60' } } });
 const count = Number(values.exports);
 
-/** When each export is asked for, where, and how long the platform works on it. */
+/** When and where each export is requested, and how long the platform works on it. */
 const exports = Array.from({ length: count }, (_, place) => {
   const index = (place * STRIDE) % count;
   const askAtMs = index * ASK_EVERY_MS;
@@ -76,7 +76,7 @@ const lengths = exports.map(({ durationMs }) => durationMs);
 console.log(
   `${count} exports of ${seconds(Math.min(...lengths))} to ${seconds(Math.max(...lengths))} in ${CHANNELS} channels, asked for within ${seconds(count * ASK_EVERY_MS)}.
 By design of the workload one completes every ${seconds(COMPLETE_EVERY_MS)}: a channel takes one post a second, so many endings
-of one instant could not all be told in 5 s. Three edits of each export are changes of state and go before progress: the card twice, its progress at the end.
+of one instant could not all be posted in 5 s. Three edits of each export are changes of state and go before progress: the card twice, its progress at the end.
 `,
 );
 const beganAtMs = Date.now();
@@ -87,7 +87,7 @@ for (const [index, { domain, channel, askAtMs }] of exports.entries()) {
   if (!ok || ephemeral) console.log(`${domain} was not accepted: ${ephemeral?.text}`);
 }
 const untilMs = beganAtMs + Math.max(...exports.map((one) => one.askAtMs + one.durationMs)) + GRACE_MS;
-const allDone = () => exports.every(({ domain }) => toldOf(slack, domain).cardDoneAtMs !== undefined);
+const allDone = () => exports.every(({ domain }) => exportTimesOf(slack, domain).cardDoneAtMs !== undefined);
 while (Date.now() < untilMs && !allDone()) await pause(1000);
 await bot.stop();
 
@@ -99,7 +99,7 @@ const measured = exports.map(({ domain, durationMs }) => {
     editsAtMs,
     endingAtMs = Number.NaN,
     cardDoneAtMs = Number.NaN,
-  } = toldOf(slack, domain);
+  } = exportTimesOf(slack, domain);
   const whileRunning = progressAtMs.filter((atMs) => atMs < completedAtMs);
   const edits = Math.max(0, whileRunning.length - 1);
   return {
@@ -117,7 +117,7 @@ const spread = (numbers: number[], spell: (number: number) => string) =>
 
 const calls = (name: string) => slack.wire.calls.filter((call) => call.name === name).map(({ atMs }) => atMs);
 const [posts, edits] = [calls('chat.postMessage'), calls('chat.update')];
-const looks = platform.wire.calls
+const polls = platform.wire.calls
   .filter(({ name }) => name === 'GET /v1/static-export/jobs/{jobId}')
   .map(({ atMs }) => atMs);
 const refused = slack.wire.calls.filter(({ outcome }) => outcome === '429').length;
@@ -125,8 +125,8 @@ const ended = measured.filter(({ endingLagMs }) => endingLagMs >= 0).length;
 const moved = of('edits').filter((number) => number > 0).length;
 const done = measured.filter(({ cardLagMs }) => cardLagMs >= 0).length;
 const lags = of('endingLagMs');
-const looksPerSecond = (looks.length * 1000) / (Math.max(...looks) - Math.min(...looks));
-const [mostLooks, mostEdits] = [peak(looks, 1000), peak(edits, 60_000)];
+const pollsPerSecond = (polls.length * 1000) / (Math.max(...polls) - Math.min(...polls));
+const [mostPolls, mostEdits] = [peak(polls, 1000), peak(edits, 60_000)];
 const besides = slack.wire.calls.length - of('edits').reduce((sum, one) => sum + one, 0);
 const progressEdits = of('edits').reduce((sum, one) => sum + one, 0);
 
@@ -150,11 +150,11 @@ printTable([
   },
   { what: 'calls to Slack for an export, beside progress', figure: (besides / count).toFixed(2) },
   { what: 'edits in any 60 s (≤ 50)', figure: String(mostEdits), held: mostEdits <= EDITS_PER_MINUTE },
-  { what: 'looks at the platform', figure: `${looks.length}, ${looksPerSecond.toFixed(1)} a second` },
+  { what: 'polls of the platform', figure: `${polls.length}, ${pollsPerSecond.toFixed(1)} a second` },
   {
-    what: `looks in any 1 s (≤ ${LOOKS_PER_SECOND} + ${LOOKS_BUNCHED})`,
-    figure: String(mostLooks),
-    held: mostLooks <= LOOKS_PER_SECOND + LOOKS_BUNCHED,
+    what: `polls in any 1 s (≤ ${POLLS_PER_SECOND} + ${POLLS_BUNCHED})`,
+    figure: String(mostPolls),
+    held: mostPolls <= POLLS_PER_SECOND + POLLS_BUNCHED,
   },
   { what: 'exports with a progress edit', figure: `${moved} of ${count}`, held: moved === count },
   {

@@ -9,7 +9,7 @@ import { createStandInPlatform } from './docs-platform/platform.ts';
 import { buttonIn } from './slack/controls.ts';
 import { createStandInSlack } from './slack/slack.ts';
 import type { SentMessage } from './slack/workspace.ts';
-import { tellAgentThread } from './terminal/agent-thread.ts';
+import { showAgentThread } from './terminal/agent-thread.ts';
 import { createBot, freePort } from './terminal/bot.ts';
 import { downloadBundle, unpack } from './terminal/bundle.ts';
 import { Interrupted, interruption } from './terminal/interruption.ts';
@@ -20,16 +20,16 @@ const DOMAIN = 'docs.acme.com';
 const COMMAND = `/docs-export ${DOMAIN}`;
 /** Far more than a slow machine needs. Work that a kill hits in the act goes on after about 35 s. */
 const WAIT_MS = 90_000;
-/** After so long without a call the bot has nothing in its hands. */
+/** After so long without a call, the bot is executing nothing. */
 const QUIET_MS = 300;
 const FILES_SHOWN = 4;
 
 const slack = createStandInSlack();
 const platform = createStandInPlatform({
   domains: [DOMAIN],
-  // For the test that this demo fails honestly: an organization that may not export.
+  // For the test of a demo that fails: an organization that may not export.
   enterprise: process.env.DEMO_WITHOUT_PLAN === undefined,
-  // It holds before its end until the bot is back, so that a slow machine tells the same story.
+  // It holds before its end until the bot is back, so that the demo is the same on a slow machine.
   exportPlan: { durationMs: 11_000, pages: 128, holdAt: 0.8 },
 });
 const [slackServer, platformServer, port] = await Promise.all([
@@ -57,12 +57,12 @@ const bot = createBot(
 slack.botUrl = bot.url;
 const screen = createScreen(process.stdout, Date.now);
 
-/** What a failure is told to have kept from coming. */
+/** What the demo waits for, named when it fails. */
 let awaited = 'Docket to be ready';
 
 process.exit(await demo());
 
-/** Tells the story and takes everything away again but the bundle. Answers the exit code. */
+/** Runs the demo and removes everything but the bundle. Returns the exit code. */
 async function demo(): Promise<number> {
   try {
     introduce();
@@ -71,70 +71,72 @@ async function demo(): Promise<number> {
     conclude(files);
     return 0;
   } catch (error) {
-    if (error instanceof Interrupted) screen.says('\nStopping…');
+    if (error instanceof Interrupted) screen.print('\nStopping…');
     else reportFailure(error);
     await stopAll(folder).then(
-      () => screen.says('Everything is stopped, and nothing is left behind.'),
-      (trouble) => screen.says(String(trouble)),
+      () => screen.print('Everything is stopped, and nothing is left behind.'),
+      (trouble) => screen.print(String(trouble)),
     );
     return error instanceof Interrupted ? error.exitCode : 1;
   }
 }
 
 function introduce(): void {
-  screen.says(
+  screen.print(
     'one export, down to the unpacked bundle, and one instruction to the docs agent. Nothing leaves this machine.\n',
     'Docket demo: ',
   );
-  screen.says('two people of a stand-in Slack workspace, in its channel #docs', '  Ana, Ben  ');
-  screen.says('the real bot, as a process of its own with its own Redis', '  Docket    ');
-  screen.says(`a stand-in docs platform that hosts ${DOMAIN}, with its docs agent\n`, '  Platform  ');
+  screen.print('two people of a stand-in Slack workspace, in its channel #docs', '  Ana, Ben  ');
+  screen.print('the real bot, as a process of its own with its own Redis', '  Docket    ');
+  screen.print(`a stand-in docs platform that hosts ${DOMAIN}, with its docs agent\n`, '  Platform  ');
 }
 
-/** Answers the names of the files in the bundle. */
+/** Returns the names of the files in the bundle. */
 async function story(): Promise<string[]> {
   const [ana, ben] = [slack.person('ana'), slack.person('ben')];
   await bot.start();
 
   screen.startClock();
   printMessages(slack, screen);
-  screen.tells('types', 'Ana types', [COMMAND]);
+  screen.printEvent('types', 'Ana types', [COMMAND]);
   await answered(ana.types('#docs', COMMAND));
   await until('progress in the thread', () => reads(/\d%/));
-  screen.tells('types', 'Ben types', [COMMAND]);
+  screen.printEvent('types', 'Ben types', [COMMAND]);
   await answered(ben.types('#docs', COMMAND));
 
   await until('the middle of the export', () => reads(/[3-8]\d%/) && isQuiet());
   await bot.kill();
-  screen.tells('trouble', 'We kill Docket', [`kill -9 ${bot.pid}, in the middle of the export`]);
+  screen.printEvent('trouble', 'We kill Docket', [`kill -9 ${bot.pid}, in the middle of the export`]);
   awaited = 'Docket to be back';
   await bot.start();
-  screen.tells('trouble', 'We start it', ['A new process on the same data goes on, and nobody asks again.']);
+  screen.printEvent('trouble', 'We start it', [
+    'A new process on the same data goes on, and nobody asks again.',
+  ]);
   platform.release(DOMAIN);
 
   const ending = await until('the end of the export', () => written().find(isEnding));
   const { url } = buttonIn(ending.blocks, 'Download bundle').element;
   await until('the word "Done" in both other messages', () => reads(/— Done/) && reads(/^Done · /));
-  screen.tells('clicks', 'Ana clicks', ['[Download bundle]']);
+  screen.printEvent('clicks', 'Ana clicks', ['[Download bundle]']);
   awaited = 'the bundle';
   await answered(ana.clicks(ending, 'Download bundle'));
   const files = unpack(await downloadBundle(String(url)), bundleFolder);
-  screen.adds(`Unpacked into ${bundleFolder}:`);
-  screen.adds(
+  screen.printMore(`Unpacked into ${bundleFolder}:`);
+  screen.printMore(
     ...files.slice(0, FILES_SHOWN).map((name) => `  ${name}`),
     `  … and ${files.length - FILES_SHOWN} more`,
   );
-  await tellAgentThread(slack, platform, screen, until);
+  await showAgentThread(slack, platform, screen, until);
   checkPromises();
   return files;
 }
 
-function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+function until<T>(what: string, check: () => T | undefined | false): Promise<T> {
   awaited = what;
   return slack.until(() => {
     const ending = written().find(isEnding);
     if (ending && !/is ready/.test(slack.read(ending))) throw new Error('The export ended in another way.');
-    return look();
+    return check();
   }, WAIT_MS);
 }
 
@@ -150,19 +152,19 @@ function isEnding({ notifies }: SentMessage): boolean {
   return notifies.length > 0;
 }
 
-/** Fails where Slack would show its own error to the person. */
+/** Throws when Slack would show its own error to the person. */
 async function answered(answer: Promise<{ ok: boolean; failed?: string; status: number }>): Promise<void> {
   const { ok, failed, status } = await answer;
   if (!ok) throw new Error(`Docket did not answer Slack as it should: ${failed ?? `HTTP status ${status}`}.`);
 }
 
-/** A kill between two looks is the usual case, and the quick one: what it hits in the act waits for a lock to end. */
+/** Returns whether no call is under way: work that a kill interrupts waits until its lock expires. */
 function isQuiet(): boolean {
   const lastCallsMs = [slack.wire, platform.wire].map(({ calls }) => calls.at(-1)?.atMs ?? 0);
   return Date.now() - Math.max(...lastCallsMs) > QUIET_MS;
 }
 
-/** Each thing once, though two people asked and one bot was killed: else the demo fails instead of praising. */
+/** Throws unless each call and message happened once, though two people asked and the bot was killed. */
 function checkPromises(): void {
   awaited = 'everything exactly once';
   const counts = {
@@ -189,16 +191,16 @@ async function stopAll(leftover: string): Promise<void> {
 
 function conclude(files: string[]): void {
   const index = pathToFileURL(join(bundleFolder, 'index.html')).href;
-  screen.says('');
-  screen.says('1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.', 'Seen    ');
-  screen.says(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');
-  screen.says('npm test; then README.md, for a Slack workspace of your own.', 'Next    ');
+  screen.print('');
+  screen.print('1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.', 'Seen    ');
+  screen.print(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');
+  screen.print('npm test; then README.md, for a Slack workspace of your own.', 'Next    ');
 }
 
 function reportFailure(error: unknown): void {
   const log = bot.lastLines();
-  screen.says('');
-  screen.says(`waited for ${awaited}.`, 'The demo failed: ');
-  screen.says(error instanceof Error ? error.message : String(error));
-  screen.says(log.length === 0 ? 'nothing.' : log.join('\n'), 'Docket wrote: ');
+  screen.print('');
+  screen.print(`waited for ${awaited}.`, 'The demo failed: ');
+  screen.print(error instanceof Error ? error.message : String(error));
+  screen.print(log.length === 0 ? 'nothing.' : log.join('\n'), 'Docket wrote: ');
 }

@@ -7,7 +7,7 @@ const APP = fileURLToPath(new URL('../../src/app.ts', import.meta.url));
 /** The same, with other durations. */
 const TIMED = fileURLToPath(new URL('../../test/support/flows/bot-process.ts', import.meta.url));
 
-/** The real bot as a process of its own, with the settings of production, and its durations unless told else. */
+/** The real bot as a separate process, with the settings and, unless others are given, the durations of production. */
 export interface BenchBot {
   port: number;
   /** What it wrote at level warn or above. */

@@ -11,7 +11,7 @@ const NAME = 'floor';
 const prefix = '{bench}';
 const CONCURRENCY = 50;
 
-/** What a job carries: when it was added, or which request it was and where the next one goes. */
+/** The data of a job: when it was added, or the id of its request and the address of the next one. */
 type Data = { atMs: number } | { id: string; to: string };
 
 /** Epoch milliseconds with a fraction: the same clock in every process of this machine. */
@@ -41,7 +41,7 @@ if (role === 'producer') {
 } else {
   const latencies: number[] = [];
   const connection = connectForWork({ url }, defaultTiming, fail);
-  // A connection of its own for each request, as for everything that must not happen twice.
+  // A new connection for each request, as in Docket for calls that must not happen twice.
   const dispatcher = new Agent({ pipelining: 0 });
   const take = async ({ data }: { data: Data }) => {
     if ('atMs' in data) {

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 
 /** Bare BullMQ between two processes. All latencies are in milliseconds. */
 export interface Floor {
-  /** Adds jobs at the rate, or stops adding: from `queue.add` to the start of processing. */
+  /** Starts or stops adding jobs at the rate. */
   run(on: boolean): void;
-  /** The latencies of those so far. */
+  /** Returns the latencies so far, from `queue.add` to the start of processing. */
   latencies(): Promise<number[]>;
-  /** The same with a request before `queue.add` and one from the job: from one to the other, for so long. */
+  /** Returns latencies from a request that adds a job to the request that this job makes, measured for `forMs`. */
   overHttp(forMs: number): Promise<number[]>;
   stop(): void;
 }

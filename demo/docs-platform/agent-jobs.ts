@@ -116,14 +116,14 @@ export function createAgentJobs(
     return (index < 0 ? undefined : plans.splice(index, 1)[0]) ?? usual;
   }
 
-  function settle(record: AgentRecord): void {
+  function applyOutcome(record: AgentRecord): void {
     const { status, prLink } = agentState(record, nowMs());
     record.before = { status, prLink };
     record.lastPr = prLink ?? record.lastPr;
   }
 
   function beginWork(record: AgentRecord, plan: AgentPlan): void {
-    settle(record);
+    applyOutcome(record);
     pullNumber += 1;
     record.work = { plan, atMs: nowMs(), pullNumber };
   }

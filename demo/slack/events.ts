@@ -15,7 +15,7 @@ export interface EventDelivery {
   attempts: number[];
   accepted: boolean;
   /** No further attempt will be made. */
-  over: boolean;
+  ended: boolean;
 }
 
 export interface Events {
@@ -25,12 +25,12 @@ export interface Events {
     event: Record<string, unknown>,
     options?: { shared?: boolean; eventId?: string },
   ): Promise<EventDelivery>;
-  /** Resolves when every event so far was tried once. */
+  /** Resolves when every event so far has had its first attempt. */
   tried(): Promise<void>;
   stop(): void;
 }
 
-/** Tells the bot what happens, as far as its manifest subscribes, its scopes allow and it is a member. */
+/** Sends events to the bot, as far as its manifest subscribes, its scopes allow and it is a member. */
 export function createEvents(parts: {
   inside: Inside;
   requests: Requests;
@@ -57,11 +57,11 @@ export function createEvents(parts: {
     delivery.attempts.push(status);
     delivery.accepted = !failed;
     const delayMs = retryDelaysMs[n];
-    delivery.over = !failed || delayMs === undefined || (noRetry && status !== 200);
+    delivery.ended = !failed || delayMs === undefined || (noRetry && status !== 200);
     if (failed && status > 0) inside.violations.push(`${request.what}: answered ${status}`);
     if (failed === 'operation_timeout') inside.violations.push(`${request.what}: no answer in time`);
     workspace.changed();
-    if (delivery.over || delayMs === undefined) return;
+    if (delivery.ended || delayMs === undefined) return;
     const why =
       failed === 'operation_timeout' ? 'http_timeout' : status > 0 ? 'http_error' : 'connection_failed';
     const timer = setTimeout(() => {
@@ -79,7 +79,7 @@ export function createEvents(parts: {
 
   async function send(event: Record<string, unknown>, options: { shared?: boolean; eventId?: string } = {}) {
     const body = eventEnvelope(inside, event, options);
-    const delivery = { eventId: body.event_id, event, attempts: [], accepted: false, over: false };
+    const delivery = { eventId: body.event_id, event, attempts: [], accepted: false, ended: false };
     deliveries.push(delivery);
     const first = attempt(delivery, body);
     track(first);
@@ -88,7 +88,7 @@ export function createEvents(parts: {
   }
 
   function tell(channel: Channel, event: Record<string, unknown>): void {
-    // Without an address there is nobody to tell; a bot that is down still has one.
+    // Without an address there is no receiver; a bot that is down still has one.
     if (requests.reachable())
       void send({ ...event, event_ts: event.ts ?? workspace.newTs() }, { shared: channel.shared });
   }

@@ -25,11 +25,11 @@ export interface Interactions {
   chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
   /** The fields of the visible modal, with what is filled in, what can be chosen, and errors. */
   fields(): Field[];
-  /** Fills in the visible modal, by label or block id; it stays filled in until the modal is gone. `''` empties. */
+  /** Fills in the visible modal, by label or block id; values stay until it is closed. `''` empties a field. */
   fills(values: Record<string, Chosen>): void;
   /** Fills in and submits the visible modal; `errors` of the answer are those beside its fields. */
   submits(values?: Record<string, Chosen>): Promise<Answer>;
-  /** Closes the visible modal; `undefined` when the app is not told. */
+  /** Closes the visible modal; `undefined` when the app gets no event for it. */
   closes(): Promise<Answer | undefined>;
   /** Uses a shortcut by its name: on a message, or a global one. */
   usesShortcut(name: string, target?: SentMessage, options?: { triggerId?: string }): Promise<Answer>;

@@ -23,7 +23,7 @@ export interface Person extends Interactions {
   name: string;
   /** Types a slash command (`/invite @docket` works too); `triggerId` fixes the trigger id, to look like a repeat. */
   types(where: string, text: string, options?: { triggerId?: string }): Promise<Answer>;
-  /** Writes a message; resolves when the bot was told once, if it is to be told. */
+  /** Posts a message; resolves after the first attempt to send the bot its event, if it gets one. */
   says(
     where: string,
     text: string,
@@ -34,7 +34,7 @@ export interface Person extends Interactions {
   deletes(message: SentMessage): Promise<void>;
   reacts(message: SentMessage, name: string): Promise<void>;
   unreacts(message: SentMessage, name: string): Promise<void>;
-  /** Opens the app's Home tab; resolves when the bot was told once, if it is to be told. */
+  /** Opens the app's Home tab; resolves after the first attempt to send the bot its event, if it gets one. */
   opensHome(): Promise<void>;
   /** The visible modal. */
   modal(): View | undefined;

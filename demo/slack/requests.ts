@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Inside } from './inside.ts';
 import type { Ephemeral, SentMessage } from './workspace.ts';
 
-/** What a person learns about what they did. */
+/** The outcome of what a person did, as far as they see it. */
 export interface Answer {
   /** The bot answered in time and with a 2xx. */
   ok: boolean;
@@ -11,9 +11,9 @@ export interface Answer {
   tookMs: number;
   /** What Slack's client shows: late answers are `operation_timeout`, all other failures `dispatch_failed`. */
   failed?: 'operation_timeout' | 'dispatch_failed' | 'unknown_command';
-  /** The private answer that came with the acknowledgement. */
+  /** The ephemeral message that came with the acknowledgement. */
   ephemeral?: Ephemeral;
-  /** The public one. */
+  /** The message that came with the acknowledgement. */
   message?: SentMessage;
   /** Errors beside the inputs of a modal, by block id. */
   errors?: Record<string, string>;
@@ -46,7 +46,7 @@ export interface SlackRequest {
   /** Missing on a raw request, which only HTTP can carry. */
   envelope?: Envelope;
   /** What the stand-in makes of the bot's answer. */
-  settle(delivery: Delivery): Answer;
+  toAnswer(delivery: Delivery): Answer;
 }
 
 export interface RawRequest {
@@ -63,11 +63,11 @@ export interface Requests {
   last: SlackRequest | undefined;
   /** Whether there is anybody to send to; a bot that is down still counts. */
   reachable(): boolean;
-  form(what: string, fields: Record<string, string>, settle?: (delivery: Delivery) => Answer): SlackRequest;
+  form(what: string, fields: Record<string, string>, toAnswer?: (delivery: Delivery) => Answer): SlackRequest;
   payload(
     what: string,
     payload: Record<string, unknown>,
-    settle?: (delivery: Delivery) => Answer,
+    toAnswer?: (delivery: Delivery) => Answer,
   ): SlackRequest;
   json(what: string, body: unknown): SlackRequest;
   raw(request: RawRequest): SlackRequest;
@@ -139,28 +139,34 @@ export function createRequests(parts: {
   const requests: Requests = {
     last: undefined,
     reachable: () => overSocket !== undefined || botUrl() !== undefined,
-    form(what, fields, settle = answered) {
+    form(what, fields, toAnswer = answered) {
       // Without a charset: Bolt only reads exactly this type, and Slack sends exactly this type.
       const body = new URLSearchParams(fields).toString();
       const envelope: Envelope = { type: 'slash_commands', payload: fields, acceptsPayload: true };
-      return { what, headers: signed('application/x-www-form-urlencoded', body), body, envelope, settle };
+      return {
+        what,
+        headers: signed('application/x-www-form-urlencoded', body),
+        body,
+        envelope,
+        toAnswer,
+      };
     },
-    payload(what, payload, settle) {
+    payload(what, payload, toAnswer) {
       const envelope: Envelope = {
         type: 'interactive',
         payload,
         // Of what we send, only a modal's submission is answered in the acknowledgement.
         acceptsPayload: payload.type === 'view_submission',
       };
-      return { ...requests.form(what, { payload: JSON.stringify(payload) }, settle), envelope };
+      return { ...requests.form(what, { payload: JSON.stringify(payload) }, toAnswer), envelope };
     },
     json(what, value) {
       const body = JSON.stringify(value);
       const envelope: Envelope = { type: 'events_api', payload: value, acceptsPayload: false };
-      return { what, headers: signed('application/json', body), body, envelope, settle: answered };
+      return { what, headers: signed('application/json', body), body, envelope, toAnswer: answered };
     },
     raw({ body, contentType = 'application/x-www-form-urlencoded', ...rest }) {
-      return { what: 'raw', headers: signed(contentType, body, rest), body, settle: answered };
+      return { what: 'raw', headers: signed(contentType, body, rest), body, toAnswer: answered };
     },
     deliver,
     async send(request) {
@@ -172,7 +178,7 @@ export function createRequests(parts: {
           violations.push(`${request.what}: no answer within ${answerWithinMs} ms`);
         else if (failed && status > 0) violations.push(`${request.what}: answered ${status}`);
       }
-      return failed ? answered(delivery) : request.settle(delivery);
+      return failed ? answered(delivery) : request.toAnswer(delivery);
     },
   };
   return requests;

@@ -28,7 +28,7 @@ import type { Channel, Ephemeral, SentMessage, Team, Workspace } from './workspa
 // What a test waits for normally comes within milliseconds; this only ends a test that would hang.
 const UNTIL_MS = 10_000;
 // Changes elsewhere (the platform, a process) are noticed as soon.
-const LOOK_AGAIN_MS = 25;
+const RECHECK_MS = 25;
 // Slack does not say how often it asks; clients wait 30 s for it.
 const PING_EVERY_MS = 10_000;
 
@@ -61,7 +61,7 @@ export interface StandInSlack {
   readonly apiUrl: string;
   /** Serves on loopback; `SLACK_API_URL` is `url` + `/api/`. */
   listen(port?: number): Promise<{ url: string; close(): Promise<void> }>;
-  /** Where the bot takes requests, such as http://127.0.0.1:3123/slack/events. */
+  /** Where the bot receives requests, such as http://127.0.0.1:3123/slack/events. */
   botUrl: string | undefined;
   tokens: { bot: string; signingSecret: string; app: string };
   /** The WebSocket connections of the bot, and trouble with them. */
@@ -76,14 +76,14 @@ export interface StandInSlack {
   ephemerals: Ephemeral[];
   /** Calls that its own rate limits refused, so that a test can ask for none. */
   limited: Call[];
-  /** Counts calls anew for its rate limits, as if minutes had passed. */
+  /** Resets the counts of its rate limits, as if minutes had passed. */
   forgetCalls(): void;
   /** Rules that the bot broke, in words, so that a test can ask for none. */
   violations: string[];
   /** What somebody who sees everything reads in a message. */
   read(message: { text: string; blocks: SentMessage['blocks'] }): string;
-  /** Looks after every change until there is something; else rejects with all that is to be seen. */
-  until<T>(look: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
+  /** Calls `check` after every change until it returns something; rejects after the timeout with all that is visible. */
+  until<T>(check: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
   readonly lastRequest: SlackRequest | undefined;
   /** Sends the very same bytes again, signature and all. */
   resend(request?: SlackRequest): Promise<Answer>;
@@ -240,27 +240,27 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
 }
 
 function waitFor<T>(
-  look: () => T | undefined | false | null,
+  check: () => T | undefined | false | null,
   parts: { timeoutMs: number; onChange(listener: () => void): () => void; missing(): string },
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    function check() {
+    function recheck() {
       try {
-        const found = look();
-        if (found !== undefined && found !== false && found !== null) settle(() => resolve(found));
+        const found = check();
+        if (found !== undefined && found !== false && found !== null) finish(() => resolve(found));
       } catch (error) {
-        settle(() => reject(error));
+        finish(() => reject(error));
       }
     }
-    function settle(end: () => void) {
+    function finish(end: () => void) {
       stopListening();
-      clearInterval(again);
+      clearInterval(timer);
       clearTimeout(limit);
       end();
     }
-    const stopListening = parts.onChange(check);
-    const again = setInterval(check, LOOK_AGAIN_MS);
-    const limit = setTimeout(() => settle(() => reject(new Error(parts.missing()))), parts.timeoutMs);
-    check();
+    const stopListening = parts.onChange(recheck);
+    const timer = setInterval(recheck, RECHECK_MS);
+    const limit = setTimeout(() => finish(() => reject(new Error(parts.missing()))), parts.timeoutMs);
+    recheck();
   });
 }

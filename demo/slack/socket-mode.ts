@@ -96,7 +96,9 @@ export function createSockets(parts: {
     const connection: Connection = { n: opened, ws, leaving: false, waiting: new Map(), sent: new Set() };
     keepAlive(connection);
     ws.on('error', () => ws.terminate());
-    ws.on('message', (data, isBinary) => hear(connection, isBinary ? undefined : data.toString()));
+    ws.on('message', (data, isBinary) =>
+      readAcknowledgement(connection, isBinary ? undefined : data.toString()),
+    );
     ws.on('close', () => {
       connections = connections.filter((one) => one !== connection);
       for (const lose of [...connection.waiting.values()].flat()) lose('lost');
@@ -119,23 +121,23 @@ export function createSockets(parts: {
   }
 
   function keepAlive({ ws }: Connection) {
-    let heard = true;
+    let answered = true;
     ws.on('pong', () => {
-      heard = true;
+      answered = true;
     });
     const timer = setInterval(() => {
-      if (!heard) return ws.terminate();
-      heard = false;
+      if (!answered) return ws.terminate();
+      answered = false;
       return ws.ping('Ping from Slack');
     }, pingEveryMs);
     ws.on('close', () => clearInterval(timer));
   }
 
   /** Judges what the bot sends; all it may send is acknowledgements. */
-  function hear(connection: Connection, text: string | undefined) {
-    const said = acknowledgement.safeParse(parseJson(text));
-    if (!said.success) return violations.push('socket: what came is no acknowledgement');
-    const { envelope_id: id, payload } = said.data;
+  function readAcknowledgement(connection: Connection, text: string | undefined) {
+    const parsed = acknowledgement.safeParse(parseJson(text));
+    if (!parsed.success) return violations.push('socket: what came is no acknowledgement');
+    const { envelope_id: id, payload } = parsed.data;
     if (!connection.sent.has(id)) {
       const elsewhere = envelopes.some((one) => one.id === id);
       return violations.push(
@@ -190,7 +192,7 @@ export function createSockets(parts: {
     return new Promise<object | 'late' | 'lost'>((resolve) => {
       // What is late still counts as the answer to this one, and changes nothing any more.
       const limit = setTimeout(() => resolve('late'), answerWithinMs);
-      const heard = (moment: 'lost' | { payload: object }) => {
+      const finish = (moment: 'lost' | { payload: object }) => {
         clearTimeout(limit);
         if (moment === 'lost') return resolve('lost');
         for (const listener of listeners) listener(sent, 'acknowledged');
@@ -199,7 +201,7 @@ export function createSockets(parts: {
         return resolve('lost');
       };
       connection.sent.add(id);
-      connection.waiting.set(id, [...(connection.waiting.get(id) ?? []), heard]);
+      connection.waiting.set(id, [...(connection.waiting.get(id) ?? []), finish]);
       const message = {
         envelope_id: id,
         type: envelope.type,

@@ -42,7 +42,7 @@ export interface SentMessage extends Content {
   editedTs?: string;
 }
 
-/** A message that one person sees, and that is gone after a reload of a real client. */
+/** A message that one person sees; a real client loses it on reload. */
 export interface Ephemeral extends Content {
   channel: string;
   ts: string;
@@ -286,7 +286,7 @@ function sameSet(a: Set<string>, b: Set<string>): boolean {
   return a.size === b.size && [...a].every((item) => b.has(item));
 }
 
-/** Tells a message from an ephemeral one. */
+/** Returns whether it is a message and no ephemeral one. */
 export function isMessage(target: SentMessage | Ephemeral): target is SentMessage {
   return 'reactions' in target;
 }

@@ -4,11 +4,11 @@ import type { Screen } from './print.ts';
 
 const REPLY = 'Also add error handling to the quickstart.';
 
-/** Waits until something is there; `what` is told when it does not come. */
-type Until = <T>(what: string, look: () => T | undefined | false) => Promise<T>;
+/** Waits until `check` returns something; `what` names it when it does not come. */
+type Until = <T>(what: string, check: () => T | undefined | false) => Promise<T>;
 
 /** Ana follows a job of the docs agent, and instructs it by a reply in its thread. */
-export async function tellAgentThread(
+export async function showAgentThread(
   slack: StandInSlack,
   platform: StandInPlatform,
   screen: Screen,
@@ -21,12 +21,12 @@ export async function tellAgentThread(
   const written = (part: string) =>
     slack.messages.find((message) => message.from === 'docket' && slack.read(message).includes(part));
 
-  screen.tells('types', 'Ana types', [command]);
+  screen.printEvent('types', 'Ana types', [command]);
   const { ok, failed } = await ana.types('#docs', command);
   if (!ok) throw new Error(`Docket did not answer Slack as it should: ${failed}.`);
   const card = await until('the card of the agent job', () => written('· Idle'));
 
-  screen.tells('types', 'Ana replies', [REPLY], true);
+  screen.printEvent('types', 'Ana replies', [REPLY], true);
   await ana.says('#docs', REPLY, { threadTs: card.ts });
   await until('the word that it was sent', () => written('· the agent is working'));
   await until('the pull request', () => written('opened a pull request'));

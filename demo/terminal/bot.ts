@@ -11,27 +11,27 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_LIMIT_MS = 30_000;
 /** The bot itself needs at most 10 s. */
 const STOP_LIMIT_MS = 12_000;
-const LOOK_AGAIN_MS = 25;
+const RECHECK_MS = 25;
 const LINES_SHOWN = 15;
 
-/** The real bot, as a process of its own that knows nothing of the demo. */
+/** The real bot, as a separate process that knows nothing of the demo. */
 export interface Bot {
-  /** Where it takes Slack's requests. */
+  /** Where it receives Slack's requests. */
   readonly url: string;
   readonly pid: number | undefined;
   /** Rejects when it ends by itself, which it never should. */
   readonly died: Promise<never>;
   /** Starts it, also once more after `kill`, but not after `stop`. Resolves when `/readyz` answers. */
   start(): Promise<void>;
-  /** `kill -9`, without a chance to tidy up. Its Redis lives on, by design. */
+  /** Kills it (`kill -9`), without a chance to clean up. Its Redis lives on, by design. */
   kill(): Promise<void>;
-  /** Ends it in order, and in any case: nothing of it is left then. Rejects when that took force. */
+  /** Stops it, by force if need be; nothing of it is left then. Rejects when that took force. */
   stop(): Promise<void>;
-  /** What it wrote last. */
+  /** Returns the last lines of its output. */
   lastLines(): string[];
 }
 
-/** Prepares the bot on a port that is free. It keeps its own Redis inside `dataDir`. */
+/** Returns a bot, not started yet, on a free port. It keeps its own Redis inside `dataDir`. */
 export function createBot(settings: Record<string, string>, port: number, dataDir: string): Bot {
   const address = `http://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
@@ -42,7 +42,7 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
   const died = new Promise<never>((_, reject) => {
     tellDeath = reject;
   });
-  // It is watched only from the moment the story begins.
+  // Nobody awaits it before the demo begins.
   died.catch(() => {});
 
   function spawnBot(): ChildProcess {
@@ -77,7 +77,7 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
       if (hasEnded(starting)) return died;
       if (performance.now() > endsAt)
         throw new Error(`Docket did not answer at ${address}/readyz within ${READY_LIMIT_MS / 1000} s.`);
-      await pause(LOOK_AGAIN_MS);
+      await pause(RECHECK_MS);
     }
   }
 
@@ -96,7 +96,7 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
       return child?.pid;
     },
     async start() {
-      // The story may still run on for a moment while everything is being stopped.
+      // The demo may still run for a moment while everything is being stopped.
       if (stopped) throw new Error('Docket was stopped for good.');
       endExpected = false;
       child = spawnBot();
@@ -119,10 +119,10 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
   };
 }
 
-/** A bot that ends in order ends its Redis too; one that dies leaves it to the next one, and here there is none. */
+/** Kills the Redis that a killed bot left for the next one, since there is none here. */
 function killLeftRedis(dataDir: string): void {
   const pidFile = join(dataDir, 'redis', 'redis.pid');
-  // It takes the file away when it ends in order.
+  // Redis removes the file when it shuts down.
   if (!existsSync(pidFile)) return;
   const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
   rmSync(pidFile);
@@ -145,7 +145,7 @@ async function answers(url: string): Promise<boolean> {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/** A port of this machine that nobody uses right now. */
+/** Returns a port of this machine that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

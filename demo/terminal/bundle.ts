@@ -4,14 +4,14 @@ import { gunzipSync } from 'node:zlib';
 
 const TAR_BLOCK_BYTES = 512;
 
-/** Gets a bundle the way a browser does: the link is all it has. */
+/** Downloads a bundle as a browser does, with nothing but the link. */
 export async function downloadBundle(url: string): Promise<Buffer> {
   const response = await fetch(url);
   if (!response.ok) throw new Error(`The download link answered ${response.status}.`);
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Unpacks a .tar.gz of plain files into `folder`, and answers their names. Not every machine has a `tar`. */
+/** Unpacks a .tar.gz of plain files into `folder`. Returns their names. Not every machine has a `tar`. */
 export function unpack(bundle: Buffer, folder: string): string[] {
   const tar = gunzipSync(bundle);
   const names: string[] = [];

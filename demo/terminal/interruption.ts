@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 
-/** Somebody wants the demo to end. */
+/** A signal asked the demo to end. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
-  /** What a shell expects of a process that a signal ended. */
+  /** The exit code that a shell expects of a process that a signal ended. */
   readonly exitCode: number;
 
   constructor(signal: NodeJS.Signals) {
@@ -21,7 +21,7 @@ export function interruption(): Promise<never> {
     process.stdout.on('error', () => reject(new Interrupted('SIGPIPE')));
     process.on('uncaughtException', reject);
   });
-  // It is raced with the story later.
+  // It is raced with the demo later.
   interrupted.catch(() => {});
   return interrupted;
 }

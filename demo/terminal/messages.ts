@@ -2,7 +2,7 @@ import type { StandInSlack } from '../slack/slack.ts';
 import { type Block, type Ephemeral, isMessage, type SentMessage } from '../slack/workspace.ts';
 import type { Screen } from './print.ts';
 
-/** Prints what Docket writes, as people read it, from now on: each message when it is posted and when it is edited. */
+/** Prints each message of Docket's, as people read it, when it is posted and when it is edited from now on. */
 export function printMessages(slack: StandInSlack, screen: Screen): void {
   const printed = new Map<SentMessage | Ephemeral, { edits: number; lines: string[] }>();
   const nameOf = (id: string) =>
@@ -16,14 +16,14 @@ export function printMessages(slack: StandInSlack, screen: Screen): void {
     printed.set(message, { edits: message.edits.length, lines });
     const inThread = message.threadTs !== undefined;
     if (!isMessage(message)) {
-      screen.tells('private', `Only ${nameOf(message.to)} sees`, lines, inThread);
+      screen.printEvent('private', `Only ${nameOf(message.to)} sees`, lines, inThread);
     } else if (before) {
       const changed = lines.filter((line) => !before.lines.includes(line));
-      if (changed.length > 0) screen.tells('edits', 'Docket edits ✎', changed, inThread);
+      if (changed.length > 0) screen.printEvent('edits', 'Docket edits ✎', changed, inThread);
     } else {
-      screen.tells('posts', inThread ? 'Docket replies' : 'Docket posts', lines, inThread);
+      screen.printEvent('posts', inThread ? 'Docket replies' : 'Docket posts', lines, inThread);
       if (message.notifies.length > 0)
-        screen.adds(`  🔔 notifies ${message.notifies.map(nameOf).join(', ')}`);
+        screen.printMore(`  🔔 notifies ${message.notifies.map(nameOf).join(', ')}`);
     }
   }
 
@@ -33,7 +33,7 @@ export function printMessages(slack: StandInSlack, screen: Screen): void {
   });
 }
 
-/** The blocks with every moment as a Slack client shows it to somebody here, instead of its fallback. */
+/** Returns the blocks with times as a Slack client shows them here, instead of their fallback. */
 function withTimesAsSeen(blocks: Block[], nowMs: number): Block[] {
   return JSON.parse(JSON.stringify(blocks), (_key, node) => {
     if (node?.type !== 'date' || typeof node.format !== 'string') return node;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
-/** Who does what, in the few ways that the demo tells apart. */
-export type Deed = 'types' | 'clicks' | 'posts' | 'edits' | 'private' | 'trouble';
+/** Kinds of events that the demo prints. */
+export type EventKind = 'types' | 'clicks' | 'posts' | 'edits' | 'private' | 'trouble';
 
 const COLOURS = {
   types: 'cyan',
@@ -20,17 +20,17 @@ const MARGIN = 3;
 const NARROWEST_TEXT = 30;
 
 export interface Screen {
-  /** From here on times count. */
+  /** Sets the time of events to 0. */
   startClock(): void;
-  /** Something happened: when, who did it, and what there is to read. Lines of a thread are indented. */
-  tells(deed: Deed, label: string, lines: string[], inThread?: boolean): void;
-  /** Lines that belong to what was told last. */
-  adds(...lines: string[]): void;
-  /** Lines on their own; a heading before them stands out. */
-  says(text: string, heading?: string): void;
+  /** Prints an event: when, who did it, and its lines, indented in a thread. */
+  printEvent(kind: EventKind, label: string, lines: string[], inThread?: boolean): void;
+  /** Prints further lines of the last event. */
+  printMore(...lines: string[]): void;
+  /** Prints lines on their own, after a heading that stands out. */
+  print(text: string, heading?: string): void;
 }
 
-/** Prints plain lines, in colour where `out` is a terminal that has some, and wrapped to its width. */
+/** Returns a screen that prints lines, wrapped to the terminal's width, and in colour when `out` has colours. */
 export function createScreen(out: NodeJS.WriteStream, nowMs: () => number): Screen {
   let clockStartedMs = nowMs();
   const paint = (format: Parameters<typeof styleText>[0], text: string) =>
@@ -40,7 +40,7 @@ export function createScreen(out: NodeJS.WriteStream, nowMs: () => number): Scre
     out.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
   }
 
-  /** The lines broken so that they fit behind an indent. Only a terminal has columns, and not every one tells them. */
+  /** Returns the lines wrapped to fit after an indent. Only terminals have columns, and not all report them. */
   function fitted(lines: string[], indent: number): string[] {
     const room = (out.columns || Number.POSITIVE_INFINITY) - indent - MARGIN;
     return room < NARROWEST_TEXT ? lines : lines.flatMap((line) => wrapped(line, room));
@@ -52,17 +52,17 @@ export function createScreen(out: NodeJS.WriteStream, nowMs: () => number): Scre
     startClock() {
       clockStartedMs = nowMs();
     },
-    tells(deed, label, lines, inThread = false) {
+    printEvent(kind, label, lines, inThread = false) {
       const text = inThread
         ? fitted(lines, textFrom + 2).map((line, index) => (index === 0 ? `└ ${line}` : `  ${line}`))
         : fitted(lines, textFrom);
       const [first = '', ...rest] = text;
       const clock = `${((nowMs() - clockStartedMs) / 1000).toFixed(1)} s  `.padStart(CLOCK_WIDTH);
-      const head = paint('dim', clock) + paint(COLOURS[deed], label.padEnd(LABEL_WIDTH));
+      const head = paint('dim', clock) + paint(COLOURS[kind], label.padEnd(LABEL_WIDTH));
       write([head + first, ...rest.map((line) => indent + line)]);
     },
-    adds: (...lines) => write(fitted(lines, textFrom).map((line) => paint('dim', indent + line))),
-    says(text, heading = '') {
+    printMore: (...lines) => write(fitted(lines, textFrom).map((line) => paint('dim', indent + line))),
+    print(text, heading = '') {
       const [first = '', ...rest] = fitted(text.split('\n'), heading.length);
       write([paint('bold', heading) + first, ...rest.map((line) => ' '.repeat(heading.length) + line)]);
     },

@@ -60,7 +60,7 @@ describe('an envelope', () => {
       answers.length > 0 ? answers.pop() : acknowledge(received),
     );
     await ana.says('#docs', 'hello');
-    await slack.until(() => slack.events[0]?.over);
+    await slack.until(() => slack.events[0]?.ended);
     expect(bot.envelopes()).toMatchObject([
       { type: 'events_api', accepts_response_payload: false, payload: { event: { text: 'hello' } } },
       { retry_attempt: 1, retry_reason: 'timeout' },

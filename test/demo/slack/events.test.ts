@@ -126,7 +126,7 @@ test('the bot hears of its own messages, of edits, deletions, files and reaction
 test('a failed event comes again three times, with the number and the reason', async () => {
   const { slack, bot, ana } = await setting(() => ({ status: 500 }));
   await ana.says('#docs', 'hello');
-  await slack.until(() => slack.events[0]?.over);
+  await slack.until(() => slack.events[0]?.ended);
   expect(
     bot.received.map(({ headers }) => [headers['x-slack-retry-num'], headers['x-slack-retry-reason']]),
   ).toEqual([
@@ -145,20 +145,20 @@ test('retries end with success', async () => {
   const { slack, ana } = await setting(() => ({ status: statuses.shift() ?? 200 }));
   await ana.says('#docs', 'hello');
   await slack.until(() => slack.events[0]?.accepted);
-  expect(slack.events).toMatchObject([{ attempts: [500, 200], over: true }]);
+  expect(slack.events).toMatchObject([{ attempts: [500, 200], ended: true }]);
 });
 
 test('x-slack-no-retry ends the retries of a failed event', async () => {
   const { slack, ana } = await setting(() => ({ status: 500, headers: { 'x-slack-no-retry': '1' } }));
   await ana.says('#docs', 'hello');
-  expect(slack.events).toMatchObject([{ attempts: [500], over: true }]);
+  expect(slack.events).toMatchObject([{ attempts: [500], ended: true }]);
 });
 
 test('a late answer is a timeout', async () => {
   const replies: Reply[] = ['never'];
   const { slack, bot, ana } = await setting(() => replies.shift() ?? {}, { answerWithinMs: 200 });
   await ana.says('#docs', 'hello');
-  await slack.until(() => slack.events[0]?.over);
+  await slack.until(() => slack.events[0]?.ended);
   expect(bot.received[1]?.headers['x-slack-retry-reason']).toBe('http_timeout');
 });
 

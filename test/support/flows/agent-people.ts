@@ -93,7 +93,7 @@ async function heardOf(slack: World['slack'], act: () => void): Promise<SentMess
   const told = slack.events.slice(before);
   const message = slack.messages.findLast(({ from }) => from !== 'docket');
   if (message === undefined || told.length === 0) throw new Error('nobody was told');
-  await slack.until(() => told.every(({ over }) => over), 90_000, 'the end of the events');
+  await slack.until(() => told.every(({ ended }) => ended), 90_000, 'the end of the events');
   const lost = told.filter(({ accepted }) => !accepted);
   if (lost.length > 0) throw new Error(`Slack gave up on ${lost.length} events`);
   return message;

@@ -1,19 +1,19 @@
 import type { StandInSlack } from '../../demo/slack/slack.ts';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
 
-/** What Slack was told of one export, and when; epoch milliseconds. */
-export interface Told {
+/** When the messages of one export were posted and edited, in epoch milliseconds. */
+export interface ExportTimes {
   /** The progress message's post and each of its edits. */
   progressAtMs: number[];
   endingAtMs: number | undefined;
-  /** When the card said that the export is done. */
+  /** When the card showed that the export is done. */
   cardDoneAtMs: number | undefined;
   /** Each edit of the card and of its progress. */
   editsAtMs: number[];
 }
 
-/** Reads it from the messages of the workspace. */
-export function toldOf(slack: StandInSlack, domain: string): Told {
+/** Returns the times of a domain's export, from the messages of the workspace. */
+export function exportTimesOf(slack: StandInSlack, domain: string): ExportTimes {
   const card = slack.messages.find(
     (message) => keyOf(message).endsWith('.card') && slack.read(message).includes(domain),
   );
