@@ -34,17 +34,7 @@ export type PermissionResult =
    */
   | { kind: 'unknown'; missingScope?: true };
 
-export interface Policy {
-  /**
-   * Returns whether a person has a permission. When the request is `external`, not proven to come from this workspace,
-   * only members of our Grid and people listed by their own id are allowed.
-   */
-  check(userId: string, permission: Permission, from?: { external: boolean }): Promise<PermissionResult>;
-  /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */
-  permissionsOf(userId: string): Promise<Permission[] | undefined>;
-  /** Returns whether every full member has a permission. */
-  isOpen(permission: Permission): boolean;
-}
+export type Policy = ReturnType<typeof createPolicy>;
 
 export interface PolicyParts {
   person: (userId: string) => Promise<Person>;
@@ -71,7 +61,7 @@ const isGroup = (entry: string) => entry.startsWith('S');
  * Returns a policy by the lists in `allow`. `everyone` means full members; guests and people of other organizations are
  * allowed only when listed by their own id or as members of a listed user group.
  */
-export function createPolicy(parts: PolicyParts): Policy {
+export function createPolicy(parts: PolicyParts) {
   const { allow, timeoutMs, log } = parts;
   const lists: Record<Permission, readonly string[]> = {
     ...allow,
@@ -125,7 +115,15 @@ export function createPolicy(parts: PolicyParts): Policy {
   }
 
   return {
-    async check(userId, permission, { external } = { external: false }) {
+    /**
+     * Returns whether a person has a permission. When the request is `external`, not proven to come from this workspace,
+     * only members of our Grid and people listed by their own id are allowed.
+     */
+    async check(
+      userId: string,
+      permission: Permission,
+      { external }: { external: boolean } = { external: false },
+    ): Promise<PermissionResult> {
       const list = lists[permission];
       const found: { verdict: PermissionResult; names: Map<string, string> } = {
         verdict: { kind: 'unknown' },
@@ -152,13 +150,15 @@ export function createPolicy(parts: PolicyParts): Policy {
       return { ...verdict, ask: others.flatMap((entry) => names.get(entry) ?? []).slice(0, MAX_NAMES) };
     },
 
-    async permissionsOf(userId) {
+    /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */
+    async permissionsOf(userId: string): Promise<Permission[] | undefined> {
       const answers = Promise.all(PERMISSIONS.map((permission) => isAllowed(userId, lists[permission])));
       const known = await within(timeoutMs, answers).catch(() => undefined);
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
-    isOpen: (permission) => lists[permission].includes('everyone'),
+    /** Returns whether every full member has a permission. */
+    isOpen: (permission: Permission): boolean => lists[permission].includes('everyone'),
   };
 }
 

@@ -2,17 +2,9 @@ import type { Log } from './log.ts';
 import { Stopping } from './stopping.ts';
 
 /** What a process opened, to be closed in reverse order. */
-export interface Closers {
-  /** Aborted with `Stopping` before anything is closed, so that no new call to the outside begins. */
-  stopping: AbortSignal;
-  add(close: () => Promise<unknown> | unknown): void;
-  /** Aborts `stopping`. */
-  stop(): void;
-  /** Aborts `stopping` and closes everything, once. A failure is logged and does not hold up the rest. */
-  closeAll(): Promise<void>;
-}
+export type Closers = ReturnType<typeof createClosers>;
 
-export function createClosers(log: Log): Closers {
+export function createClosers(log: Log) {
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const stopping = new AbortController();
   let closed: Promise<void> | undefined;
@@ -31,9 +23,12 @@ export function createClosers(log: Log): Closers {
   }
 
   return {
+    /** Aborted with `Stopping` before anything is closed, so that no new call to the outside begins. */
     stopping: stopping.signal,
+    /** Aborts `stopping`. */
     stop,
-    add: (close) => void closers.push(close),
+    add: (close: () => Promise<unknown> | unknown) => void closers.push(close),
+    /** Aborts `stopping` and closes everything, once. A failure is logged and does not hold up the rest. */
     closeAll() {
       closed ??= run();
       return closed;

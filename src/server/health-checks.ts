@@ -3,16 +3,7 @@ import type { PartState } from './health.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
 /** What `/healthz` and `/readyz` answer from; each role adds what it knows. */
-export interface HealthChecks {
-  /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
-  addPart(name: string, state: () => Promise<PartState> | PartState): void;
-  /** Adds a check for what an operator has to fix. `find` returns sentences with the fix while the problem lasts. */
-  addProblem(find: () => string | readonly string[] | undefined): void;
-  /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
-  addStuck(find: () => boolean): void;
-  /** Makes `/readyz` answer 200 from now on. */
-  markReady(): void;
-}
+export type HealthChecks = ReturnType<typeof createHealthChecks>;
 
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
 
@@ -20,7 +11,7 @@ const worstFirst: PartState[] = ['down', 'unknown', 'up'];
  * Serves `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
  * can still answer people with that.
  */
-export function createHealthChecks(server: HttpServer, now: () => number): HealthChecks {
+export function createHealthChecks(server: HttpServer, now: () => number) {
   const parts = new Map<string, Parameters<HealthChecks['addPart']>[1][]>();
   const problems: Parameters<HealthChecks['addProblem']>[0][] = [];
   const stuck: (() => boolean)[] = [];
@@ -46,9 +37,14 @@ export function createHealthChecks(server: HttpServer, now: () => number): Healt
   });
 
   return {
-    addPart: (name, state) => void parts.set(name, [...(parts.get(name) ?? []), state]),
-    addProblem: (find) => void problems.push(find),
-    addStuck: (find) => void stuck.push(find),
+    /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
+    addPart: (name: string, state: () => Promise<PartState> | PartState) =>
+      void parts.set(name, [...(parts.get(name) ?? []), state]),
+    /** Adds a check for what an operator has to fix. `find` returns sentences with the fix while the problem lasts. */
+    addProblem: (find: () => string | readonly string[] | undefined) => void problems.push(find),
+    /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
+    addStuck: (find: () => boolean) => void stuck.push(find),
+    /** Makes `/readyz` answer 200 from now on. */
     markReady() {
       ready = true;
     },

@@ -4,16 +4,9 @@ import { type Dependency, dependencies, type HealthSnapshot, type HealthStore } 
 export type PartState = 'up' | 'down' | 'unknown';
 
 /** The outcome of this process' last call to each dependency. */
-export interface Health {
-  /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal. */
-  record(part: Dependency, answered: boolean): void;
-  states(): Record<Dependency, PartState>;
-  snapshots(): Partial<Record<Dependency, HealthSnapshot>>;
-  /** Calls `listener` for every call from now on. */
-  subscribe(listener: (part: Dependency, seen: HealthSnapshot, changed: boolean) => void): void;
-}
+export type Health = ReturnType<typeof createHealth>;
 
-export function createHealth(now: () => number): Health {
+export function createHealth(now: () => number) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const listeners: Parameters<Health['subscribe']>[0][] = [];
 
@@ -24,15 +17,18 @@ export function createHealth(now: () => number): Health {
   }
 
   return {
-    record(part, answered) {
+    /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal. */
+    record(part: Dependency, answered: boolean) {
       const changed = snapshots.get(part)?.answered !== answered;
       const latest = { answered, atMs: now() };
       snapshots.set(part, latest);
       for (const listener of listeners) listener(part, latest, changed);
     },
-    states: () => ({ docs: stateOf('docs'), slack: stateOf('slack') }),
-    snapshots: () => Object.fromEntries(snapshots),
-    subscribe: (listener) => void listeners.push(listener),
+    states: (): Record<Dependency, PartState> => ({ docs: stateOf('docs'), slack: stateOf('slack') }),
+    snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
+    /** Calls `listener` for every call from now on. */
+    subscribe: (listener: (part: Dependency, seen: HealthSnapshot, changed: boolean) => void) =>
+      void listeners.push(listener),
   };
 }
 

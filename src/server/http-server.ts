@@ -7,13 +7,7 @@ import { within } from '../runtime/within.ts';
 /** Answers one request. When it rejects, the server answers 500. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-export interface HttpServer {
-  port: number;
-  /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
-  route(name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler): void;
-  /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** The settings that name a port. */
 export type PortSetting = 'PORT' | 'HEALTH_PORT';
@@ -35,7 +29,7 @@ export async function startHttpServer(
   port: number,
   log: Log,
   receiveTimeoutMs = RECEIVE_TIMEOUT_MS,
-): Promise<HttpServer> {
+) {
   const routes = new Map<string, HttpHandler>();
 
   const limits = {
@@ -70,7 +64,9 @@ export async function startHttpServer(
 
   return {
     port: (server.address() as AddressInfo).port,
-    route: (name, handler) => void routes.set(name, handler),
+    /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
+    route: (name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler) => void routes.set(name, handler),
+    /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
     close() {
       closed ??= close();
       return closed;

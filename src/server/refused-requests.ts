@@ -1,15 +1,7 @@
 import type { Log } from '../runtime/log.ts';
 
 /** Reports refused requests to the operator: perhaps all of Slack's are. */
-export interface RefusedRequests {
-  /** Reports a request of Slack's whose timestamp is this far ahead of our clock (behind when negative). */
-  clockSkewed(aheadS: number): void;
-  unsigned(): void;
-  /** Ends the problem: a request was in order, so Slack's are. */
-  accepted(): void;
-  /** Returns the problem with its fix; `undefined` once a request was in order, or 10 minutes after a refusal. */
-  problem(): string | undefined;
-}
+export type RefusedRequests = ReturnType<typeof createRefusedRequests>;
 
 /** Each kind is logged no more often than this: anybody can send unsigned requests. */
 const LOG_MS = 60_000;
@@ -17,7 +9,7 @@ const LOG_MS = 60_000;
 /** A request that Slack did not send must not count as a problem for longer. */
 const PROBLEM_MS = 10 * 60_000;
 
-export function createRefusedRequests(log: Log, now: () => number): RefusedRequests {
+export function createRefusedRequests(log: Log, now: () => number) {
   let latest: { problem: string; atMs: number } | undefined;
   const loggedAtMs = new Map<string, number>();
 
@@ -30,7 +22,8 @@ export function createRefusedRequests(log: Log, now: () => number): RefusedReque
   }
 
   return {
-    clockSkewed(aheadS) {
+    /** Reports a request of Slack's whose timestamp is this far ahead of our clock (behind when negative). */
+    clockSkewed(aheadS: number) {
       const where = aheadS > 0 ? 'ahead of' : 'behind';
       const problem = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
       report('error', 'clock', problem);
@@ -40,9 +33,12 @@ export function createRefusedRequests(log: Log, now: () => number): RefusedReque
         'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
       report('warn', 'secret', problem);
     },
+    /** Ends the problem: a request was in order, so Slack's are. */
     accepted() {
       latest = undefined;
     },
-    problem: () => (latest && now() - latest.atMs < PROBLEM_MS ? latest.problem : undefined),
+    /** Returns the problem with its fix; `undefined` once a request was in order, or 10 minutes after a refusal. */
+    problem: (): string | undefined =>
+      latest && now() - latest.atMs < PROBLEM_MS ? latest.problem : undefined,
   };
 }

@@ -28,18 +28,7 @@ export interface SocketLinkParts {
 }
 
 /** One connection to Slack. It never reconnects. */
-export interface SocketLink {
-  /** Rejects when Slack does not take the connection. */
-  opened: Promise<void>;
-  /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is closed. */
-  ended: Promise<string>;
-  /** Resolves when it is closed; until then it receives envelopes. */
-  closed: Promise<void>;
-  /** Resolves when no envelope is being handled. */
-  idle(): Promise<void>;
-  /** Closes it at once, in whatever state it is. What was written is still sent. */
-  close(): void;
-}
+export type SocketLink = ReturnType<typeof openSocketLink>;
 
 /** How long what was written may take to be sent before the connection is torn down. */
 const FLUSH_MS = 200;
@@ -49,7 +38,7 @@ const FLUSH_MS = 200;
  * 30 s behind when it closes (slackapi/node-slack-sdk#2656, #2771). So each client lives for one connection, which is
  * closed by closing its TCP sockets.
  */
-export function openSocketLink({ appToken, apiUrl, timing, handle, log }: SocketLinkParts): SocketLink {
+export function openSocketLink({ appToken, apiUrl, timing, handle, log }: SocketLinkParts) {
   const work = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   const agent = createAgent(sockets);
@@ -92,12 +81,17 @@ export function openSocketLink({ appToken, apiUrl, timing, handle, log }: Socket
     client.start().catch((error: unknown) => (error ? reject(error) : fail('closed')));
   });
   return {
+    /** Rejects when Slack does not take the connection. */
     opened: within(timing.socketHelloMs, opened),
+    /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is closed. */
     ended,
+    /** Resolves when it is closed; until then it receives envelopes. */
     closed,
+    /** Resolves when no envelope is being handled. */
     async idle() {
       while (work.size > 0) await Promise.all(work);
     },
+    /** Closes it at once, in whatever state it is. What was written is still sent. */
     close() {
       void agent.destroy().catch(() => {});
       for (const socket of sockets) {

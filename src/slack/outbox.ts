@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeliveryState, MessageStore, Place, WantedMessage } from '../store/messages.ts';
+import type { MessageStore, Place, WantedMessage } from '../store/messages.ts';
 import type { ReactionStore, ReactionSubject } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
 
@@ -31,20 +31,7 @@ export interface Reaction {
  * Records what Slack is to show; the only way to post anything. `delivery.ts` and `reaction-delivery.ts` bring Slack up
  * to date. `version` grows: a late call with an older one changes nothing.
  */
-export interface Outbox {
-  /** Records how a message is to look. */
-  publish(teamId: string, shown: OutboxMessage, version: number): Promise<void>;
-  /**
-   * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
-   * its last wanted reaction, and its record is dropped once that is delivered.
-   */
-  publishReactions(
-    subject: ReactionSubject,
-    wanted: ReadonlyMap<string, Reaction | undefined>,
-    version: number,
-  ): Promise<void>;
-  deliveryState(key: string): Promise<DeliveryState>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxParts {
   messages: MessageStore;
@@ -55,16 +42,25 @@ export interface OutboxParts {
   now: () => number;
 }
 
-export function createOutbox(parts: OutboxParts): Outbox {
+export function createOutbox(parts: OutboxParts) {
   const { messages, reactions, enqueueMessage, enqueueReactions, now } = parts;
   return {
-    async publish(teamId, { key, place, kind, message, ...rest }, version) {
+    /** Records how a message is to look. */
+    async publish(teamId: string, { key, place, kind, message, ...rest }: OutboxMessage, version: number) {
       const { text, blocks } = message;
       const hash = digest([place, text, blocks]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.setWanted(key, wanted, version, now())) await enqueueMessage(key);
     },
-    async publishReactions(subject, wanted, version) {
+    /**
+     * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
+     * its last wanted reaction, and its record is dropped once that is delivered.
+     */
+    async publishReactions(
+      subject: ReactionSubject,
+      wanted: ReadonlyMap<string, Reaction | undefined>,
+      version: number,
+    ) {
       if (await reactions.setWanted(subject, wanted, version, now())) await enqueueReactions(subject.runId);
     },
     deliveryState: messages.state,

@@ -4,30 +4,26 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Alerts that are given once an hour at most, by all processes together. */
-export interface AlertStore {
-  /** Begins an alert, unless it was begun within the hour. Returns when it was begun (epoch milliseconds). */
-  begin(name: string, nowMs: number): Promise<number>;
-  /** Keeps whom the alert is for (user ids), for the rest of its hour at most and `forMs`. */
-  setPeople(name: string, people: readonly string[], forMs: number): Promise<void>;
-  /** Whom it is for; nothing when that is not known, or no longer. */
-  people(name: string): Promise<string[] | undefined>;
-}
+export type AlertStore = ReturnType<typeof createAlertStore>;
 
 const userIds = z.array(z.string());
 
-export function createAlertStore(redis: Redis): AlertStore {
+export function createAlertStore(redis: Redis) {
   return {
-    async begin(name, nowMs) {
+    /** Begins an alert, unless it was begun within the hour. Returns when it was begun (epoch milliseconds). */
+    async begin(name: string, nowMs: number): Promise<number> {
       await redis.set(keys.alert(name), nowMs, 'PX', retention.adminAlertMs, 'NX');
       return Number((await redis.get(keys.alert(name))) ?? nowMs);
     },
-    async setPeople(name, people, forMs) {
+    /** Keeps whom the alert is for (user ids), for the rest of its hour at most and `forMs`. */
+    async setPeople(name: string, people: readonly string[], forMs: number) {
       const leftMs = await redis.pttl(keys.alert(name));
       // One that has expired is begun again, and its people are looked for again.
       if (leftMs <= 0) return;
       await redis.set(keys.alertPeople(name), JSON.stringify(people), 'PX', Math.min(leftMs, forMs));
     },
-    async people(name) {
+    /** Whom it is for; nothing when that is not known, or no longer. */
+    async people(name: string): Promise<string[] | undefined> {
       const json = await redis.get(keys.alertPeople(name));
       return json === null ? undefined : userIds.parse(JSON.parse(json));
     },

@@ -32,12 +32,7 @@ export interface AuditLines {
 }
 
 /** Who asked for what, and what became of it. */
-export interface AuditStore {
-  /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
-  add(teamId: string, entry: AuditEntry): Promise<void>;
-  /** The latest entries, `count` of each kind. One that cannot be read is left out. */
-  latest(teamId: string, count: number): Promise<AuditLines>;
-}
+export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** Entries of one workspace; the oldest go first. */
 const ENTRIES = 100_000;
@@ -54,12 +49,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `);
 
-export function createAuditStore(
-  redis: Redis,
-  limits = { entries: ENTRIES, refusals: REFUSALS },
-): AuditStore {
+export function createAuditStore(redis: Redis, limits = { entries: ENTRIES, refusals: REFUSALS }) {
   return {
-    async add(teamId, { atMs, user, channel, what, subject, job, result }) {
+    /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
+    async add(teamId: string, { atMs, user, channel, what, subject, job, result }: AuditEntry) {
       const entry: AuditEntry = {
         atMs,
         user: { id: shorten(user.id), name: shorten(user.name) },
@@ -75,7 +68,8 @@ export function createAuditStore(
       await addScript(redis, [key], [JSON.stringify(entry), retention.auditMs, most]);
     },
 
-    async latest(teamId, count) {
+    /** The latest entries, `count` of each kind. One that cannot be read is left out. */
+    async latest(teamId: string, count: number): Promise<AuditLines> {
       const latest = async (key: string) => {
         const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);
         return found.flatMap(([, fields]) => readEntry(fields) ?? []);

@@ -11,19 +11,7 @@ export type CallOnceState =
   | { kind: 'finished'; result: unknown };
 
 /** Intents and results of calls that must not happen twice, by run and step. */
-export interface CallOnceStore {
-  /**
-   * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose
-   * answer got lost is sent again, and must not take its own intent for somebody else's.
-   */
-  begin(runId: string, dedupeKey: string, token: string, nowMs: number): Promise<CallOnceState>;
-  /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
-  finish(runId: string, dedupeKey: string, result: unknown): Promise<void>;
-  /** The result, if one is there by now. */
-  result(runId: string, dedupeKey: string): Promise<{ value: unknown } | undefined>;
-  /** Forgets the intent of a call that certainly did not happen. */
-  clear(runId: string, dedupeKey: string, token: string): Promise<void>;
-}
+export type CallOnceStore = ReturnType<typeof createCallOnceStore>;
 
 const beginScript = luaScript<[kind: CallOnceState['kind'], value?: string]>(`
 if redis.call('EXISTS', KEYS[1]) == 0 then
@@ -56,23 +44,30 @@ end
 return 0
 `);
 
-export function createCallOnceStore(redis: Redis): CallOnceStore {
+export function createCallOnceStore(redis: Redis) {
   return {
-    async begin(runId, dedupeKey, token, nowMs) {
+    /**
+     * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose
+     * answer got lost is sent again, and must not take its own intent for somebody else's.
+     */
+    async begin(runId: string, dedupeKey: string, token: string, nowMs: number): Promise<CallOnceState> {
       const args = [token, nowMs, retention.runMs];
       const [kind, value = 'null'] = await beginScript(redis, [keys.step(runId, dedupeKey)], args);
       if (kind === 'finished') return { kind, result: JSON.parse(value) };
       return kind === 'open' ? { kind, sinceMs: Number(value) } : { kind };
     },
-    async finish(runId, dedupeKey, result) {
+    /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
+    async finish(runId: string, dedupeKey: string, result: unknown) {
       const touched = [keys.step(runId, dedupeKey), keys.run(runId), keys.activeRuns()];
       await finishScript(redis, touched, [JSON.stringify(result ?? null), retention.runMs, runId]);
     },
-    async result(runId, dedupeKey) {
+    /** The result, if one is there by now. */
+    async result(runId: string, dedupeKey: string): Promise<{ value: unknown } | undefined> {
       const json = await redis.hget(keys.step(runId, dedupeKey), 'result');
       return json === null ? undefined : { value: JSON.parse(json) };
     },
-    async clear(runId, dedupeKey, token) {
+    /** Forgets the intent of a call that certainly did not happen. */
+    async clear(runId: string, dedupeKey: string, token: string) {
       await clearScript(redis, [keys.step(runId, dedupeKey)], [token]);
     },
   };

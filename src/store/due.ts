@@ -20,24 +20,7 @@ export interface DueEntry {
   runId?: string;
 }
 
-export interface DueStore {
-  /** How often it was woken so far, for `postpone`. */
-  wakes(entry: DueEntry): Promise<number>;
-  /**
-   * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
-   * `wakes`: then it is due now.
-   */
-  postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean>;
-  /**
-   * Entries that have been due for `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
-   * were planned before Redis' clock was set back.
-   */
-  overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]>;
-  /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
-  claimSweep(everyMs: number): Promise<boolean>;
-  /** Lets another process claim the sweep at once. */
-  releaseSweep(): Promise<void>;
-}
+export type DueStore = ReturnType<typeof createDueStore>;
 
 /** Entries that one sweep finds; the next one finds the rest. */
 const MAX_OVERDUE = 1000;
@@ -66,20 +49,31 @@ redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
 return 1
 `);
 
-export function createDueStore(redis: Redis): DueStore {
+export function createDueStore(redis: Redis) {
   return {
-    async wakes({ runId }) {
+    /** How often it was woken so far, for `postpone`. */
+    async wakes({ runId }: DueEntry): Promise<number> {
       return runId === undefined ? 0 : Number((await redis.hget(keys.run(runId), 'wakes')) ?? 0);
     },
-    async postpone({ list, member, runId }, inMs, wakes) {
+    /**
+     * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
+     * `wakes`: then it is due now.
+     */
+    async postpone({ list, member, runId }: DueEntry, inMs: number, wakes: number): Promise<boolean> {
       const touched = [dueLists[list], ...(runId === undefined ? [] : [keys.run(runId)])];
       return (await postponeScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
     },
-    overdue: (list, lateMs, longestMs) =>
+    /**
+     * Entries that have been due for `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
+     * were planned before Redis' clock was set back.
+     */
+    overdue: (list: DueList, lateMs: number, longestMs: number): Promise<string[]> =>
       overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE]),
-    async claimSweep(everyMs) {
+    /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
+    async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
     },
+    /** Lets another process claim the sweep at once. */
     async releaseSweep() {
       await redis.del(keys.sweep());
     },

@@ -13,17 +13,14 @@ export const dependencies = ['docs', 'slack'] as const;
 export type Dependency = (typeof dependencies)[number];
 
 /** Each worker's latest snapshots, for processes that make no calls themselves. They expire after a while. */
-export interface HealthStore {
-  save(part: Dependency, snapshot: HealthSnapshot): Promise<void>;
-  load(): Promise<Partial<Record<Dependency, HealthSnapshot>>>;
-}
+export type HealthStore = ReturnType<typeof createHealthStore>;
 
-export function createHealthStore(redis: Redis): HealthStore {
+export function createHealthStore(redis: Redis) {
   return {
-    async save(part, snapshot) {
+    async save(part: Dependency, snapshot: HealthSnapshot) {
       await redis.set(keys.health(part), JSON.stringify(snapshot), 'PX', retention.healthMs);
     },
-    async load() {
+    async load(): Promise<Partial<Record<Dependency, HealthSnapshot>>> {
       const found = await redis.mget(dependencies.map(keys.health));
       return Object.fromEntries(
         dependencies.flatMap((part, index) => {

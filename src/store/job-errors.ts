@@ -3,20 +3,17 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Counts the unexpected errors of a BullMQ job. */
-export interface JobErrorStore {
-  /** Counts one more. Returns how many there are. */
-  add(bullJobId: string): Promise<number>;
-  clear(bullJobId: string): Promise<void>;
-}
+export type JobErrorStore = ReturnType<typeof createJobErrorStore>;
 
-export function createJobErrorStore(redis: Redis): JobErrorStore {
+export function createJobErrorStore(redis: Redis) {
   return {
-    async add(bullJobId) {
+    /** Counts one more. Returns how many there are. */
+    async add(bullJobId: string): Promise<number> {
       const key = keys.jobErrors(bullJobId);
       const answers = await redis.multi().incr(key).pexpire(key, retention.jobErrorsMs).exec();
       return Number(answers?.[0]?.[1]);
     },
-    async clear(bullJobId) {
+    async clear(bullJobId: string) {
       await redis.del(keys.jobErrors(bullJobId));
     },
   };

@@ -5,17 +5,14 @@ import { keys } from './keys.ts';
  * Presigned links. A link lives under a name of its own and is deleted by Redis when it ends; messages and
  * records hold the name only.
  */
-export interface LinkStore {
-  put(name: string, url: string, endsAtMs: number): Promise<void>;
-  get(name: string): Promise<string | undefined>;
-}
+export type LinkStore = ReturnType<typeof createLinkStore>;
 
-export function createLinkStore(redis: Redis): LinkStore {
+export function createLinkStore(redis: Redis) {
   return {
-    async put(name, url, endsAtMs) {
+    async put(name: string, url: string, endsAtMs: number) {
       await redis.set(keys.link(name), url, 'PXAT', endsAtMs);
     },
-    async get(name) {
+    async get(name: string): Promise<string | undefined> {
       return (await redis.get(keys.link(name))) ?? undefined;
     },
   };

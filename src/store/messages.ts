@@ -90,25 +90,7 @@ export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
-export interface MessageStore {
-  /** Replaces the wanted state, unless a later `version` of it was wanted already. Returns whether it changed. */
-  setWanted(messageKey: string, wanted: WantedMessage, version: number, nowMs: number): Promise<boolean>;
-  /** Throws `UnreadableMessage`. */
-  load(messageKey: string): Promise<MessageRecord | undefined>;
-  /** Updates what is known of the delivery. */
-  update(messageKey: string, changes: DeliveryChanges): Promise<void>;
-  /** The same, but only while all that is known is as in `read`. Returns whether it was. */
-  updateIfUnchanged(messageKey: string, read: MessageRecord, changes: DeliveryChanges): Promise<boolean>;
-  /**
-   * Takes the message from what is due while `hash` is what is wanted; undefined where there is no record any more.
-   * Returns whether it did.
-   */
-  markDelivered(messageKey: string, hash: string | undefined): Promise<boolean>;
-  /** Whether Slack shows it as it is wanted now, and where it was wanted. */
-  isDelivered(messageKey: string): Promise<boolean>;
-  /** A message without a record is waiting. */
-  state(messageKey: string): Promise<DeliveryState>;
-}
+export type MessageStore = ReturnType<typeof createMessageStore>;
 
 const setWantedScript = luaScript(`
 local json, hash, version, now, key, ttl, lasting = unpack(ARGV)
@@ -131,9 +113,15 @@ redis.call('ZREM', KEYS[2], ARGV[2])
 return 1
 `);
 
-export function createMessageStore(redis: Redis): MessageStore {
+export function createMessageStore(redis: Redis) {
   return {
-    async setWanted(messageKey, wanted, version, nowMs) {
+    /** Replaces the wanted state, unless a later `version` of it was wanted already. Returns whether it changed. */
+    async setWanted(
+      messageKey: string,
+      wanted: WantedMessage,
+      version: number,
+      nowMs: number,
+    ): Promise<boolean> {
       const changed = await setWantedScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
@@ -149,7 +137,8 @@ export function createMessageStore(redis: Redis): MessageStore {
       );
       return changed === 1;
     },
-    async load(messageKey) {
+    /** Throws `UnreadableMessage`. */
+    async load(messageKey: string): Promise<MessageRecord | undefined> {
       const fields = await redis.hgetall(keys.message(messageKey));
       if (fields.wanted === undefined) return undefined;
       const wanted = wantedMessage.safeParse(JSON.parse(fields.wanted));
@@ -157,28 +146,40 @@ export function createMessageStore(redis: Redis): MessageStore {
         throw new UnreadableMessage(`message ${messageKey} cannot be read`, { cause: wanted.error });
       return { ...deliveryFields.parse(fields), wanted: wanted.data };
     },
-    async state(messageKey) {
+    /** A message without a record is waiting. */
+    async state(messageKey: string): Promise<DeliveryState> {
       const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');
       if (channel && ts) return { kind: 'shown', channel, ts };
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
-    async isDelivered(messageKey) {
+    /** Whether Slack shows it as it is wanted now, and where it was wanted. */
+    async isDelivered(messageKey: string): Promise<boolean> {
       const fields = ['ts', 'hash', 'deliveredHash', 'refusal'];
       const [ts, hash, deliveredHash, refusal] = await redis.hmget(keys.message(messageKey), ...fields);
       // One that Slack refused counts as delivered.
       return Boolean(ts) && hash === deliveredHash && !refusal;
     },
-    async update(messageKey, changes) {
+    /** Updates what is known of the delivery. */
+    async update(messageKey: string, changes: DeliveryChanges) {
       await updateHash(redis, keys.message(messageKey), changes);
     },
-    updateIfUnchanged: (messageKey, read, changes) =>
+    /** The same, but only while all that is known is as in `read`. Returns whether it was. */
+    updateIfUnchanged: (
+      messageKey: string,
+      read: MessageRecord,
+      changes: DeliveryChanges,
+    ): Promise<boolean> =>
       updateHash(
         redis,
         keys.message(messageKey),
         changes,
         Object.fromEntries(fieldNames.map((name) => [name, read[name]])),
       ),
-    async markDelivered(messageKey, hash) {
+    /**
+     * Takes the message from what is due while `hash` is what is wanted; undefined where there is no record any more.
+     * Returns whether it did.
+     */
+    async markDelivered(messageKey: string, hash: string | undefined): Promise<boolean> {
       const delivered = await markDeliveredScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],

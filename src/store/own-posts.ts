@@ -7,12 +7,7 @@ import { LUA_NOW, luaScript } from './redis/lua.ts';
  * Messages of ours at the top level of a conversation: a reply may come before the run knows that it is in its thread,
  * and not every event says whose message it answers.
  */
-export interface OwnPostStore {
-  /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
-  markPosting(teamId: string, channel: string, messageKey: string): Promise<void>;
-  /** It is there. */
-  markPosted(teamId: string, channel: string, messageKey: string, ts: string): Promise<void>;
-}
+export type OwnPostStore = ReturnType<typeof createOwnPostStore>;
 
 const LUA_REMEMBER = `${LUA_NOW}
 local function remember(key, member, forMs)
@@ -39,12 +34,14 @@ local function mayBeOurs(posting, posted, ts)
 end
 `;
 
-export function createOwnPostStore(redis: Redis): OwnPostStore {
+export function createOwnPostStore(redis: Redis) {
   return {
-    async markPosting(teamId, channel, messageKey) {
+    /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
+    async markPosting(teamId: string, channel: string, messageKey: string) {
       await postingScript(redis, [keys.posting(teamId, channel)], [messageKey, retention.earlyMs]);
     },
-    async markPosted(teamId, channel, messageKey, ts) {
+    /** It is there. */
+    async markPosted(teamId: string, channel: string, messageKey: string, ts: string) {
       const touched = [keys.posting(teamId, channel), keys.posted(teamId, channel)];
       await postedScript(redis, touched, [messageKey, ts, retention.runMs]);
     },

@@ -3,17 +3,14 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** The direct message conversations between the bot and people. */
-export interface PeopleStore {
-  directMessage(teamId: string, userId: string): Promise<string | undefined>;
-  setDirectMessage(teamId: string, userId: string, channel: string): Promise<void>;
-}
+export type PeopleStore = ReturnType<typeof createPeopleStore>;
 
-export function createPeopleStore(redis: Redis): PeopleStore {
+export function createPeopleStore(redis: Redis) {
   return {
-    async directMessage(teamId, userId) {
+    async directMessage(teamId: string, userId: string): Promise<string | undefined> {
       return (await redis.get(keys.directMessage(teamId, userId))) ?? undefined;
     },
-    async setDirectMessage(teamId, userId, channel) {
+    async setDirectMessage(teamId: string, userId: string, channel: string) {
       await redis.set(keys.directMessage(teamId, userId), channel, 'PX', retention.directMessageMs);
     },
   };

@@ -40,18 +40,7 @@ export interface RateLimitUsage {
   nextMs: number;
 }
 
-export interface RateLimitStore {
-  /**
-   * Takes a slot and returns 0, or takes a place in the line and returns in how many milliseconds to ask again.
-   * Whoever does not ask again by then loses the place, and nobody waits for them.
-   */
-  takeSlot(limit: RateLimit, request: SlotRequest): Promise<number>;
-  /** Leaves the line. Without `burst` the slot of this `id` is free again too: its use certainly did not happen. */
-  releaseSlot(limit: RateLimit, id: string): Promise<void>;
-  /** After a refusal by the other side: no slot is given before `waitMs` have passed. */
-  hold(limit: RateLimit, waitMs: number): Promise<void>;
-  usage(limit: RateLimit): Promise<RateLimitUsage>;
-}
+export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
 
 /**
  * With `burst`, nobody is sent away for longer: meanwhile they may have become more urgent. Without it they are told the
@@ -94,16 +83,23 @@ const usageScript = luaScript<[number, number, number]>(
 );
 const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(ARGV[#ARGV])`);
 
-export function createRateLimitStore(redis: Redis): RateLimitStore {
+export function createRateLimitStore(redis: Redis) {
   return {
-    takeSlot: (limit, request) => takeScript(redis, limitKeys(limit), slotArgs(limit, request)),
-    async releaseSlot(limit, id) {
+    /**
+     * Takes a slot and returns 0, or takes a place in the line and returns in how many milliseconds to ask again.
+     * Whoever does not ask again by then loses the place, and nobody waits for them.
+     */
+    takeSlot: (limit: RateLimit, request: SlotRequest): Promise<number> =>
+      takeScript(redis, limitKeys(limit), slotArgs(limit, request)),
+    /** Leaves the line. Without `burst` the slot of this `id` is free again too: its use certainly did not happen. */
+    async releaseSlot(limit: RateLimit, id: string) {
       await releaseScript(redis, limitKeys(limit), slotArgs(limit, { id, sinceMs: 0 }));
     },
-    async hold(limit, waitMs) {
+    /** After a refusal by the other side: no slot is given before `waitMs` have passed. */
+    async hold(limit: RateLimit, waitMs: number) {
       await holdScript(redis, limitKeys(limit), [...limitArgs(limit), waitMs]);
     },
-    async usage(limit) {
+    async usage(limit: RateLimit): Promise<RateLimitUsage> {
       const [used, waiting, nextMs] = await usageScript(redis, limitKeys(limit), limitArgs(limit));
       const free = nextMs > 0 ? 0 : Math.max(0, (limit.burst ?? limit.count) - used);
       return { used, free, waiting, nextMs };

@@ -41,32 +41,7 @@ export interface ReactionRecord {
   failures: number;
 }
 
-export interface ReactionStore {
-  /**
-   * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
-   * forgotten, but stays in Slack. Returns whether anything is undelivered.
-   */
-  setWanted(
-    subject: ReactionSubject,
-    wanted: WantedReactions,
-    version: number,
-    nowMs: number,
-  ): Promise<boolean>;
-  load(runId: string): Promise<ReactionRecord | undefined>;
-  /**
-   * Before a call, while all is as it was read: from here on nobody knows whether Slack shows this reaction. Returns
-   * whether it was.
-   */
-  beginCall(runId: string, change: ReactionChange, name: string): Promise<boolean>;
-  /**
-   * What the message shows for certain, or counts as showing; ends a row of failures. After a call about `called`:
-   * where another was made meanwhile, nobody knows.
-   */
-  setShown(runId: string, ts: string, name: string | undefined, called?: string): Promise<void>;
-  setFailures(runId: string, failures: number): Promise<void>;
-  /** Takes it from what is due when all is delivered, or there is no record any more. Returns whether it did. */
-  markDelivered(runId: string): Promise<boolean>;
-}
+export type ReactionStore = ReturnType<typeof createReactionStore>;
 
 // Fields: `wanted <ts>` and `shown <ts>`, empty or missing for no reaction; the latter with `?` at its end while
 // nobody knows, so that it equals nothing that is wanted. `unless:<ts>` and `since:<ts>`: the reaction may wait.
@@ -153,10 +128,19 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 return 1
 `);
 
-export function createReactionStore(redis: Redis): ReactionStore {
+export function createReactionStore(redis: Redis) {
   const reactionKeys = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
   return {
-    async setWanted(of, wanted, version, nowMs) {
+    /**
+     * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
+     * forgotten, but stays in Slack. Returns whether anything is undelivered.
+     */
+    async setWanted(
+      of: ReactionSubject,
+      wanted: WantedReactions,
+      version: number,
+      nowMs: number,
+    ): Promise<boolean> {
       const { teamId, runId, channel } = of;
       const all = [...wanted].flatMap(([ts, one]) => [ts, one?.name ?? '', one?.unlessShown ?? '-']);
       const subjectJson = JSON.stringify({ teamId, runId, channel });
@@ -171,7 +155,7 @@ export function createReactionStore(redis: Redis): ReactionStore {
         ])) === 1
       );
     },
-    async load(runId) {
+    async load(runId: string): Promise<ReactionRecord | undefined> {
       const [nowMs, flat] = await loadScript(redis, [keys.reactions(runId)]);
       const fields: Record<string, string> = {};
       for (let i = 0; i < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
@@ -182,20 +166,30 @@ export function createReactionStore(redis: Redis): ReactionStore {
         failures: Number(fields.failures ?? 0),
       };
     },
-    beginCall: (runId, { ts, read }, name) =>
+    /**
+     * Before a call, while all is as it was read: from here on nobody knows whether Slack shows this reaction. Returns
+     * whether it was.
+     */
+    beginCall: (runId: string, { ts, read }: ReactionChange, name: string): Promise<boolean> =>
       updateHash(
         redis,
         keys.reactions(runId),
         { [`shown ${ts}`]: `${name}?` },
         { [`wanted ${ts}`]: read.wanted, [`shown ${ts}`]: read.shown },
       ),
-    async setShown(runId, ts, name, called) {
+    /**
+     * What the message shows for certain, or counts as showing; ends a row of failures. After a call about `called`:
+     * where another was made meanwhile, nobody knows.
+     */
+    async setShown(runId: string, ts: string, name: string | undefined, called?: string) {
       await setShownScript(redis, [keys.reactions(runId)], [ts, name ?? '', called ?? '']);
     },
-    async setFailures(runId, failures) {
+    async setFailures(runId: string, failures: number) {
       await updateHash(redis, keys.reactions(runId), { failures });
     },
-    markDelivered: async (runId) => (await markDeliveredScript(redis, reactionKeys(runId), [runId])) === 1,
+    /** Takes it from what is due when all is delivered, or there is no record any more. Returns whether it did. */
+    markDelivered: async (runId: string): Promise<boolean> =>
+      (await markDeliveredScript(redis, reactionKeys(runId), [runId])) === 1,
   };
 }
 

@@ -3,17 +3,14 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Addresses for ephemeral answers, each by its request, for as long as Slack honours them. They are secrets. */
-export interface ResponseUrlStore {
-  put(request: string, responseUrl: string): Promise<void>;
-  find(request: string): Promise<string | undefined>;
-}
+export type ResponseUrlStore = ReturnType<typeof createResponseUrlStore>;
 
-export function createResponseUrlStore(redis: Redis): ResponseUrlStore {
+export function createResponseUrlStore(redis: Redis) {
   return {
-    async put(request, responseUrl) {
+    async put(request: string, responseUrl: string) {
       await redis.set(keys.responseUrl(request), responseUrl, 'PX', retention.responseUrlMs);
     },
-    async find(request) {
+    async find(request: string): Promise<string | undefined> {
       return (await redis.get(keys.responseUrl(request))) ?? undefined;
     },
   };

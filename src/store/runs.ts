@@ -69,64 +69,12 @@ export interface Quota {
  * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): a write that a frozen Redis
  * comes to after it refuses by itself.
  */
-export interface RunStore {
-  /** The clock of Redis, in epoch milliseconds. */
-  timeMs(): Promise<number>;
-  /**
-   * Writes a new run, which counts toward the `quotas` from then on. `responseUrl` is a secret, kept apart from the run
-   * and only while Slack honours it.
-   */
-  accept(
-    run: RunBase,
-    deadlineMs: number,
-    claimMs: number,
-    responseUrl: string | undefined,
-    quotas?: readonly Quota[],
-  ): Promise<Acceptance>;
-  /**
-   * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
-   * of 0 it neither needs its claim nor takes it.
-   */
-  resume(run: RunBase, deadlineMs: number, claimMs: number, quotas?: readonly Quota[]): Promise<Acceptance>;
-  /**
-   * Saves the next state of a run and returns it with its new revision; undefined when `run` was not the latest.
-   * `release` frees its claim in the same write.
-   */
-  save<R extends RunBase>(run: R, release?: boolean): Promise<R | undefined>;
-  /**
-   * The run has nothing to do until it is woken. `release` frees its claim. Returns whether it is so: not when `run`
-   * was not the latest, nor when the run was woken since it had `wakes`.
-   */
-  markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean>;
-  /** Has a run stepped, also one that is idle or just becoming so. One without a record stays so. */
-  markDue(job: string, runId: string): Promise<void>;
-  /** Throws `UnreadableRun`. */
-  load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined>;
-  /** The same with how often it was woken, for `markIdle`. */
-  loadWithWakes<R extends RunBase>(
-    runId: string,
-    schema: z.ZodType<R>,
-  ): Promise<{ run: R; wakes: number } | undefined>;
-  /** The runs that concern a person, newest first. */
-  ofPerson(teamId: string, userId: string): Promise<string[]>;
-  /** Gives a run one more name, by which it is found for as long as it is kept. */
-  alias(name: string, runId: string): Promise<void>;
-  byAlias(name: string): Promise<string | undefined>;
-  /** Takes a run without a record from those that are due. */
-  unlist(job: string, runId: string): Promise<void>;
-  /** The runs with these ids, in their order. Those without a record that can be read are left out. */
-  loadAll<R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>): Promise<R[]>;
-  /** Those of one job among the active ones, in full. Those without a record that can be read are left out. */
-  activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]>;
-  /** The runs that have something to do, the one that is due first first. */
-  active(): Promise<{ job: string; id: string }[]>;
-  responseUrl(runId: string): Promise<string | undefined>;
-}
+export type RunStore = ReturnType<typeof createRunStore>;
 
 /** Runs that a person's Home can show; older ones are forgotten there. */
 const PERSON_RUNS = 50;
 
-export function createRunStore(redis: Redis): RunStore {
+export function createRunStore(redis: Redis) {
   async function write(
     run: RunBase,
     expected: string,
@@ -180,54 +128,93 @@ export function createRunStore(redis: Redis): RunStore {
   }
 
   return {
-    async timeMs() {
+    /** The clock of Redis, in epoch milliseconds. */
+    async timeMs(): Promise<number> {
       return redisMs(await redis.time());
     },
-    accept: (run, deadlineMs, claimMs, responseUrl, quotas = []) =>
-      write(run, '', deadlineMs, claimMs, responseUrl, quotas),
-    // Whoever clicked is answered with the click; the address of the first request stays.
-    resume: (run, deadlineMs, claimMs, quotas = []) =>
+    /**
+     * Writes a new run, which counts toward the `quotas` from then on. `responseUrl` is a secret, kept apart from the run
+     * and only while Slack honours it.
+     */
+    accept: (
+      run: RunBase,
+      deadlineMs: number,
+      claimMs: number,
+      responseUrl: string | undefined,
+      quotas: readonly Quota[] = [],
+    ): Promise<Acceptance> => write(run, '', deadlineMs, claimMs, responseUrl, quotas),
+    /**
+     * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
+     * of 0 it neither needs its claim nor takes it.
+     */
+    resume: (
+      run: RunBase,
+      deadlineMs: number,
+      claimMs: number,
+      quotas: readonly Quota[] = [],
+    ): Promise<Acceptance> =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined, quotas),
-    async save(run, release = false) {
+    /**
+     * Saves the next state of a run and returns it with its new revision; undefined when `run` was not the latest.
+     * `release` frees its claim in the same write.
+     */
+    async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
       const next = { ...run, rev: run.rev + 1 };
       const saved = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
       return saved === 1 ? next : undefined;
     },
-    async markIdle(run, release, wakes) {
+    /**
+     * The run has nothing to do until it is woken. `release` frees its claim. Returns whether it is so: not when `run`
+     * was not the latest, nor when the run was woken since it had `wakes`.
+     */
+    async markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean> {
       const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
       const touched = [keys.run(run.id), keys.activeRuns(), ...claim];
       const idle = await markIdleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
       return idle === 1;
     },
-    async markDue(job, runId) {
+    /** Has a run stepped, also one that is idle or just becoming so. One without a record stays so. */
+    async markDue(job: string, runId: string) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
-    async unlist(job, runId) {
+    /** Takes a run without a record from those that are due. */
+    async unlist(job: string, runId: string) {
       const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
       await unlistScript(redis, touched, [memberOf({ job, id: runId }), retention.runMs]);
     },
-    async load(runId, schema) {
+    /** Throws `UnreadableRun`. */
+    async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
       return readRun(runId, await redis.hget(keys.run(runId), 'json'), schema);
     },
-    async loadWithWakes(runId, schema) {
+    /** The same with how often it was woken, for `markIdle`. */
+    async loadWithWakes<R extends RunBase>(
+      runId: string,
+      schema: z.ZodType<R>,
+    ): Promise<{ run: R; wakes: number } | undefined> {
       const [json = null, wakes] = await redis.hmget(keys.run(runId), 'json', 'wakes');
       const run = readRun(runId, json, schema);
       return run && { run, wakes: Number(wakes ?? 0) };
     },
-    ofPerson: (teamId, userId) => redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
-    async alias(name, runId) {
+    /** The runs that concern a person, newest first. */
+    ofPerson: (teamId: string, userId: string): Promise<string[]> =>
+      redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
+    /** Gives a run one more name, by which it is found for as long as it is kept. */
+    async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
     },
-    async byAlias(name) {
+    async byAlias(name: string): Promise<string | undefined> {
       return (await redis.get(keys.alias(name))) ?? undefined;
     },
+    /** The runs that have something to do, the one that is due first first. */
     active,
-    async activeOf(schema, job) {
+    /** Those of one job among the active ones, in full. Those without a record that can be read are left out. */
+    async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       const ids = (await active()).filter((run) => run.job === job).map(({ id }) => id);
       return loadAll(ids, schema);
     },
+    /** The runs with these ids, in their order. Those without a record that can be read are left out. */
     loadAll,
-    async responseUrl(runId) {
+    async responseUrl(runId: string): Promise<string | undefined> {
       return (await redis.get(keys.responseUrl(runId))) ?? undefined;
     },
   };

@@ -55,15 +55,7 @@ interface EmbeddedRedisOptions {
   free?: (folder: string) => number;
 }
 
-export interface EmbeddedRedis {
-  readonly socketPath: string;
-  /** Returns the server's process id; `undefined` when it was found running in another container. */
-  pid(): number | undefined;
-  /** Calls `listener` each time Redis ended by itself, also while it was starting; it is started again. */
-  onExit(listener: (reason: string) => void): void;
-  /** Shuts Redis down, waits for its end, and releases the data folder. */
-  stop(): Promise<void>;
-}
+export type EmbeddedRedis = Awaited<ReturnType<typeof superviseRedis>>;
 
 /** A running server, started by this Docket or an earlier one. */
 interface Server {
@@ -101,7 +93,7 @@ interface SupervisorParts {
 }
 
 /** Starts Redis, and starts it again whenever it ends. Resolves when it answers. */
-async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
+async function superviseRedis(parts: SupervisorParts) {
   const { place, program, timing, log, release } = parts;
   const { socketPath } = place;
   const hasDiskSpace = watchDiskSpace(place.folder, parts.free, log);
@@ -113,8 +105,11 @@ async function superviseRedis(parts: SupervisorParts): Promise<EmbeddedRedis> {
   const watching = supervise(await adoptOrSpawn());
   return {
     socketPath,
-    pid: () => current?.pid,
-    onExit: (listener) => void listeners.push(listener),
+    /** Returns the server's process id; `undefined` when it was found running in another container. */
+    pid: (): number | undefined => current?.pid,
+    /** Calls `listener` each time Redis ended by itself, also while it was starting; it is started again. */
+    onExit: (listener: (reason: string) => void) => void listeners.push(listener),
+    /** Shuts Redis down, waits for its end, and releases the data folder. */
     stop() {
       stopped ??= endInOrder();
       return stopped;

@@ -1,13 +1,7 @@
 import type { Redis } from 'ioredis';
 
 /** The time that all processes share: that of Redis, whatever the clock of this machine shows. */
-export interface Clock {
-  /** Returns epoch milliseconds; by the machine's own clock until Redis has answered. */
-  now(): number;
-  /** Asks Redis for the time now and every `everyMs`, unless it does already. Resolves after the first answer. */
-  startSync(redis: Redis): Promise<void>;
-  stop(): void;
-}
+export type Clock = ReturnType<typeof createClock>;
 
 export interface ClockParts {
   everyMs: number;
@@ -21,7 +15,7 @@ const RETRY_MS = 100;
 /** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
 const SLOW_MS = 500;
 
-export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Clock {
+export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   let offsetMs: number | undefined;
   let isExact = false;
   let timer: NodeJS.Timeout | undefined;
@@ -52,8 +46,10 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts): Cl
   }
 
   return {
-    now: () => (offsetMs === undefined ? machineMs() : Math.round(monotonicMs() + offsetMs)),
-    startSync(redis) {
+    /** Returns epoch milliseconds; by the machine's own clock until Redis has answered. */
+    now: (): number => (offsetMs === undefined ? machineMs() : Math.round(monotonicMs() + offsetMs)),
+    /** Asks Redis for the time now and every `everyMs`, unless it does already. Resolves after the first answer. */
+    startSync(redis: Redis) {
       syncing ??= start(redis);
       return syncing;
     },

@@ -16,19 +16,7 @@ export class RedisUnfit extends Error {
 }
 
 /** Watches the Redis of one process. */
-export interface RedisWatch {
-  /** Checks Redis now and from then on. Throws `RedisUnfit`; a Redis that is away is waited for. */
-  start(): Promise<void>;
-  stop(): void;
-  /** Pings this connection from now on; it counts for `stuck`. */
-  add(connection: Redis): void;
-  /** Returns the problems that the last check found, without those that REDIS_ALLOW names. */
-  problems(): readonly RedisProblem[];
-  /** Returns whether a connection of this process has had no answer for `redisLostMs`, while a new one works. */
-  stuck(): boolean;
-  /** Calls `listener` with the problems after every check. */
-  onCheck(listener: (problems: readonly RedisProblem[]) => void): void;
-}
+export type RedisWatch = ReturnType<typeof createRedisWatch>;
 
 export interface RedisWatchParts {
   address: RedisAddress;
@@ -59,7 +47,7 @@ interface WatchedConnection {
   pinging: boolean;
 }
 
-export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
+export function createRedisWatch(parts: RedisWatchParts) {
   const { address, allow, timing, monotonicMs, log } = parts;
   const watched: WatchedConnection[] = [];
   const listeners: ((problems: readonly RedisProblem[]) => void)[] = [];
@@ -136,6 +124,7 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
   }
 
   return {
+    /** Checks Redis now and from then on. Throws `RedisUnfit`; a Redis that is away is waited for. */
     async start() {
       const found = await checkRedis(address);
       const fatal = found.filter((problem) => problem.fatal && !isAllowed(problem));
@@ -149,12 +138,16 @@ export function createRedisWatch(parts: RedisWatchParts): RedisWatch {
       stopped = true;
       clearTimeout(timer);
     },
-    add(connection) {
+    /** Pings this connection from now on; it counts for `stuck`. */
+    add(connection: Redis) {
       watched.push({ connection, answeredAtMs: monotonicMs(), answers: true, pinging: false });
     },
-    problems: () => problems,
-    stuck: () => stuck,
-    onCheck: (listener) => void listeners.push(listener),
+    /** Returns the problems that the last check found, without those that REDIS_ALLOW names. */
+    problems: (): readonly RedisProblem[] => problems,
+    /** Returns whether a connection of this process has had no answer for `redisLostMs`, while a new one works. */
+    stuck: (): boolean => stuck,
+    /** Calls `listener` with the problems after every check. */
+    onCheck: (listener: (problems: readonly RedisProblem[]) => void) => void listeners.push(listener),
   };
 }
 
