@@ -3,8 +3,6 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Counts the unexpected errors of a BullMQ job. */
-export type JobErrorStore = ReturnType<typeof createJobErrorStore>;
-
 export function createJobErrorStore(redis: Redis) {
   return {
     /** Counts one more. Returns how many there are. */

@@ -15,9 +15,6 @@ export class RedisUnfit extends Error {
   }
 }
 
-/** Watches the Redis of one process. */
-export type RedisWatch = ReturnType<typeof createRedisWatch>;
-
 export interface RedisWatchParts {
   address: RedisAddress;
   /** What REDIS_ALLOW names. */
@@ -47,6 +44,7 @@ interface WatchedConnection {
   pinging: boolean;
 }
 
+/** Watches the Redis of one process. */
 export function createRedisWatch(parts: RedisWatchParts) {
   const { address, allow, timing, monotonicMs, log } = parts;
   const watched: WatchedConnection[] = [];
