@@ -1,4 +1,19 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** What takes longest begins first, so that nobody waits for one file in the end. */
+const LONGEST = ['agent-chaos', 'kill', 'releases', 'socket', 'slack-trouble', 'readers', 'faults'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      if (at >= 0) return at;
+      return moduleId.includes('/flows/') ? LONGEST.length : LONGEST.length + 1;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -7,11 +22,12 @@ export default defineConfig({
     // No test leaves anything behind in its process, so that files share what they import.
     isolate: false,
     testTimeout: 120_000,
-    hookTimeout: 30_000,
+    hookTimeout: 60_000,
     // As long as `until` of the flow tests waits: a busy machine is no failure.
     expect: { poll: { timeout: 20_000 } },
     maxConcurrency: 4,
-    // Most of the time is waiting for other processes, so two files at once are fine on two cores.
-    maxWorkers: 2,
+    // Most of the time is waiting, so four files at once are fine on two cores.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
   },
 });

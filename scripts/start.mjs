@@ -20,7 +20,7 @@ const path = process.env.PATH ?? '';
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
 
 // A start with compiled code takes half the time. When the folder cannot be written to, nothing is cached.
-module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket'));
+module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket', 'compiled'));
 const { main } = await import('../src/app.ts');
 await main(process.env);
 module.flushCompileCache();

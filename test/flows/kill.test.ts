@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { crowded, crowdedWorld, patient, tellStruckStories } from '../support/flows/struck-stories.ts';
+import { crowded, crowdedWorld, standingStill, tellStruckStories } from '../support/flows/struck-stories.ts';
 import {
   type ExportStory,
   expectNothingTwice,
@@ -43,7 +43,8 @@ function struck(play: (moments: Moment[]) => Promise<Map<Moment, ExportStory>>) 
 /** `kill -9` of each bot that makes such a call; the call itself is lost with it, before or after it took effect. */
 async function killAt(moments: Moment[], count: number) {
   const world = await crowdedWorld();
-  for (let started = 0; started < count; started += 1) await world.startBot({ ...patient, process: true });
+  for (let started = 0; started < count; started += 1)
+    await world.startBot({ ...standingStill(count === 1 ? 60_000 : undefined), process: true });
   const stories = await tellStruckStories(world, moments, async (held) => {
     for (const { call, moment } of held) {
       const wire = world.slack.wire.calls.includes(call) ? world.slack.wire : world.platform.wire;
@@ -97,7 +98,7 @@ describe('kill -9 of the embedded Redis', () => {
   const storyOf = struck(async (moments) => {
     const folder = temporaryFolder();
     const world = await crowdedWorld();
-    await world.startBot({ ...patient, dataDir: folder.path });
+    await world.startBot({ ...standingStill(60_000), dataDir: folder.path });
     const stories = await tellStruckStories(world, moments, async () => killEmbeddedRedis(folder.path));
     await world.close();
     expectNothingTwice(world, ...stories.values());

@@ -44,7 +44,7 @@ describe('compiled code', () => {
 
   test('is kept for the next start', async () => {
     expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
-    expect(existsSync(join(cache(), 'docket'))).toBe(true);
+    expect(existsSync(join(cache(), 'docket', 'compiled'))).toBe(true);
   });
 
   test('is done without where it cannot be kept', async () => {

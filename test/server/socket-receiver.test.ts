@@ -247,7 +247,7 @@ describe('the connections', () => {
     const slack = createStandInSlack({ transport: 'socket' });
     onTestFinished((await slack.listen()).close);
     slack.sockets.order('no hello', 2);
-    const timing = { ...quick, socketHelloMs: 200 };
+    const timing = { ...quick, socketHelloMs: 1500 };
     await receiver(slack.apiUrl, acknowledges, { timing }).receiver.start();
     await slack.until(() => slack.sockets.open === 2);
     expect(slack.sockets.opened).toBe(4);

@@ -37,7 +37,7 @@ export function redisForTests(): TestRedis {
 
 /** Starts a Redis that the test closes. */
 export async function startTestRedis(): Promise<TestRedis> {
-  const dir = mkdtempSync(join(tmpdir(), 'docket-redis-'));
+  const dir = mkdtempSync(join(process.env.TEST_DATA ?? tmpdir(), 'redis-'));
   const port = await freePort();
   let child: ChildProcess | undefined;
   const client = new Redis({ port, lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 });

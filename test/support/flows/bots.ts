@@ -57,7 +57,7 @@ export async function startBotHere(
 }
 
 /** Compiled code of the bots, so that each needs half as long to start. */
-const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket', import.meta.url));
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket/compiled', import.meta.url));
 const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
 
 /** Starts Docket as a process: `program` is the file to run, this release's when left out. */

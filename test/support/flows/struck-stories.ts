@@ -22,8 +22,11 @@ export const crowded = {
   config: 'limits: { exportStatusPerSecond: 100, exportsPerPerson: 100 }\n',
 };
 
-/** The same where calls stand still until all others do; whoever survives waits as long for the calls of the dead. */
-export const patient = { ...crowded, timing: { ...crowded.timing, slackCallMs: 8000, docsCallMs: 8000 } };
+/** The same where calls stand still until all others do; who survives waits as long for the calls of the dead. */
+export const standingStill = (docsCallMs = 8000) => ({
+  ...crowded,
+  timing: { ...crowded.timing, slackCallMs: 8000, docsCallMs },
+});
 
 /**
  * Tells a story for each moment, all at once and each on a site of its own. Once every call stands still at its
@@ -40,12 +43,13 @@ export async function tellStruckStories(
   const gates: (() => void)[] = [];
   const ended = new Set<Moment>();
 
-  async function tell(moment: Moment, who: 'ana' | 'ben') {
+  async function tell(moment: Moment, who: 'ana' | 'ben', accepted: () => void) {
     const place = addSite(world, `site-${world.slack.workspace.channels.length}`, who);
     const story = tellStory(
       world,
       {
         moment,
+        accepted,
         act(bot, call) {
           const gate = Promise.withResolvers<void>();
           gates.push(gate.resolve);
@@ -74,9 +78,16 @@ export async function tellStruckStories(
   // Whoever asks has to wait for it, and only for 3 s; and it is asked once for each person.
   const atOnce = moments.filter(({ label }) => label === 'users.info');
   const others = moments.filter((moment) => !atOnce.includes(moment));
-  const telling = others.map((moment) => tell(moment, 'ana'));
+  const telling: Promise<void>[] = [];
+  // One after the other: requests have little time, and there are many.
+  for (const moment of others) {
+    const accepted = Promise.withResolvers<void>();
+    const told = tell(moment, 'ana', accepted.resolve);
+    telling.push(told);
+    await Promise.race([accepted.promise, told]);
+  }
   await allStand(others);
-  telling.push(...atOnce.map((moment) => tell(moment, 'ben')));
+  telling.push(...atOnce.map((moment) => tell(moment, 'ben', () => {})));
   const all = Promise.all(telling);
   all.catch(() => {});
   await allStand(atOnce);

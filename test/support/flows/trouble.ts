@@ -45,6 +45,8 @@ export interface ExportStory {
 export interface Strike {
   moment: Moment;
   act: (bot: Bot, call: Call) => Promise<void>;
+  /** Called once the request has been accepted. */
+  accepted?: () => void;
 }
 
 /**
@@ -78,9 +80,10 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
     if (answer.ok && told.startsWith(`An export of ${domain} is`)) break;
     if (answer.ok)
       expect(told).toMatch(
-        /^(I can't keep track of work right now|My store stopped answering|Slack didn't tell me in time)/,
+        /^(I can't (keep track of work|reach Slack's API) right now|My store stopped answering|Slack didn't tell me in time)/,
       );
   }
+  strike?.accepted?.();
 
   const ending = await slack.until(
     () => {
@@ -96,7 +99,7 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
       const all = ['— Done', 'Done · 12 pages', 'is ready'];
       return answered && all.every((part) => texts.some((text) => text.includes(part))) && 'done';
     },
-    60_000,
+    120_000,
     'an ending',
   );
   for (const stop of stopListening) stop();

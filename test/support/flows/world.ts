@@ -220,6 +220,6 @@ async function dropWork({ client }: TestRedis) {
 
 /** A folder that goes when the test ends. */
 export function temporaryFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'docket-test-'));
+  const path = mkdtempSync(join(process.env.TEST_DATA ?? tmpdir(), 'docket-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
