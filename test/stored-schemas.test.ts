@@ -55,7 +55,11 @@ describe('a change', () => {
   });
 
   const entry = (...options: z.ZodObject[]) => shapeOf(z.union(options));
-  const said = z.object({ kind: z.literal('said'), text: z.string() });
+  const said = z.object({
+    kind: z.literal('said'),
+    text: z.string(),
+    tone: z.enum(['calm', 'loud']).optional(),
+  });
   const left = z.object({ kind: z.literal('left') });
 
   test.each([
@@ -63,6 +67,9 @@ describe('a change', () => {
     ['a new optional field', entry(said.extend({ by: z.string().optional() })), true],
     ['a new required field', entry(said.extend({ by: z.string() })), false],
     ['another type', entry(said.extend({ text: z.number() })), false],
+    ['a further value', entry(said.extend({ tone: z.enum(['calm', 'loud', 'shrill']).optional() })), true],
+    ['values where there was any text', entry(said.extend({ text: z.enum(['hello']) })), false],
+    ['a missing value', entry(said.extend({ tone: z.enum(['calm']).optional() })), false],
     ['a missing kind', entry(left), false],
   ])('that is %s lets an entry grow, or not', (_, changed, grows) => {
     expect(hasGrown(entry(said), changed)).toBe(grows);

@@ -36,6 +36,7 @@ export const shapeOf = (schema: z.ZodType): Shape =>
 export interface Shape {
   properties?: Record<string, Shape & { maximum?: number }>;
   required?: string[];
+  enum?: unknown[];
   anyOf?: Shape[];
   oneOf?: Shape[];
   [keyword: string]: unknown;
@@ -56,15 +57,28 @@ export function changedUnversioned(released: Shape, current: Shape, releasedVers
   return JSON.stringify(withoutVersion(released)) !== JSON.stringify(withoutVersion(current));
 }
 
+const hasGrownValues = (released: unknown[] | undefined, current: unknown[] | undefined) =>
+  released === undefined || current === undefined
+    ? released === current
+    : released.every((value) => current.includes(value));
+
 /** Whether everything that has the released shape also has this one, which may know more. */
 export function hasGrown(released: Shape, current: Shape): boolean {
-  const { properties: were = {}, required: needed = [], anyOf, oneOf, ...was } = released;
-  const { properties: are = {}, required: needs = [], anyOf: anyNow, oneOf: oneNow, ...is } = current;
+  const { properties: were = {}, required: needed = [], enum: values, anyOf, oneOf, ...was } = released;
+  const {
+    properties: are = {},
+    required: needs = [],
+    enum: valuesNow,
+    anyOf: anyNow,
+    oneOf: oneNow,
+    ...is
+  } = current;
   const options = anyOf ?? oneOf ?? [];
   const optionsNow = anyNow ?? oneNow ?? [];
   return (
     JSON.stringify(was) === JSON.stringify(is) &&
     JSON.stringify(needed) === JSON.stringify(needs) &&
+    hasGrownValues(values, valuesNow) &&
     Object.entries(were).every(([name, shape]) => are[name] !== undefined && hasGrown(shape, are[name])) &&
     options.every((option, index) => optionsNow[index] !== undefined && hasGrown(option, optionsNow[index]))
   );
