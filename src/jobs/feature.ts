@@ -18,13 +18,19 @@ export interface Feature {
   permission?: { name: Permission; may: string; cannot?: string };
   /** Its runs on somebody's Home. */
   homeRuns?: HomeRuns;
-  /** What it holds itself to, and how much of it is in use. */
-  limits?(teamId: string, context: FeatureContext): Promise<string[]>;
+  /** What it holds itself and this person to, and how much of it is in use. */
+  limits?(person: LimitedPerson, context: FeatureContext): Promise<string[]>;
   /** What it says in `/docs-status`, and what stands there when that cannot be read in time. */
   status?: {
     lines(teamId: string, viewer: Viewer, context: FeatureContext): Promise<Part[][]>;
     unknown: Part[][];
   };
+}
+
+/** Whose limits are shown. */
+export interface LimitedPerson {
+  teamId: string;
+  userId: string;
 }
 
 /** How Home lists the runs of a feature. */

@@ -1,5 +1,6 @@
 import type { Part } from '../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../slack/text.ts';
+import type { RateLimitUsage } from '../store/rate-limit.ts';
 
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => cut(oneLine(name), 60);
@@ -31,6 +32,13 @@ export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: n
 /** How many wait for a limit. */
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
+
+/** How much of an hour's limit is in use; the limit alone where that is not known. */
+export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
+  if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
+  const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
+  return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
+}
 
 /** More names than this do not help. */
 const MAX_LISTED = 10;

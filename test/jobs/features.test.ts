@@ -59,7 +59,8 @@ test('followed threads are counted', async () => {
   expect(await statusLines({ threads })).toContain('Agent threads — 1,200 followed');
 });
 
-const limits = (changes: Partial<FeatureContext>) => limitLines('T0ACME', aContext(changes));
+const limits = (changes: Partial<FeatureContext>) =>
+  limitLines({ teamId: 'T0ACME', userId: 'U0ANA' }, aContext(changes));
 
 test.each([
   [{ free: 4, waiting: 0 }, '4 free just now, none waits'],

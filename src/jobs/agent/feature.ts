@@ -1,7 +1,6 @@
 import { formatCount } from '../../slack/text.ts';
-import type { RateLimitUsage } from '../../store/rate-limit.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
-import { statusLine, waitingText } from '../wording-view.ts';
+import { hourlyUsageText, statusLine } from '../wording-view.ts';
 import { followUpLimit } from './thread/follow-up-limit.ts';
 import { type ThreadRun, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
@@ -33,7 +32,7 @@ export const agentFeature: Feature = {
     return Promise.all(
       withAgent.map(async ({ name }) => {
         const usage = await rateLimiter.usage(followUpLimit(name, perHour));
-        return `instructions to the docs agent${withAgent.length > 1 ? ` in ${name}` : ''}: ${usageText(usage, perHour)}`;
+        return `instructions to the docs agent${withAgent.length > 1 ? ` in ${name}` : ''}: ${hourlyUsageText(usage, perHour)}`;
       }),
     );
   },
@@ -48,9 +47,3 @@ export const agentFeature: Feature = {
     unknown: [statusLine('Agent threads', "can't be counted right now")],
   },
 };
-
-function usageText(usage: RateLimitUsage | undefined, perHour: number): string {
-  if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
-  const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
-  return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
-}

@@ -21,7 +21,7 @@ export async function loadHome(teamId: string, userId: string, context: JobConte
   const [entries, permissionParts, limits] = await Promise.all([
     loadEntries(teamId, userId, context),
     loadPermissions(userId, context.policy),
-    limitLines(teamId, context),
+    limitLines({ teamId, userId }, context),
   ]);
   const running = entries.filter(({ endedAtMs }) => endedAtMs === undefined);
   const ended = entries

@@ -4,7 +4,7 @@ import type { Feature } from '../feature.ts';
 import { waitingText } from '../wording-view.ts';
 
 export const outboxFeature: Feature = {
-  async limits(teamId, { rateLimiter, timing }) {
+  async limits({ teamId }, { rateLimiter, timing }) {
     const edits = editRateLimit(teamId, timing);
     const usage = await rateLimiter.usage(edits);
     return [

@@ -45,7 +45,7 @@ export function createSystemSnapshot(parts: SystemParts): SystemSnapshot {
       orUndefined(counts()),
       orUndefined(store.load()),
       Promise.all(featureLines),
-      limitLines(caller.teamId, context),
+      limitLines({ teamId: caller.teamId, userId: caller.user.id }, context),
     ]);
     const own = snapshots();
     return {
