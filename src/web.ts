@@ -43,8 +43,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, isPublic, policy, newRef } = parts;
-  const wake = createWaker((run) => enqueueRun(queues, run, { now: true }), log);
-  const deliveryState = (key: string) => within(LINK_MS, stores.messages.state(key));
+  const wake = createWaker((run) => enqueueRun(queues, run), log);
+  const outbox = { deliveryState: (key: string) => within(LINK_MS, stores.messages.state(key)) };
   const intake = createIntake({
     runs,
     threads,
@@ -57,7 +57,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const features: FeatureContext = {
     ...stores,
-    outbox: { deliveryState },
+    outbox,
     isPublic,
     workspaceUrl: () => identity.current()?.url,
     projects,
@@ -77,7 +77,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const tools: GateParts['tools'] = {
     intake,
-    deliveryState,
+    outbox,
     projects,
     docsDomain,
     links,

@@ -40,7 +40,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { runs, threads, messages, reactions, rateLimiter, steps } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
-  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run, { now: true });
+  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
   const enqueueMessage = (key: string, options?: { now: boolean }) =>
     queues.enqueue('slack-outbox', 'outbox', key, { key }, options);
   const enqueueReactions = (runId: string, options?: { now: boolean }) =>

@@ -19,7 +19,7 @@ import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
 import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
-import { type Gate, outdated } from './gate.ts';
+import { type createGate, outdated } from './gate.ts';
 import {
   actionsOf,
   type EventTools,
@@ -32,7 +32,7 @@ import type { Caller, CommandTools } from './tools.ts';
 
 export interface BindParts {
   registry: Registry;
-  gate: Gate;
+  gate: ReturnType<typeof createGate>;
   /** Who the bot is; nothing while Slack has not told yet. */
   identity: () => Identity | undefined;
   /** What events are handled with, but for who the bot is. */

@@ -9,20 +9,7 @@ import type { Caller, CommandTools } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 /** What a request came to: its answer, or a message that says why there is none. */
-export type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };
-
-/**
- * What every command, click, shortcut and submitted modal passes first: is it from this workspace, and may this person? Whatever goes
- * wrong behind it becomes a message; it never rejects. Refusals leave an audit line.
- */
-export interface Gate {
-  pass<T>(
-    what: string,
-    may: Permission,
-    unverified: Caller,
-    run: (caller: Caller, tools: CommandTools) => Promise<T>,
-  ): Promise<GateResult<T>>;
-}
+type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };
 
 export interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission'>;
@@ -58,79 +45,65 @@ export const outdated = {
   shortcut: outdatedMessage('shortcut', 'Load Slack anew, then look for its new name.'),
 } as const;
 
-export function createGate(parts: GateParts): Gate {
-  const { tools, policy, audit, newRef, now, log } = parts;
-
+/**
+ * Returns what every command, click, shortcut and submitted modal passes first: is it from this workspace, and may this
+ * person? Whatever goes wrong behind it becomes a message; it never rejects. Refusals leave an audit line.
+ */
+export function createGate({ tools, policy, identity, audit, newRef, now, log }: GateParts) {
   async function writeAudit(
     what: string,
-    { teamId, user, channel }: Caller,
+    { teamId, user: { id, name }, channel }: Caller,
     line: Parameters<CommandTools['audit']>[0],
   ) {
-    const { id, name } = user;
-    const { job, ...rest } = line;
-    const entry = {
-      atMs: now(),
-      user: { id, name },
-      channel: channel.id,
-      what,
-      ...rest,
-      ...(job && { job }),
-    };
+    const entry = { ...line, atMs: now(), user: { id, name }, channel: channel.id, what };
     try {
-      await within(AUDIT_TIMEOUT_MS, audit.add(parts.identity()?.teamId ?? teamId, entry));
+      await within(AUDIT_TIMEOUT_MS, audit.add(identity()?.teamId ?? teamId, entry));
     } catch (error) {
       log.warn({ err: error, what }, 'no audit line was written');
     }
   }
 
-  async function auditRefusal(what: string, unverified: Caller, result: string, subject: string) {
-    const { user, channel, teamId } = unverified;
-    const about = { what, user: user.id, channel: channel.id, team: teamId, subject, result };
-    log.warn(about, 'a request was refused');
-    await writeAudit(what, unverified, { subject, result: `refused: ${result}` });
-  }
-
-  /** Who it is, when this person may; else the refusal, with its audit line. */
+  /** Returns who it is, when this person may. Otherwise leaves an audit line and throws `UserFacingError`. */
   async function authorize(
     what: string,
     may: Permission,
     unverified: Caller,
     teamId: string,
     subject = '',
-  ): Promise<{ kind: 'admitted'; person: Person } | { kind: 'refused'; message: Message }> {
-    const verdict = await policy.check(unverified.user.id, may, { external: teamId !== unverified.teamId });
-    if (verdict.kind === 'allowed') return { kind: 'admitted', person: verdict.person };
+  ): Promise<Person> {
+    const { user, channel } = unverified;
+    const verdict = await policy.check(user.id, may, { external: teamId !== unverified.teamId });
+    if (verdict.kind === 'allowed') return verdict.person;
     const { result, reply } = refusalOf(verdict, may, policy);
-    await auditRefusal(what, unverified, result, subject);
-    return { kind: 'refused', message: reply };
+    const about = { what, user: user.id, channel: channel.id, team: unverified.teamId, subject, result };
+    log.warn(about, 'a request was refused');
+    await writeAudit(what, unverified, { subject, result: `refused: ${result}` });
+    throw new UserFacingError(reply);
   }
 
   return {
-    async pass(what, may, unverified, run) {
+    async pass<T>(
+      what: string,
+      may: Permission,
+      unverified: Caller,
+      run: (caller: Caller, tools: CommandTools) => Promise<T>,
+    ): Promise<GateResult<T>> {
       const about = { what, user: unverified.user.id, channel: unverified.channel.id };
       try {
-        const identity = parts.identity();
-        if (identity === undefined) return { kind: 'refused', message: slackUnavailable };
-        const { teamId } = identity;
-        const authorization = await authorize(what, may, unverified, teamId);
-        if (authorization.kind === 'refused') return authorization;
-        const { id, name, fullMember } = authorization.person;
-        const caller = { ...unverified, teamId, user: { id, name, fullMember } };
+        const bot = identity();
+        if (bot === undefined) throw new UserFacingError(slackUnavailable);
+        const { teamId, botUserId, url: workspaceUrl } = bot;
+        const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
+        const user = { id, name, fullMember };
+        const caller = { ...unverified, teamId, user };
         const value = await run(caller, {
           ...tools,
           audit: (line) => writeAudit(what, caller, line),
           async requirePermission(permission, subject) {
-            const also = await authorize(
-              what,
-              permission,
-              { ...unverified, user: caller.user },
-              teamId,
-              subject,
-            );
-            if (also.kind === 'refused') throw new UserFacingError(also.message);
+            await authorize(what, permission, { ...unverified, user }, teamId, subject);
           },
-          botUserId: identity.botUserId,
-          workspaceUrl: identity.url,
+          botUserId,
+          workspaceUrl,
         });
         log.info(about, 'request');
         return { kind: 'answered', value };
@@ -163,12 +136,9 @@ function refusalOf(
       ? { result: 'not known to Slack', reply: scopeMissing }
       : { result: 'not known in time', reply: personUnknown };
   if (verdict.outsider) return { result: 'another workspace', reply: otherWorkspace };
+  const whom = contactsText(verdict.ask, policy.isOpen(may));
   return {
     result: 'not permitted',
-    reply: notPermittedMessage(may, contactsText(verdict.ask, policy.isOpen(may))),
+    reply: message([[`You can't ${permissionText[may]}. Ask ${whom}.`]]),
   };
-}
-
-function notPermittedMessage(may: Permission, whom: string): Message {
-  return message([[`You can't ${permissionText[may]}. Ask ${whom}.`]]);
 }

@@ -7,52 +7,8 @@ import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
-/**
- * Where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is refused
- * has not happened and will not. When it is in doubt whether something was kept, the person is told so, and it goes on if
- * it was. Both come as `UserFacingError`.
- */
-export interface Intake {
-  /** Keeps a new run and queues it. */
-  start(run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]): Promise<Acceptance>;
-  /**
-   * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
-   * from starting the same, as a start does.
-   */
-  resume(
-    run: RunBase,
-    request: IntakeRequest,
-    claims: boolean,
-    quotas?: readonly Quota[],
-  ): Promise<Acceptance>;
-  /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
-  appendToInbox(
-    job: string,
-    runId: string,
-    what: InboxEntry,
-    request: IntakeRequest,
-  ): Promise<'kept' | 'repeated' | 'gone'>;
-  /** The run that has this further name. */
-  byAlias(name: string, request: IntakeRequest): Promise<string | undefined>;
-  /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
-  listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]>;
-  /** Reads runs, in the order of their ids; without those that are gone or that only a newer Docket can read. */
-  loadAll<R extends RunBase>(
-    runIds: readonly string[],
-    schema: z.ZodType<R>,
-    request: IntakeRequest,
-  ): Promise<R[]>;
-  /** The runs of a job that a worker has to step, oldest first. Unreadable ones are left out. */
-  listActive<R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest): Promise<R[]>;
-  /** Reads a run. */
-  load<R extends RunBase>(
-    runId: string,
-    schema: z.ZodType<R>,
-    request: IntakeRequest,
-  ): Promise<R | undefined>;
-}
-
-export interface IntakeRequest {
+/** When a request came in, and where its answers go. */
+interface IntakeRequest {
   responseUrl: string | undefined;
   receivedAtMs: number;
 }
@@ -96,9 +52,12 @@ export const createWaker =
     }
   };
 
-export function createIntake(parts: IntakeParts): Intake {
-  const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, log } = parts;
-
+/**
+ * Returns where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is
+ * refused has not happened and will not. When it is in doubt whether something was kept, the person is told so, and it
+ * goes on if it was. Both come as `UserFacingError`.
+ */
+export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotonicMs, log }: IntakeParts) {
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
@@ -145,13 +104,21 @@ export function createIntake(parts: IntakeParts): Intake {
   const lateError = () => refusedError(new Error('Redis came to it too late'));
 
   return {
-    start: (run, request, quotas) =>
+    /** Keeps a new run and queues it. */
+    start: (run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]) =>
       acceptRun(run, request, (deadlineMs) =>
         runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas),
       ),
-    resume: (run, request, claims, quotas) =>
+
+    /**
+     * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
+     * from starting the same, as a start does.
+     */
+    resume: (run: RunBase, request: IntakeRequest, claims: boolean, quotas?: readonly Quota[]) =>
       acceptRun(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas)),
-    async appendToInbox(job, runId, what, request) {
+
+    /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
+    async appendToInbox(job: string, runId: string, what: InboxEntry, request: IntakeRequest) {
       const result = await withDeadline(runId, request, (deadlineMs) =>
         threads.appendToInbox(job, runId, what, deadlineMs),
       );
@@ -159,16 +126,28 @@ export function createIntake(parts: IntakeParts): Intake {
       if (result !== 'gone') await wake({ job, id: runId });
       return result;
     },
-    byAlias: (name, request) => readInTime(runs.byAlias(name), request),
-    async listFollowed(teamId, schema, request) {
+
+    /** The run that has this further name. */
+    byAlias: (name: string, request: IntakeRequest) => readInTime(runs.byAlias(name), request),
+
+    /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
+    async listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]> {
       const listed = await readInTime(threads.followedIndex(teamId), request);
       return listed.flatMap((entry) => {
         const known = schema.safeParse(entry);
         return known.success ? [known.data] : [];
       });
     },
-    loadAll: (runIds, schema, request) => readInTime(runs.loadAll(runIds, schema), request),
-    listActive: (schema, job, request) => readInTime(runs.activeOf(schema, job), request),
-    load: (runId, schema, request) => readInTime(runs.load(runId, schema), request),
+
+    /** Reads runs, in the order of their ids; without those that are gone or that only a newer Docket can read. */
+    loadAll: <R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>, request: IntakeRequest) =>
+      readInTime(runs.loadAll(runIds, schema), request),
+
+    /** The runs of a job that a worker has to step, oldest first. Unreadable ones are left out. */
+    listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
+      readInTime(runs.activeOf(schema, job), request),
+
+    load: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
+      readInTime(runs.load(runId, schema), request),
   };
 }

@@ -6,9 +6,9 @@ import type { IsPublic } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Mentions, Names } from '../slack/markdown/names.ts';
+import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
-import type { DeliveryState } from '../store/messages.ts';
-import type { Intake } from './intake.ts';
+import type { createIntake } from './intake.ts';
 
 /** Who asked, where, and by which request. */
 export interface Caller extends RunRequest {
@@ -21,9 +21,8 @@ export interface Caller extends RunRequest {
 }
 
 export interface CommandTools {
-  intake: Intake;
-  /** How far a message of a run has got. */
-  deliveryState: (messageKey: string) => Promise<DeliveryState>;
+  intake: ReturnType<typeof createIntake>;
+  outbox: Pick<Outbox, 'deliveryState'>;
   projects: readonly Project[];
   /** The domain that a request without one means, where no project says better. */
   docsDomain: string | undefined;

@@ -3,7 +3,7 @@ import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { Part } from '../slack/blocks.ts';
-import type { DeliveryState } from '../store/messages.ts';
+import type { Outbox } from '../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
@@ -55,7 +55,7 @@ export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs
 export interface FeatureContext {
   runs: Pick<RunStore, 'activeOf'>;
   threads: Pick<ThreadStore, 'followed'>;
-  outbox: { deliveryState: (messageKey: string) => Promise<DeliveryState> };
+  outbox: Pick<Outbox, 'deliveryState'>;
   isPublic: IsPublic;
   /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
   workspaceUrl: () => string | undefined;

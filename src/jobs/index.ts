@@ -20,13 +20,9 @@ export const jobs = [
   homeJob,
 ] as const;
 
-/** Queues a run for the job that it names; with `now`, it is stepped at once. */
-export async function enqueueRun(
-  queues: Queues,
-  { id, job }: Pick<RunBase, 'id' | 'job'>,
-  options?: { now: boolean },
-): Promise<void> {
+/** Queues a run for the job that it names, to be stepped at once. */
+export async function enqueueRun(queues: Queues, { id, job }: Pick<RunBase, 'id' | 'job'>): Promise<void> {
   const definition = jobs.find(({ name }) => name === job);
   if (definition === undefined) throw new Error(`No job is called ${job}`);
-  await queues.enqueue(definition.queue, job, id, { runId: id }, options);
+  await queues.enqueue(definition.queue, job, id, { runId: id }, { now: true });
 }

@@ -1,5 +1,5 @@
-import type { PermissionResult, Policy } from '../policy.ts';
-import type { Timing } from '../runtime/timing.ts';
+import type { PermissionResult } from '../policy.ts';
+import type { JobContext } from './context.ts';
 
 /**
  * Returns whether somebody may still export who was let at `sinceMs`. Whoever has waited for long may have lost the
@@ -8,12 +8,8 @@ import type { Timing } from '../runtime/timing.ts';
 export async function recheckPermission(
   userId: string,
   sinceMs: number,
-  parts: {
-    policy: Pick<Policy, 'check'>;
-    now: () => number;
-    timing: Pick<Timing, 'permissionCacheMs'>;
-  },
+  { policy, now, timing }: Pick<JobContext, 'policy' | 'now' | 'timing'>,
 ): Promise<PermissionResult | { kind: 'allowed' }> {
-  const isOld = parts.now() - sinceMs > parts.timing.permissionCacheMs;
-  return isOld ? parts.policy.check(userId, 'export') : { kind: 'allowed' };
+  const isOld = now() - sinceMs > timing.permissionCacheMs;
+  return isOld ? policy.check(userId, 'export') : { kind: 'allowed' };
 }

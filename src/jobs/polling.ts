@@ -1,11 +1,10 @@
+import { z } from 'zod';
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
 
 /** What one poll found. `fraction` is 0 to 1. */
-interface Snapshot {
-  atMs: number;
-  fraction?: number | undefined;
-}
+export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
+export type Snapshot = z.infer<typeof snapshot>;
 
 /** How many snapshots a plan is made from; more only make the record larger. */
 export const MAX_SNAPSHOTS = 8;
@@ -16,12 +15,6 @@ const NEAR_END_MAX_MS = 5_000;
 
 /** The end is near from so long before it is expected until so long after. */
 const END_WINDOW_MS = 10_000;
-
-/** The shortest and the longest pause between two polls. */
-export interface PollBounds {
-  minMs: number;
-  maxMs: number;
-}
 
 /**
  * Returns when to poll a job next, in milliseconds from now.
@@ -34,16 +27,16 @@ export function nextPollMs(
   snapshots: readonly Snapshot[],
   startedAtMs: number,
   nowMs: number,
-  bounds: PollBounds,
+  { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
   const endMs = expectedEndMs(snapshots);
   const pauseMs = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
   // Shown in whole percents, the last steps of a long job say little of its end.
   const nearEnd = (snapshots.at(-1)?.fraction ?? 0) >= NEAR_END_FRACTION;
-  const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, bounds.maxMs) : bounds.maxMs;
+  const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, pollMaxMs) : pollMaxMs;
   const spread = 0.9 + jitter * 0.2;
-  return Math.round(Math.max(Math.min(pauseMs * spread, maxMs), bounds.minMs));
+  return Math.round(Math.max(Math.min(pauseMs * spread, maxMs), pollMinMs));
 }
 
 /** Whether the end is expected about now: somebody waits for it, so a poll is worth more than at another time. */

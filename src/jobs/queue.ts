@@ -6,22 +6,7 @@ import { PREFIX } from '../store/keys.ts';
 const queueNames = ['docs-export', 'docs-agent', 'slack-outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-export interface Queues {
-  /**
-   * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
-   * `now`, one that is delayed runs at once.
-   */
-  enqueue(
-    queue: QueueName,
-    job: string,
-    id: string,
-    data: object,
-    options?: { now?: boolean },
-  ): Promise<void>;
-  /** How much there is in each queue. */
-  counts(): Promise<QueueCounts[]>;
-  close(): Promise<void>;
-}
+export type Queues = ReturnType<typeof createQueues>;
 
 /** BullMQ jobs of one queue. `failed` ones are kept for a week; nobody works on them any more. */
 export interface QueueCounts {
@@ -49,7 +34,7 @@ export async function promoteJob(job: Job): Promise<void> {
 }
 
 /** `connection` may be one for requests or one for work. */
-export function createQueues(connection: Redis, onError: (error: Error) => void): Queues {
+export function createQueues(connection: Redis, onError: (error: Error) => void) {
   const queues = new Map(
     queueNames.map((name) => {
       const queue = new Queue(name, {
@@ -65,7 +50,17 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
   );
 
   return {
-    async enqueue(queueName, job, id, data, { now = false } = {}) {
+    /**
+     * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
+     * `now`, one that is delayed runs at once.
+     */
+    async enqueue(
+      queueName: QueueName,
+      job: string,
+      id: string,
+      data: object,
+      { now = false }: { now?: boolean } = {},
+    ) {
       const deduplication = { id: subjectOf(job, id), keepLastIfActive: true };
       const bullJob = await queues.get(queueName)?.add(job, data, {
         deduplication,
@@ -74,7 +69,7 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
       });
       if (now && bullJob !== undefined) await promoteJob(bullJob);
     },
-    counts: () =>
+    counts: (): Promise<QueueCounts[]> =>
       Promise.all(
         [...queues].map(async ([name, queue]) => {
           const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');

@@ -1,6 +1,24 @@
+import { z } from 'zod';
 import type { DocsApiError } from '../docs-api/errors.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
-import type { Trouble } from './trouble.ts';
+
+/** Why calls of the platform give nothing, while it lasts. */
+export const trouble = z.object({
+  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
+  /** Failures of this kind in a row. */
+  inARow: z.number().int(),
+  /** When it is tried again; epoch milliseconds. */
+  nextMs: z.number(),
+});
+export type Trouble = z.infer<typeof trouble>;
+
+const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], Trouble['kind']>> = {
+  key_rejected: 'key',
+  forbidden: 'forbidden',
+  bad_request: 'forbidden',
+  rate_limited: 'limit',
+  not_found: 'lost',
+};
 
 export interface RetryParts {
   now: () => number;
@@ -11,25 +29,21 @@ export interface RetryParts {
 /** How often the platform is asked while an operator has to act: the key is refused, or the project is gone. */
 const OPERATOR_RETRY_MS = 60_000;
 
-/** Returns the kind of trouble that an error of the platform makes. */
-export function troubleKindOf({ kind }: Pick<DocsApiError, 'kind'>): Trouble['kind'] {
-  if (kind === 'key_rejected') return 'key';
-  if (kind === 'forbidden' || kind === 'bad_request') return 'forbidden';
-  if (kind === 'rate_limited') return 'limit';
-  return kind === 'not_found' ? 'lost' : 'down';
-}
-
-/** Returns the trouble after one more failure. It is tried again when the platform says, or after ever longer pauses. */
+/**
+ * Returns the trouble after one more failure: an error of the platform, or that the settings no longer have the project.
+ * It is tried again when the platform says, or after ever longer pauses.
+ */
 export function troubleAfter(
   before: Trouble | undefined,
-  kind: Trouble['kind'],
-  error: { retryAfterMs?: number | undefined },
+  error: Pick<DocsApiError, 'kind' | 'retryAfterMs'> | 'project',
   parts: RetryParts,
 ): Trouble {
+  const kind = error === 'project' ? error : (TROUBLE_KINDS[error.kind] ?? 'down');
+  const retryAfterMs = error === 'project' ? undefined : error.retryAfterMs;
   const inARow = before?.kind === kind ? before.inARow + 1 : 1;
   const needsOperator = ['key', 'forbidden', 'project'].includes(kind);
-  const pauseMs = needsOperator ? OPERATOR_RETRY_MS : failurePauseMs(inARow, error, parts);
-  return { kind, inARow, nextMs: parts.now() + Math.max(error.retryAfterMs ?? 0, pauseMs) };
+  const pauseMs = needsOperator ? OPERATOR_RETRY_MS : failurePauseMs(inARow, { retryAfterMs }, parts);
+  return { kind, inARow, nextMs: parts.now() + Math.max(retryAfterMs ?? 0, pauseMs) };
 }
 
 /** Returns the pause after so many failures in a row, the last of which was `error`. */

@@ -30,6 +30,12 @@ export const saveAs = <R>(run: R, options: { inMs?: number; audit?: string } = {
   audit: options.audit,
 });
 
+/** Has a run rest that has ended, until somebody wakes it, and frees its claim. */
+export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>): Promise<Outcome> {
+  await runs.markIdle(run, true);
+  return done;
+}
+
 /** A run as a step finds it. `wakes`: how often it has been woken, for `markIdle`. */
 export interface LoadedRun<R extends RunBase> {
   run: R;

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Snapshot } from '../../src/jobs/export/record.ts';
-import { isNearEnd, MAX_SNAPSHOTS, nextPollMs } from '../../src/jobs/polling.ts';
+import { isNearEnd, MAX_SNAPSHOTS, nextPollMs, type Snapshot } from '../../src/jobs/polling.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import {
   adaptive,
   around,
-  bounds,
   fixed,
   numbers,
   type Shape,
@@ -24,7 +23,7 @@ describe('the next poll', () => {
   );
   const someBounds = fc
     .tuple(fc.integer({ min: 1, max: 100_000 }), fc.nat(100_000))
-    .map(([minMs, more]) => ({ minMs, maxMs: minMs + more }));
+    .map(([pollMinMs, more]) => ({ pollMinMs, pollMaxMs: pollMinMs + more }));
   const jitter = fc.double({ min: 0, max: 1, noNaN: true });
 
   test('is a whole number of milliseconds within the bounds, whatever was seen and whatever the clock did', () => {
@@ -32,8 +31,8 @@ describe('the next poll', () => {
       fc.property(looks, time, time, someBounds, jitter, (seen, startedAtMs, nowMs, limits, spread) => {
         const ms = nextPollMs(seen, startedAtMs, nowMs, limits, spread);
         expect(Number.isInteger(ms)).toBe(true);
-        expect(ms).toBeGreaterThanOrEqual(limits.minMs);
-        expect(ms).toBeLessThanOrEqual(limits.maxMs);
+        expect(ms).toBeGreaterThanOrEqual(limits.pollMinMs);
+        expect(ms).toBeLessThanOrEqual(limits.pollMaxMs);
       }),
       { numRuns: 1000 },
     );
@@ -44,11 +43,11 @@ describe('the next poll', () => {
       { atMs: 0, fraction: 0 },
       { atMs: 10_000, fraction: 0.25 },
     ];
-    expect(nextPollMs(seen, 0, 10_000, bounds, 0.5)).toBe(15_000);
+    expect(nextPollMs(seen, 0, 10_000, defaultTiming, 0.5)).toBe(15_000);
   });
 
   test('is spread a little, so that runs that began together do not stay together', () => {
-    const at = (spread: number) => nextPollMs([], 0, 80_000, bounds, spread);
+    const at = (spread: number) => nextPollMs([], 0, 80_000, defaultTiming, spread);
     expect([at(0), at(0.5), at(1)]).toEqual([9000, 10_000, 11_000]);
   });
 
@@ -70,7 +69,9 @@ describe('the next poll', () => {
       ],
     ],
   ])('is ever later when %s', (_, seen) => {
-    const pauses = [8, 16, 80, 160, 800].map((seconds) => nextPollMs(seen, 0, seconds * 1000, bounds, 0.5));
+    const pauses = [8, 16, 80, 160, 800].map((seconds) =>
+      nextPollMs(seen, 0, seconds * 1000, defaultTiming, 0.5),
+    );
     expect(pauses).toEqual([1000, 2000, 10_000, 20_000, 30_000]);
   });
 
@@ -79,7 +80,9 @@ describe('the next poll', () => {
       { atMs: 0, fraction: 0 },
       { atMs: 10_000, fraction: 0.9 },
     ];
-    const pauses = [12_000, 20_000, 40_000, 600_000].map((nowMs) => nextPollMs(seen, 0, nowMs, bounds, 0.5));
+    const pauses = [12_000, 20_000, 40_000, 600_000].map((nowMs) =>
+      nextPollMs(seen, 0, nowMs, defaultTiming, 0.5),
+    );
     expect(pauses).toEqual([1000, 4444, 14_444, 30_000]);
   });
 
@@ -88,7 +91,7 @@ describe('the next poll', () => {
       { atMs: 5000, fraction: 0.1 },
       { atMs: 5000, fraction: 0.2 },
     ];
-    expect(nextPollMs(seen, 0, 5000, bounds, 0.5)).toBe(bounds.minMs);
+    expect(nextPollMs(seen, 0, 5000, defaultTiming, 0.5)).toBe(defaultTiming.pollMinMs);
   });
 });
 
@@ -151,7 +154,7 @@ describe('against a poll every 10 s', () => {
 
   test('a job that reports nothing is polled less and less often, never later than 30 s or its eighth', () => {
     for (const aboutMs of long) {
-      const lateMs = 1.1 * Math.min(bounds.maxMs / 1.1, aboutMs / 7);
+      const lateMs = 1.1 * Math.min(defaultTiming.pollMaxMs / 1.1, aboutMs / 7);
       const random = numbers();
       mean(aboutMs, (durationMs) => {
         const watch = adaptive(durationMs, shapes.none, random);

@@ -1,6 +1,5 @@
-import type { z } from 'zod';
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
-import { exportActions, runButton, startAnother } from '../../jobs/export/buttons.ts';
+import { exportActions, type RunButton, runButton, startAnother } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../jobs/export/record.ts';
 import {
@@ -15,9 +14,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { handledMessage, notVisibleMessage, retryStale } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { alreadyRunningReply, resumeWithinQuotas, startWithinQuotas } from './start.ts';
-
-type RunButton = z.infer<typeof runButton>;
+import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
 /** "Start another" for somebody who was told that an export runs already. */
 export const startAnotherButton = defineButton({
@@ -31,7 +28,7 @@ export const startAnotherButton = defineButton({
     const target = { domain: other.domain, project, version, paths, privately };
     const run = newExportRun(target, { ...caller, requestId: `${request} another` }, tools);
     // The other export keeps the claim: later requests are pointed to it.
-    await startWithinQuotas({ ...run, claim: undefined }, caller, tools);
+    await acceptWithinQuotas('start', { ...run, claim: undefined }, caller, tools);
     return undefined;
   },
 });
@@ -85,7 +82,7 @@ function applyTransition(
     if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same, and is one more.
     const acceptance = await (next.state === 'carding'
-      ? resumeWithinQuotas(next, caller, tools)
+      ? acceptWithinQuotas('resume', next, caller, tools)
       : tools.intake.resume(next, caller, false));
     if (acceptance.kind === 'claimed') return alreadyRunningReply(acceptance.by, site(run), caller, tools);
     if (acceptance.kind === 'stale') return 'stale';
@@ -110,7 +107,7 @@ async function rejoin(
     caller,
     tools,
   );
-  const acceptance = await startWithinQuotas(joined, caller, tools);
+  const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   const other = await tools.intake.load(acceptance.by, exportRun, caller);
   // A double click: whoever clicked sees the card.

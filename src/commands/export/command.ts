@@ -144,7 +144,7 @@ function badDomain(
 /** What runs: the person's own exports, and those whose threads this person can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const active = await tools.intake.listActive(exportRun, 'export', caller);
-  const { lines, rest } = await runningExports(active, caller, tools, MAX_LINES);
+  const { lines, rest } = await runningExports(active, caller, tools, tools.workspaceUrl, MAX_LINES);
   if (lines.length === 0)
     return message([
       ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],

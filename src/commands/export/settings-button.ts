@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { exportActions, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import { type DoneEnding, type ExportRun, exportRun } from '../../jobs/export/record.ts';
+import { type ExportRun, exportRun } from '../../jobs/export/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { message } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';
@@ -30,7 +30,8 @@ export const settingsButton = defineButton({
   value: runButton,
   async run({ run: runId }, caller, tools) {
     const run = await tools.intake.load(runId, exportRun, caller);
-    const done = run && linkOf(run);
+    // While a further link is made, and when it cannot be had, the one before is the latest.
+    const done = run?.ending?.kind === 'done' ? run.ending : run?.earlier?.ending;
     if (run === undefined || done === undefined) return noLink;
     if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     if (done.privately && run.requester.id !== caller.user.id)
@@ -44,11 +45,6 @@ export const settingsButton = defineButton({
     return undefined;
   },
 });
-
-/** Returns the latest link of a run. While a further one is made, and when it cannot be had, that is the one before. */
-function linkOf({ ending, earlier }: ExportRun): DoneEnding | undefined {
-  return ending?.kind === 'done' ? ending : earlier?.ending;
-}
 
 /** The `staticExport` section, ready to copy, and what works where. */
 export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {

@@ -24,7 +24,7 @@ export async function startExport(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const acceptance = await startWithinQuotas(newExportRun(target, caller, tools), caller, tools);
+  const acceptance = await acceptWithinQuotas('start', newExportRun(target, caller, tools), caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   await tools.audit({ subject: target.domain, result: 'running already' });
   return alreadyRunningReply(acceptance.by, target.domain, caller, tools);
@@ -42,7 +42,7 @@ export async function alreadyRunningReply(
     return message([
       [`${domain === '' ? 'This export' : `An export of ${domain}`} is just ending. Try again in a moment.`],
     ]);
-  const thread = await cardPermalink(other, caller, tools);
+  const thread = await cardPermalink(other, caller, tools, tools.workspaceUrl);
   return runningMessage(
     other,
     tools.now(),
@@ -51,40 +51,27 @@ export async function alreadyRunningReply(
   );
 }
 
-type WithinQuotas = Exclude<Acceptance, { kind: 'full' }>;
-
-/** Keeps an export that starts or is joined. Rejects with `UserFacingError` when as many as may run at once run already. */
-export const startWithinQuotas = (
+/**
+ * Keeps an export: `start` one that is new, `resume` one that starts once more. Rejects with `UserFacingError` when as
+ * many as may run at once run already.
+ */
+export async function acceptWithinQuotas(
+  how: 'start' | 'resume',
   run: ExportRun,
   caller: Caller,
   tools: CommandTools,
-): Promise<WithinQuotas> =>
-  withQuotas(run, caller, tools, (quotas) => tools.intake.start(run, caller, quotas));
-
-/** The same for one that starts once more. */
-export const resumeWithinQuotas = (
-  run: ExportRun,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<WithinQuotas> =>
-  withQuotas(run, caller, tools, (quotas) => tools.intake.resume(run, caller, true, quotas));
-
-async function withQuotas(
-  run: ExportRun,
-  caller: Caller,
-  tools: CommandTools,
-  accept: (quotas: Quota[]) => Promise<Acceptance>,
-): Promise<WithinQuotas> {
+): Promise<Exclude<Acceptance, { kind: 'full' }>> {
+  const { intake } = tools;
   const quotas = quotasOf(run, tools);
-  const acceptance = await accept(quotas);
+  const acceptance = await (how === 'start'
+    ? intake.start(run, caller, quotas)
+    : intake.resume(run, caller, true, quotas));
   if (acceptance.kind !== 'full') return acceptance;
   await tools.audit({ subject: site(run), result: 'refused: too many at once' });
-  const other = await tools.intake.load(acceptance.by, exportRun, caller);
-  const thread = other && (await cardPermalink(other, caller, tools));
-  const max = quotas[acceptance.quota]?.max ?? 0;
-  throw new UserFacingError(
-    quotaMessage(run, acceptance.quota === 0 ? 'person' : 'channel', max, caller, thread),
-  );
+  const other = await intake.load(acceptance.by, exportRun, caller);
+  const thread = other && (await cardPermalink(other, caller, tools, tools.workspaceUrl));
+  const scope = acceptance.quota === 0 ? 'person' : 'channel';
+  throw new UserFacingError(quotaMessage(run, scope, quotas[acceptance.quota]?.max ?? 0, caller, thread));
 }
 
 /** What an export counts toward while it runs: whoever asked for it first, then where. */
@@ -138,7 +125,7 @@ export async function watchExport(
     jobId,
   };
   const joined = newExportRun({ ...target, privately: other?.privately ?? false }, caller, tools);
-  const acceptance = await startWithinQuotas(joined, caller, tools);
+  const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
   return acceptance.kind === 'claimed'
     ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
     : undefined;

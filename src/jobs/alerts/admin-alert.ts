@@ -1,4 +1,5 @@
 import type { Log } from '../../runtime/log.ts';
+import { remember } from '../../runtime/remember.ts';
 import { Stopping } from '../../runtime/stopping.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
@@ -39,27 +40,17 @@ const PARTIAL_ADMINS_TTL_MS = 60_000;
  * together, and returns whether there are any.
  */
 export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
-  /** Look-ups on their way, by alert: many runs find out at once. */
-  const pendingLookUps = new Map<string, Promise<readonly string[]>>();
-
-  async function lookUp(alert: string): Promise<readonly string[]> {
+  // Many runs find out at once.
+  const lookUp = remember({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
     const { ids, complete } = await admins();
     const recipients = ids.slice(0, MAX_RECIPIENTS);
     await alerts.setPeople(alert, recipients, complete ? ADMINS_TTL_MS : PARTIAL_ADMINS_TTL_MS);
     return recipients;
-  }
-
-  function lookUpShared(alert: string): Promise<readonly string[]> {
-    const pending = pendingLookUps.get(alert);
-    if (pending !== undefined) return pending;
-    const started = lookUp(alert).finally(() => pendingLookUps.delete(alert));
-    pendingLookUps.set(alert, started);
-    return started;
-  }
+  });
 
   return async (teamId: string, { name, messageKeyPrefix, message }: AdminAlert): Promise<boolean> => {
     const sinceMs = await alerts.begin(name, now());
-    const recipients = (await alerts.people(name)) ?? (await lookUpShared(name));
+    const recipients = (await alerts.people(name)) ?? (await lookUp(name));
     for (const user of recipients) {
       const key = `${messageKeyPrefix}.${sinceMs}.${user}`;
       await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);

@@ -3,7 +3,7 @@ import { SlackApiError } from '../../slack/errors.ts';
 import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { growingPauseMs, troubleAfter, troubleKindOf } from '../retry.ts';
+import { growingPauseMs, troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
 import { endRun, withTrouble } from './transitions.ts';
@@ -28,7 +28,7 @@ export async function createDownloadLink(
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
-    const trouble = troubleAfter(run.trouble, troubleKindOf(error), error, context);
+    const trouble = troubleAfter(run.trouble, error, context);
     if (trouble.kind === 'key')
       return endWithoutLink({ why: 'key', adminsTold: await context.alertAdmins(run.teamId, run.project) });
     return shouldRetryLink(error, trouble.nextMs, run.sinceMs, context)

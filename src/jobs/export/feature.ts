@@ -2,7 +2,7 @@ import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { filterVisible, type Viewer } from '../visibility.ts';
-import { cardPermalink, type PermalinkParts } from './permalink.ts';
+import { cardPermalink } from './permalink.ts';
 import { exportLine } from './progress-view.ts';
 import { type ExportRun, exportRun } from './record.ts';
 
@@ -23,7 +23,7 @@ export const exportFeature: Feature = {
       async line() {
         // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
         const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-        return exportLine(run, await cardPermalink(run, viewer, permalinkParts(context)));
+        return exportLine(run, await cardPermalink(run, viewer, context, context.workspaceUrl()));
       },
     }),
   }),
@@ -35,7 +35,13 @@ export const exportFeature: Feature = {
   status: {
     async lines(_, viewer, context) {
       const active = await context.runs.activeOf(exportRun, 'export');
-      const { lines, rest } = await runningExports(active, viewer, permalinkParts(context), MAX_STATUS_LINES);
+      const { lines, rest } = await runningExports(
+        active,
+        viewer,
+        context,
+        context.workspaceUrl(),
+        MAX_STATUS_LINES,
+      );
       if (lines.length === 0) return [[title, ' — none is running']];
       const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more`]] : [];
       return [[title, ` — ${formatCount(lines.length + rest)} running`], ...lines, ...more];
@@ -44,26 +50,21 @@ export const exportFeature: Feature = {
   },
 };
 
-const permalinkParts = ({ outbox, isPublic, workspaceUrl }: FeatureContext): PermalinkParts => ({
-  deliveryState: outbox.deliveryState,
-  isPublic,
-  workspaceUrl: workspaceUrl(),
-});
-
 /** Returns a line for each run that this person may see, the oldest first, `max` at most; `rest` counts the others. */
 export async function runningExports(
   active: readonly ExportRun[],
   viewer: Viewer,
-  parts: PermalinkParts,
+  context: Pick<FeatureContext, 'outbox' | 'isPublic'>,
+  workspaceUrl: string | undefined,
   max: number,
 ): Promise<{ lines: Part[][]; rest: number }> {
   const open = active
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
-  const visible = await filterVisible(open, (run) => run, viewer, parts.isPublic);
+  const visible = await filterVisible(open, (run) => run, viewer, context.isPublic);
   const shown = visible.slice(0, max);
   const lines = await Promise.all(
-    shown.map(async (run) => exportLine(run, await cardPermalink(run, viewer, parts))),
+    shown.map(async (run) => exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl))),
   );
   return { lines, rest: visible.length - lines.length };
 }

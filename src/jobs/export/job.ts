@@ -1,7 +1,7 @@
 import { deliveryCheckMs, loadCardState, reportNoPlace } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { done, runAgainIn } from '../job.ts';
-import { defineRunJob, type StepResult, saveAs } from '../run-job.ts';
+import { runAgainIn } from '../job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { createDownloadLink } from './bundle-step.ts';
 import { site } from './phrases.ts';
 import { pollExportJob } from './poll-step.ts';
@@ -53,11 +53,6 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
     case 'ended':
       return handleEnded(run, context);
   }
-}
-
-async function markIdle(run: ExportRun, { runs }: JobContext): Promise<StepResult> {
-  await runs.markIdle(run, true);
-  return done;
 }
 
 async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {

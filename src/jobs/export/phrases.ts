@@ -3,7 +3,7 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import type { RunButton } from './buttons.ts';
-import type { ExportRun } from './record.ts';
+import { type ExportRun, isPrivate } from './record.ts';
 
 /** Returns a button about this run as it is now: a later click finds out whether the run has moved on. */
 export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
@@ -29,9 +29,6 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
     value: value.length <= SLACK_LIMITS.buttonValue ? value : JSON.stringify(required),
   };
 }
-
-const isPrivate = ({ privately, ending }: ExportRun) =>
-  privately || (ending?.kind === 'done' && ending.privately === true);
 
 /** The domain as buttons carry it; empty when only the job is known. */
 export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);

@@ -4,7 +4,7 @@ import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { isNearEnd, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
-import { troubleAfter, troubleKindOf } from '../retry.ts';
+import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
 import { advance, applyProgress, applySnapshot, endRun, withTrouble } from './transitions.ts';
@@ -20,7 +20,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const inMs = pollInMs(run, nowMs, timing);
   if (inMs > 0) return runAgainIn(inMs);
   if (nowMs >= watchEndsAtMs(run, context)) return giveUpWatch(run, nowMs);
-  if (docs === undefined) return saveTrouble(run, troubleAfter(run.trouble, 'project', {}, context), context);
+  if (docs === undefined) return saveTrouble(run, troubleAfter(run.trouble, 'project', context), context);
   const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
   const slotInMs = await rateLimiter.takeSlot(rateLimit, pollSlotOf(run, nowMs));
   if (slotInMs > 0) return runAgainIn(slotInMs);
@@ -41,8 +41,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
     const ending: Ending = { kind: 'failed', ...(job.error !== undefined && { reason: job.error }) };
     return saveAs(endRun({ ...polled, completedAtMs: endedAtMs }, ending, atMs));
   }
-  const bounds = { minMs: timing.pollMinMs, maxMs: timing.pollMaxMs };
-  const nextMs = nextPollMs(polled.looks, polled.startedAtMs ?? run.sinceMs, atMs, bounds, random());
+  const nextMs = nextPollMs(polled.looks, polled.startedAtMs ?? run.sinceMs, atMs, timing, random());
   return saveAs({ ...polled, nextLookAtMs: atMs + nextMs }, { inMs: nextMs });
 }
 
@@ -78,7 +77,7 @@ async function handlePollError(
   const { now, log, rateLimiter } = context;
   // An id that cannot even be asked for.
   if (error.kind === 'bad_request' && error.happened === 'no') return giveUpWatch(run, now());
-  const trouble = troubleAfter(run.trouble, troubleKindOf(error), error, context);
+  const trouble = troubleAfter(run.trouble, error, context);
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return saveAs(endRun(run, { kind: 'lost' }, now()));
   // A limit is that of the key, so that it is no other run's failure: those wait for a slot.

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
+import { snapshot } from '../polling.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
-import { trouble } from '../trouble.ts';
+import { trouble } from '../retry.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({
@@ -51,10 +52,6 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('broken'), ref: z.string() }),
 ]);
 export type Ending = z.infer<typeof ending>;
-
-/** What one poll of the export job found. `fraction` is 0 to 1. */
-const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
-export type Snapshot = z.infer<typeof snapshot>;
 
 /**
  * One export that somebody asked for. All times are epoch milliseconds. Every message about it is a function of
@@ -198,6 +195,10 @@ export function jobIdOf(run: ExportRun): string {
   if (run.jobId === undefined) throw new Error('a run in this state has an export job');
   return run.jobId;
 }
+
+/** Whether its link is, or went, to the requester alone. Then no later one goes to the thread. */
+export const isPrivate = ({ privately, ending }: ExportRun) =>
+  privately || (ending?.kind === 'done' && ending.privately === true);
 
 /** Returns how far the export was when the platform last said so, 0 to 1. */
 export const fractionOf = (run: Pick<ExportRun, 'looks'>) =>

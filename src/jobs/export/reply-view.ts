@@ -43,22 +43,18 @@ export function runningMessage(
   }
   const fraction = fractionOf(run);
   const progress = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
-  const ago = formatDuration(nowMs - run.attemptAtMs);
-  const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
-  const startAnother = {
-    label: 'Start another',
-    action: exportActions.startAnother,
-    value: JSON.stringify(value),
-  };
   // A mention reaches nobody where they cannot read along.
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   if (run.joined)
     return message(
-      [[`@${personName(run.requester.name)} watches the export of ${site(run)} already; it is ${progress}.`]],
+      [[`${by} watches the export of ${site(run)} already; it is ${progress}.`]],
       [...open, ...notify],
     );
+  const ago = formatDuration(nowMs - run.attemptAtMs);
+  const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
+  const { startAnother: action } = exportActions;
   return message(
     [[`An export of ${site(run)} is ${progress} (started by ${by} ${ago} ago).`]],
-    [...open, ...notify, startAnother],
+    [...open, ...notify, { label: 'Start another', action, value: JSON.stringify(value) }],
   );
 }

@@ -4,7 +4,7 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { JobContext } from '../context.ts';
 import { done, runAgainIn } from '../job.ts';
 import { recheckPermission } from '../permission.ts';
-import { lookupRetryMs, troubleAfter, troubleKindOf } from '../retry.ts';
+import { lookupRetryMs, troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { contactsText } from '../wording-view.ts';
 import { type Ending, type ExportRun, jobAlias } from './record.ts';
@@ -12,11 +12,22 @@ import { advance, applySnapshot, endRun, withTrouble } from './transitions.ts';
 
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
+const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why']>> = {
+  bad_request: 'domain',
+  forbidden: 'plan',
+  key_rejected: 'key',
+  rate_limited: 'limit',
+  refused: 'down',
+};
+
 /** Starts the export at the platform, once. */
 export async function startExport(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { now } = context;
   if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
-  const late = await applyLateResult(run, context);
+  const { answer } = run;
+  // Somebody wants it started again, but the answer to the start that was asked about has come: it did start.
+  const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
+  const late = isAgain ? await beginLateWatch(run, answer.attempt, context) : undefined;
   if (late !== undefined) return late;
   const docs = context.docs(run.project);
   const { domain, version, paths } = run;
@@ -61,13 +72,6 @@ async function beginWatch(run: ExportRun, job: ExportJob, { runs, now }: JobCont
   return saveAs(applySnapshot(advance(run, started, nowMs), job, nowMs));
 }
 
-/** Somebody wants it started again, but the answer to the start that was asked about has come: it did start. */
-async function applyLateResult(run: ExportRun, context: JobContext) {
-  const { answer, attempt } = run;
-  if (answer?.action !== 'startAgain' || answer.attempt !== attempt - 1) return undefined;
-  return beginLateWatch(run, answer.attempt, context);
-}
-
 /** Watches the export when the platform has answered its start of that attempt by now; else returns nothing. */
 async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
   const late = await context.steps.result(run.id, stepName({ attempt }));
@@ -84,9 +88,9 @@ async function handleStartError(
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return runAgainIn(0);
   const nowMs = context.now();
-  const why = notStartedReason(error);
+  const why = NOT_STARTED_REASONS[error.kind] ?? 'other';
   if (error.retryable) {
-    const trouble = troubleAfter(run.trouble, troubleKindOf(error), error, context);
+    const trouble = troubleAfter(run.trouble, error, context);
     const maxWaitMs = error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
     if (trouble.nextMs <= run.attemptAtMs + maxWaitMs)
       return saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - nowMs });
@@ -96,23 +100,6 @@ async function handleStartError(
   const reason = error.platformMessage;
   const details = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };
   return saveAs(endRun(run, { kind: 'notStarted', why, ...details }, nowMs));
-}
-
-function notStartedReason(error: DocsApiError): NotStarted['why'] {
-  switch (error.kind) {
-    case 'bad_request':
-      return 'domain';
-    case 'forbidden':
-      return 'plan';
-    case 'key_rejected':
-      return 'key';
-    case 'rate_limited':
-      return 'limit';
-    case 'refused':
-      return 'down';
-    default:
-      return 'other';
-  }
 }
 
 /** The question stands until a person answers it, or the answer of the platform comes late. */

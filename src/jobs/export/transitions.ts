@@ -1,6 +1,6 @@
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { MAX_SNAPSHOTS } from '../polling.ts';
-import { type Ending, type ExportRun, exportClaim, fractionOf } from './record.ts';
+import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate } from './record.ts';
 
 /** Returns the run with these changes, and the time at which its state began. */
 export function advance(run: ExportRun, changes: Partial<ExportRun>, nowMs: number): ExportRun {
@@ -106,22 +106,17 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
   };
 }
 
-/** Once its link went to the requester alone, no later one goes to the thread. */
-function keepPrivate(run: ExportRun): ExportRun {
-  return run.ending?.kind === 'done' && run.ending.privately ? { ...run, privately: true } : run;
-}
-
 /** The same export job, watched once more. */
 function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
-  return { ...keepPrivate(run), ...resetFields, ...times, resumed: run.resumed + 1, state };
+  return { ...run, ...resetFields, ...times, privately: isPrivate(run), resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextLookAtMs: nowMs };
   const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
-  const next = { ...keepPrivate(run), ...resetFields, ...times, earlier };
+  const next = { ...run, ...resetFields, ...times, privately: isPrivate(run), earlier };
   return { ...next, relinked: run.relinked + 1, state: 'bundling' };
 }
 

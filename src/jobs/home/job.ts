@@ -54,29 +54,19 @@ function handlePublishError(
 ): Outcome {
   const { kind, code, pointers } = error;
   const { log, now } = context;
-  switch (kind) {
-    case 'limited':
-    case 'unreachable':
-    case 'unclear':
-    case 'token': {
-      // Only here: a tab that was opened long ago may have been opened again since, and be looked at just now.
-      if (now() - openedAtMs > GIVE_UP_MS) {
-        log.warn(
-          { user: userId, code },
-          'a Home tab was not brought up to date: Slack did not take it in time',
-        );
-        return done;
-      }
-      log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
-      return runAgainIn(growingPauseMs(openedAtMs, context));
-    }
-    case 'blocks':
-      log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');
-      return done;
-    case 'place':
-    case 'missing':
-    case 'refused':
-      log.warn({ user: userId, code }, 'Slack takes no Home tab for this person');
-      return done;
+  if (kind === 'blocks') {
+    log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');
+    return done;
   }
+  if (kind === 'place' || kind === 'missing' || kind === 'refused') {
+    log.warn({ user: userId, code }, 'Slack takes no Home tab for this person');
+    return done;
+  }
+  // Only here: a tab that was opened long ago may have been opened again since, and be looked at just now.
+  if (now() - openedAtMs > GIVE_UP_MS) {
+    log.warn({ user: userId, code }, 'a Home tab was not brought up to date: Slack did not take it in time');
+    return done;
+  }
+  log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
+  return runAgainIn(growingPauseMs(openedAtMs, context));
 }

@@ -3,10 +3,10 @@ import { fillLinks } from '../../slack/blocks.ts';
 import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
 import { deliveryCheckMs, postWhereAsked } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { done, runAgainIn } from '../job.ts';
+import { runAgainIn } from '../job.ts';
 import { recheckPermission } from '../permission.ts';
 import { failurePauseMs, lookupRetryMs } from '../retry.ts';
-import { defineRunJob, type StepResult, saveAs } from '../run-job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
@@ -50,11 +50,6 @@ async function step(run: LinkRun, context: JobContext): Promise<StepResult<LinkR
 }
 
 const endFailed = (run: LinkRun, audit: string) => saveAs({ ...run, state: 'failed' as const }, { audit });
-
-async function markIdle(run: LinkRun, { runs }: JobContext): Promise<StepResult> {
-  await runs.markIdle(run, true);
-  return done;
-}
 
 async function createLink(run: LinkRun, context: JobContext): Promise<StepResult<LinkRun>> {
   const { now } = context;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
-import type { ExportTarget } from '../../../src/jobs/export/record.ts';
+import type { ExportRun, ExportTarget } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
@@ -94,6 +94,8 @@ describe('the answer about an export that is busy', () => {
 });
 
 describe('the way to the thread', () => {
+  const permalinkIn = ({ tools }: ReturnType<typeof createCommandWorld>, run: ExportRun, caller: Caller) =>
+    cardPermalink(run, caller, tools, tools.workspaceUrl);
   const thread = 'https://acme.example/archives/C0DOCS/p1789914659000100';
   const from = (user: Caller['user'], channel = 'C0OTHER') =>
     aCaller({ user, channel: { id: channel, name: 'x' } });
@@ -108,13 +110,17 @@ describe('the way to the thread', () => {
     ['the requester, everywhere', privateRun, from(aCaller().user), thread],
     ['nobody else, in direct messages', aRun({ inDirectMessage: true }), from(ben), undefined],
   ])('is shown to %s', async (_, run, caller, expected) => {
-    expect(await cardPermalink(run, caller, createCommandWorld(redis).tools)).toBe(expected);
+    expect(await permalinkIn(createCommandWorld(redis), run, caller)).toBe(expected);
   });
 
   test('is not there while the card is not, or nobody can tell', async () => {
-    const waiting = createCommandWorld(redis, { deliveryState: async () => ({ kind: 'waiting' }) });
-    const away = createCommandWorld(redis, { deliveryState: () => Promise.reject(new Error('away')) });
-    expect(await cardPermalink(aRun(), aCaller(), waiting.tools)).toBeUndefined();
-    expect(await cardPermalink(aRun(), aCaller(), away.tools)).toBeUndefined();
+    const waiting = createCommandWorld(redis, {
+      outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
+    });
+    const away = createCommandWorld(redis, {
+      outbox: { deliveryState: () => Promise.reject(new Error('away')) },
+    });
+    expect(await permalinkIn(waiting, aRun(), aCaller())).toBeUndefined();
+    expect(await permalinkIn(away, aRun(), aCaller())).toBeUndefined();
   });
 });

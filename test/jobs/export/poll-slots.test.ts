@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { pollSlotOf } from '../../../src/jobs/export/poll-step.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { nextPollMs, pollRateLimit } from '../../../src/jobs/polling.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aRun } from '../../support/jobs/export/builders.ts';
-import { bounds } from '../../support/jobs/export/polling.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ function endingIn(id: string, restMs: number, { lookedAgoMs = 30_000, jitter = 0
     { atMs: startedAtMs, fraction: 0 },
     { atMs, fraction: (100_000 - lookedAgoMs) / (100_000 + restMs) },
   ];
-  const nextLookAtMs = atMs + nextPollMs(looks, startedAtMs, atMs, bounds, jitter);
+  const nextLookAtMs = atMs + nextPollMs(looks, startedAtMs, atMs, defaultTiming, jitter);
   return aRun({ id, startedAtMs, looks, nextLookAtMs });
 }
 

@@ -32,7 +32,9 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       monotonicMs: () => 0,
       log: createLog('silent', []),
     }),
-    deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1789914659.000100' }),
+    outbox: {
+      deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1789914659.000100' }),
+    },
     projects: [aProject()],
     docsDomain: undefined,
     links: 'thread',

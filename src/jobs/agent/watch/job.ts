@@ -4,7 +4,7 @@ import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
-import { troubleAfter, troubleKindOf } from '../../retry.ts';
+import { troubleAfter } from '../../retry.ts';
 import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { type WatchRun, watchRun } from './record.ts';
 import { applyPoll, applyTrouble, giveUpRound, markChanged, markNotFound } from './transitions.ts';
@@ -50,7 +50,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
   if (docs === undefined || projectId === undefined)
-    return saveAs(applyTrouble(run, troubleAfter(run.trouble, 'project', {}, context), now()));
+    return saveAs(applyTrouble(run, troubleAfter(run.trouble, 'project', context), now()));
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
   // Where somebody waits for the answer, it comes first.
   const slot = { id: run.id, rank: run.lookWanted ? 0 : 1, sinceMs: run.nextLookAtMs };
@@ -63,8 +63,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
     return handlePollError(run, error, rateLimit, context);
   }
   const next = applyPoll(run, job, polledAtMs, timing.graceMs);
-  const bounds = { minMs: timing.pollMinMs, maxMs: timing.pollMaxMs };
-  const nextMs = nextPollMs([], next.round?.sinceMs ?? polledAtMs, now(), bounds, random());
+  const nextMs = nextPollMs([], next.round?.sinceMs ?? polledAtMs, now(), timing, random());
   return saveAs({ ...next, nextLookAtMs: now() + nextMs });
 }
 
@@ -78,7 +77,7 @@ async function handlePollError(
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return runAgainIn(0);
   const { now, timing, log, rateLimiter } = context;
-  const trouble = troubleAfter(run.trouble, troubleKindOf(error), error, context);
+  const trouble = troubleAfter(run.trouble, error, context);
   const next = applyTrouble(run, trouble, now());
   if (trouble.kind === 'key') {
     log.error({ run: run.id, err: error }, 'the docs platform rejects the key');

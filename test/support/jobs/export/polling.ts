@@ -1,5 +1,4 @@
-import type { Snapshot } from '../../../../src/jobs/export/record.ts';
-import { MAX_SNAPSHOTS, nextPollMs, type PollBounds } from '../../../../src/jobs/polling.ts';
+import { MAX_SNAPSHOTS, nextPollMs, type Snapshot } from '../../../../src/jobs/polling.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 
 /** How an export job was polled from its start to the poll that found it ended. */
@@ -20,8 +19,6 @@ export const shapes = {
   none: () => undefined,
 } satisfies Record<string, Shape>;
 
-export const bounds: PollBounds = { minMs: defaultTiming.pollMinMs, maxMs: defaultTiming.pollMaxMs };
-
 /** As the job does it: the start is answered with a first poll, the next one comes at once. */
 export function adaptive(durationMs: number, shape: Shape, random: () => number): Watch {
   const seen: Snapshot[] = [];
@@ -36,7 +33,7 @@ export function adaptive(durationMs: number, shape: Shape, random: () => number)
     polls += 1;
     if (nowMs >= durationMs) return { polls, lagMs: nowMs - durationMs };
     pollAt(nowMs);
-    nowMs += nextPollMs(seen.slice(-MAX_SNAPSHOTS), 0, nowMs, bounds, random());
+    nowMs += nextPollMs(seen.slice(-MAX_SNAPSHOTS), 0, nowMs, defaultTiming, random());
   }
 }
 
