@@ -196,7 +196,7 @@ describe('kill -9', () => {
     expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await killed.promise;
     expect(await world.redis.client.keys('{docket}:run:*')).toEqual([]);
-    if (bots === 1) await startBots(1, mortal);
+    if (bots === 1) await startBots(1);
     await connected(2);
     expect(await asks()).toMatchObject({ ok: true });
     await endsOnce();
@@ -209,7 +209,7 @@ describe('kill -9', () => {
       const first = await world.startBot({ ...mortal, env: { TEST_KILL_AT: `${command} ${phase}` } });
       const died = world.slack
         .until(() => !first.running(), 10_000, 'the end of the bot')
-        .then(() => world.startBot(mortal));
+        .then(() => world.startBot());
       const story = await tellStory(world);
       await died;
       expectNothingTwice(world, story);
@@ -230,7 +230,7 @@ describe('kill -9', () => {
     });
     expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await killed.promise;
-    await startBots(1, mortal);
+    await startBots(1);
     await until(world, '#docs', ['42%']);
     expect(told(await asks())).toContain('An export of docs.acme.com is at 42%');
     await endsOnce();

@@ -11,6 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+/** Only what is ended has to be a process. */
+const successor = { process: false };
+
 const asks = () => world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
 
 async function ends() {
@@ -23,7 +26,7 @@ test('SIGTERM while an export runs: the next process goes on at once', async () 
   await asks();
   await until(world, '#docs', ['42%']);
   await ends();
-  await world.startBot();
+  await world.startBot(successor);
   // The lock of the first one lasts a minute: only a job that was handed back is seen before.
   const story = await tellStory(world);
   expectNothingTwice(world, story);
@@ -35,7 +38,7 @@ test('SIGTERM while a look hangs: its job is handed back', async () => {
   world.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'hang', when: 'before' });
   await world.slack.until(() => world.platform.wire.waiting === 0);
   await ends();
-  await world.startBot();
+  await world.startBot(successor);
   expectNothingTwice(world, await tellStory(world));
 });
 
@@ -44,7 +47,7 @@ test('SIGTERM while a start is on its way: its answer is waited for', async () =
   await asks();
   await world.slack.until(() => world.platform.wire.calls.length === 1);
   await ends();
-  await world.startBot();
+  await world.startBot(successor);
   const story = await tellStory(world);
   expectNothingTwice(world, story);
   expect(story.ending).toBe('done');
