@@ -3,7 +3,6 @@ import type { Settings } from './config/settings.ts';
 import { createDocsApi, type DocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { createDocsReporter } from './docs-api/report.ts';
-import { createWatches } from './jobs/agent/watch/watches.ts';
 import { findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
@@ -37,7 +36,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { stopping } = closers;
   const { redis, queues } = connectRole(connectForWork, parts);
   const stores = createStores(redis);
-  const { runs, threads, messages, reactions, rateLimiter, steps } = stores;
+  const { threads, messages, reactions, rateLimiter, steps } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
@@ -58,7 +57,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
 
   const context: JobContext = {
     ...stores,
-    watches: createWatches({ runs, wake, now }),
     docs(project) {
       const api = docsApis.get(project);
       return api && untilStopping(stopping, api);

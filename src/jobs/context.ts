@@ -14,7 +14,6 @@ import type { LinkStore } from '../store/links.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
-import type { Watches } from './agent/watch/watches.ts';
 import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
@@ -23,7 +22,6 @@ import type { IsPublic } from './visibility.ts';
 export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
-  watches: Watches;
   links: LinkStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;

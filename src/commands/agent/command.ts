@@ -1,8 +1,8 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
 import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
-import { type NewThread, newThread, type ThreadRun } from '../../jobs/agent/thread/record.ts';
-import { conversationOf, type RunRequest, requestRunId } from '../../jobs/request.ts';
+import { newThread } from '../../jobs/agent/thread/record.ts';
+import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -77,7 +77,7 @@ export const agentCommand = defineCommand({
   ],
 });
 
-/** Keeps a thread whose card is posted here. Without `jobId` its instruction makes the job. */
+/** Keeps a thread that its card becomes, which is posted here. Without `jobId` its instruction makes the job. */
 async function follow(
   args: { jobId: string | undefined; instruction: string | undefined; project: string | undefined },
   command: string,
@@ -92,35 +92,24 @@ async function follow(
   const text = messageToMarkdown({ text: args.instruction ?? '' }, noNames).trim();
   const { instructionCharacters: max } = tools.limits;
   if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
-  const thread: ThreadRun = threadFromCommand(
-    { project: project.name, agentJobId: jobId, mode: tools.replyMode, text },
-    caller,
+  const { teamId, user, channel, requestId } = caller;
+  const owner = { id: user.id, name: user.name };
+  const id = idOf('instruction', teamId, requestId);
+  const one = { id, by: owner, atMs: tools.now(), text, creates: jobId === undefined };
+  const thread = newThread(
+    {
+      id: requestRunId(caller),
+      teamId,
+      project: project.name,
+      agentJobId: jobId,
+      owner,
+      checked: true,
+      asked: conversationOf(channel),
+      mode: tools.replyMode,
+      instruction: text === '' ? undefined : newInstruction(one),
+    },
     tools.now(),
   );
   await tools.intake.start(thread, caller);
   return undefined;
-}
-
-/** Returns the record of a thread that somebody follows or starts by a command: its card becomes the thread. */
-function threadFromCommand(
-  args: Pick<NewThread, 'project' | 'agentJobId' | 'mode'> & { text: string },
-  request: RunRequest,
-  nowMs: number,
-): ThreadRun {
-  const { text, agentJobId, ...rest } = args;
-  const { teamId, user, channel, requestId } = request;
-  const owner = { id: user.id, name: user.name };
-  const id = requestRunId(request);
-  const instruction =
-    text === ''
-      ? undefined
-      : newInstruction({
-          id: idOf('instruction', teamId, requestId),
-          by: owner,
-          atMs: nowMs,
-          text,
-          creates: agentJobId === undefined,
-        });
-  const asked = conversationOf(channel);
-  return newThread({ ...rest, id, teamId, agentJobId, owner, checked: true, asked, instruction }, nowMs);
 }

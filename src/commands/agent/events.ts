@@ -1,11 +1,11 @@
 import { newMention } from '../../jobs/agent/mention/record.ts';
-import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
+import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import { type Reply, readReply, type UserMessage } from '../../slack/reply.ts';
+import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Acceptance, RunBase } from '../../store/runs.ts';
 import type { EventListener, EventTools } from '../registry.ts';
@@ -61,7 +61,7 @@ async function appendToFollowedThread(
   const place = { teamId: identity.teamId, channel: reply.channel, rootTs: threadTs };
   const { parentUser } = reply;
   const underOwnMessage = parentUser === undefined ? undefined : parentUser === identity.botUserId;
-  const entry = { event: threadEventOf(reply), dedupeKey: dedupeKeyOf(reply) };
+  const entry = { event: threadEvent.parse(reply), dedupeKey: dedupeKeyOf(reply) };
   const outcome = await threads.appendToThread('agent-thread', place, entry, underOwnMessage);
   if (outcome.kind === 'kept') await wake({ id: outcome.runId, job: 'agent-thread' });
   return outcome.kind;
@@ -99,7 +99,7 @@ async function startMention(reply: NewReply, parsed: ThreadText, early: boolean,
   const { teamId, botUserId } = tools.identity;
   const { threadTs } = reply;
   const problem = project?.kind === 'unclear' ? project.problem : undefined;
-  const mention = { teamId, botUserId, reply: replyOf(reply), threadTs, early, problem };
+  const mention = { teamId, botUserId, reply: newReply.parse(reply), threadTs, early, problem };
   await accept(newMention(mention, tools.now()), tools);
 }
 
@@ -117,15 +117,6 @@ function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText 
   return parseThreadText(
     messageToMarkdown(beginningOf(reply.content), noNames, { withoutMention: botUserId }),
   );
-}
-
-function replyOf({ channel, ts, user, external, mentionsBot, mentionsOthers, content, files }: UserMessage) {
-  return { kind: 'reply' as const, channel, ts, user, external, mentionsBot, mentionsOthers, content, files };
-}
-
-function threadEventOf(reply: RelevantReply): ThreadEvent {
-  if (reply.kind === 'deleted') return { kind: reply.kind, channel: reply.channel, ts: reply.ts };
-  return { ...replyOf(reply), kind: reply.kind };
 }
 
 /** The same for a repeat, and for the two events of one mention. */

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
-import { createWatches } from '../../../src/jobs/agent/watch/watches.ts';
 import { createCallOnce } from '../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
@@ -39,7 +38,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   return {
     runs,
     threads: createThreadStore(redis),
-    watches: createWatches({ runs, wake, now }),
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),

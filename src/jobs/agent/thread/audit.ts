@@ -69,29 +69,20 @@ export function diffOutcomes(
     const previous = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
     return result === undefined || result === previous ? [] : [{ instruction, result }];
   });
-  return [...lost.map((instruction) => ({ instruction, result: RESULTS.discarded })), ...changed];
+  return [...lost.map((instruction) => ({ instruction, result: 'discarded' })), ...changed];
 }
 
-const RESULTS = {
+/** Results by state; for one that is over, by outcome. Any other state is none. */
+const RESULTS: Partial<Record<Instruction['state'] | NonNullable<Instruction['outcome']>, string>> = {
+  working: 'sent',
+  unknown: 'unclear',
+  failed: 'not sent',
   sent: 'sent',
   notForAgent: 'not for the agent',
   discarded: 'discarded',
   withdrawn: 'withdrawn',
   left: 'left unclear',
   notSent: 'not sent',
-} as const;
+};
 
-function resultOf({ state, outcome }: Instruction): string | undefined {
-  switch (state) {
-    case 'working':
-      return RESULTS.sent;
-    case 'unknown':
-      return 'unclear';
-    case 'failed':
-      return RESULTS.notSent;
-    case 'over':
-      return outcome && RESULTS[outcome];
-    default:
-      return undefined;
-  }
-}
+const resultOf = ({ state, outcome }: Instruction) => RESULTS[state === 'over' ? (outcome ?? state) : state];

@@ -2,6 +2,7 @@ import { reportNoPlace } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { leaveWatch } from '../watch/watches.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
 import { noPlaceMessage } from './note-view.ts';
 import type { ThreadRun } from './record.ts';
@@ -16,7 +17,7 @@ export async function end({ run, inbox, wakes }: LoadedThread, context: JobConte
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return runAgainIn(answerInMs);
-  await ifReadable(() => context.watches.leave(run), context);
+  await ifReadable(() => leaveWatch(run, context), context);
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');

@@ -2,6 +2,8 @@ import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
+import { addThread, requestPoll } from '../watch/transitions.ts';
+import { loadWatch, updateWatch } from '../watch/watches.ts';
 import { endUnusedLimit } from './compact.ts';
 import { applyInbox } from './inbox.ts';
 import { nextWaitingOf, type ThreadRun } from './record.ts';
@@ -23,8 +25,6 @@ const PUBLISH_INTERVAL_MS = 2000;
 /** What the steps of one execution share. */
 export interface Execution {
   publishedAtMs: number;
-  /** How often the thread had been woken when it last knew all that the watch does. */
-  syncedAtWake?: number;
 }
 
 /** One step of a thread that follows a job: it sends before it publishes. */
@@ -33,7 +33,7 @@ export async function follow(
   execution: Execution,
   context: JobContext,
 ): Promise<StepResult> {
-  const { now, policy, watches } = context;
+  const { now, policy } = context;
   const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
@@ -54,7 +54,7 @@ export async function follow(
 
   const applied = await applyInbox(run, inbox, context);
   if (applied.pollRequested && run.agentJobId !== undefined)
-    await ifReadable(() => watches.requestPoll(run), context);
+    await ifReadable(() => updateWatch(run, (watch) => requestPoll(watch, now()), context), context);
   const sendable = nextSendable(applied.thread, now());
   // Asked right before the send: the instruction may have waited for hours since it was accepted.
   const verdict = sendable && (await policy.check(sendable.by.id, 'agent'));
@@ -66,7 +66,7 @@ export async function follow(
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
     if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
     await recordChanges(run, thread, context);
-    if (await send(thread, head, applied.consumed, context)) execution.syncedAtWake = wakes;
+    await send(thread, head, applied.consumed, context);
     return 'next';
   }
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.blockedBy === 'author';
@@ -75,8 +75,7 @@ export async function follow(
 
   let latest = run;
   const isReadable = await ifReadable(async () => {
-    // The watch wakes this thread when it changes.
-    if (execution.syncedAtWake !== wakes) latest = await syncWithWatch(run, context);
+    latest = await syncWithWatch(run, context);
   }, context);
   if (!isReadable) delaysMs.push(UNREADABLE_RETRY_MS);
   const next = endIfNotCreated(endUnusedLimit(latest));
@@ -86,12 +85,12 @@ export async function follow(
 }
 
 /** Returns the thread with what the watch of its job knows; a thread without a watch joins it. */
-async function syncWithWatch(run: ThreadRun, { watches }: JobContext): Promise<ThreadRun> {
+async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
   if (run.agentJobId === undefined) return run;
   if (!run.watched) {
-    const watch = await watches.join(run);
+    const watch = await updateWatch(run, (one) => addThread(one, run.id, context.now()), context);
     return syncThread(joinWatch(run, watch), watch);
   }
-  const watch = await watches.load(run);
+  const watch = await loadWatch(run, context);
   return watch === undefined ? { ...run, watched: false } : syncThread(run, watch);
 }

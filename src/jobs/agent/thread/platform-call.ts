@@ -24,10 +24,8 @@ export function prepareCall(thread: ThreadRun, head: Instruction, context: JobCo
   if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
   const prompt = head.text;
   if (head.creates) return { kind: 'call', call: () => docs.createAgentJob({ projectId, prompt }) };
-  if (thread.seen?.status === 'archived') {
-    const { archivedAtMs } = thread.seen;
-    return notSent({ why: 'archived', ...(archivedAtMs !== undefined && { archivedAtMs }) });
-  }
+  if (thread.seen?.status === 'archived')
+    return notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
   const jobId = thread.agentJobId ?? '';
   return { kind: 'call', call: () => docs.sendFollowUp({ projectId, jobId, prompt }) };
 }
@@ -58,7 +56,6 @@ async function resultOfError(
   context: JobContext,
 ): Promise<SendResult> {
   const reason = error.platformMessage;
-  const detail = reason === undefined ? {} : { reason };
   switch (error.kind) {
     case 'rate_limited':
       return limitedByPlatform(thread, error, context);
@@ -68,13 +65,13 @@ async function resultOfError(
     case 'not_found':
       return notSent({ why: creates ? 'unsupported' : 'gone' });
     case 'unsupported':
-      return notSent(creates ? { why: 'unsupported' } : { why: 'refused', ...detail });
+      return notSent(creates ? { why: 'unsupported' } : { why: 'refused', reason });
     case 'forbidden':
-      return notSent({ why: 'forbidden', ...detail });
+      return notSent({ why: 'forbidden', reason });
     case 'aborted':
       return { kind: 'later' };
     default:
-      return error.retryable ? retryOrGiveUp(thread, error, context) : notSent({ why: 'refused', ...detail });
+      return error.retryable ? retryOrGiveUp(thread, error, context) : notSent({ why: 'refused', reason });
   }
 }
 

@@ -1,14 +1,14 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
-import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
-import { roundOf } from '../watch/transitions.ts';
+import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
+import { updateWatch } from '../watch/watches.ts';
 import { auditChanges } from './audit.ts';
 import { followUpLimit, nextLimit, sendKeyOf, slotRequest } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { saveChanges } from './thread-step.ts';
+import { ifReadable, saveChanges } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
@@ -30,14 +30,14 @@ export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'
 /**
  * Sends `head`. One write saves the intent, takes a slot of the hour's limit, and drops the `consumed` events; when it
  * is refused, nothing is sent. Then the call is made, and its result saved. When a process dies in between, the intent
- * is what is left, and becomes a question. Returns whether the thread knows all that the watch does then.
+ * is what is left, and becomes a question.
  */
 export async function send(
   thread: ThreadRun,
   head: Instruction,
   consumed: number,
   context: JobContext,
-): Promise<boolean> {
+): Promise<void> {
   const { threads, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
   const sentAtMs = now();
@@ -46,7 +46,7 @@ export async function send(
   const prepared = prepareCall(thread, head, context);
   if (prepared.kind === 'notSent') {
     await saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
-    return false;
+    return;
   }
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // What makes a job is no follow-up.
@@ -55,11 +55,11 @@ export async function send(
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
     await threads.save({ ...thread, limit: next }, consumed);
-    return false;
+    return;
   }
   // When the answer of a write is lost, the connection repeats the write, which then finds its own revision.
   const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
-  if (own === undefined) return false;
+  if (own === undefined) return;
   // After so long others may have recorded the send as lost: the call must not be made any more.
   const isLate = now() - sentAtMs > timing.callMarginMs;
   const result: SendResult = isLate ? { kind: 'later' } : await makeCall(own, head, prepared.call, context);
@@ -68,14 +68,9 @@ export async function send(
   if (slot && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
   const current = await saveSendResult(own, head, result, context);
-  if (current?.state !== 'following' || result.kind !== 'taken') return false;
-  try {
-    return await registerSend(current, { ...head, sentAtMs }, result.job, context);
-  } catch (error) {
-    // A later step does it, once the watch can be read.
-    if (!(error instanceof UnreadableRun)) throw error;
-    return false;
-  }
+  if (current?.state !== 'following' || result.kind !== 'taken') return;
+  // Where the watch cannot be read, a later step does it.
+  await ifReadable(() => registerSend(current, { ...head, sentAtMs }, result.job, context), context);
 }
 
 async function loadIntent(
@@ -123,21 +118,25 @@ async function saveSendResult(
 
 /**
  * Records a send that the platform took in the watch, and its round in the thread. `job` is the platform's answer, while
- * that is known. Returns whether the thread was saved.
+ * that is known.
  */
 export async function registerSend(
   thread: ThreadRun,
   { id, attempt, sentAtMs = 0 }: Instruction,
   job: AgentJob | undefined,
-  { watches, threads }: Pick<JobContext, 'watches' | 'threads'>,
-): Promise<boolean> {
+  context: JobContext,
+): Promise<void> {
   const sendKey = sendKeyOf(thread, { id, attempt });
   const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
-  const watch = await watches.recordSend(thread, sendKey, job ?? unknown, sentAtMs);
+  const watch = await updateWatch(
+    thread,
+    (one) =>
+      recordSend(addThread(one, thread.id, context.now()), thread.id, sendKey, job ?? unknown, sentAtMs),
+    context,
+  );
   const round = roundOf(watch, sendKey) ?? watch.rounds;
   const joined = thread.watched ? thread : joinWatch(thread, watch);
   // The round of this send may have ended by now, and the thread has to show that.
   const next = { ...joined, knownRound: Math.min(joined.knownRound, round - 1) };
-  const saved = await threads.save(syncThread(withSend(next, id, round, sentAtMs), watch), 0);
-  return saved.kind === 'saved';
+  await context.threads.save(syncThread(withSend(next, id, round, sentAtMs), watch), 0);
 }

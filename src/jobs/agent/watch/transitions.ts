@@ -5,6 +5,7 @@ import {
   type JobSnapshot,
   type RoundEnding,
   SENDS_KEPT,
+  type WatchEnding,
   type WatchRun,
   watchId,
 } from './record.ts';
@@ -53,10 +54,14 @@ export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
   const next: WatchRun = { ...watch, lookWanted: true, gone: undefined, nextLookAtMs };
   const last = watch.endings.at(-1);
   if (watch.round !== undefined || last?.kind !== 'gaveUp') return next;
+  return openFoundRound(next, nowMs, last.prBefore);
+}
+
+/** Opens a round of a job at work, to which nobody here sent anything. */
+function openFoundRound(watch: WatchRun, atMs: number, prBefore: string | undefined): WatchRun {
   const n = watch.rounds + 1;
-  const prBefore = last.prBefore === undefined ? {} : { prBefore: last.prBefore };
-  const round = { n, sinceMs: nowMs, sentAtMs: nowMs, active: true, found: true, ...prBefore };
-  return { ...next, rounds: n, round };
+  const round = { n, sinceMs: atMs, sentAtMs: atMs, active: true, prBefore, found: true };
+  return { ...watch, rounds: n, round };
 }
 
 /**
@@ -71,7 +76,6 @@ export function recordSend(
   atMs: number,
 ): WatchRun {
   if (roundOf(watch, sendKey) !== undefined) return watch;
-  const prBefore = watch.round === undefined ? watch.lastPr : watch.round.prBefore;
   const n = watch.round?.n ?? watch.rounds + 1;
   const round = {
     n,
@@ -80,7 +84,7 @@ export function recordSend(
     // What was seen before this send says nothing of it; the answer to the send does.
     active: job.status === 'active',
     found: false,
-    ...(prBefore !== undefined && { prBefore }),
+    prBefore: watch.round === undefined ? watch.lastPr : watch.round.prBefore,
   };
   // A send may be answered without a status: then what was seen before stands.
   const known = job.rawStatus === '' ? watch : applySnapshot(watch, job, atMs);
@@ -115,33 +119,28 @@ export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, gr
     gone: undefined,
   };
   const { round } = watch;
-  if (round === undefined) {
-    if (job.status !== 'active') return next;
-    const n = watch.rounds + 1;
-    const prBefore = next.lastPr === undefined ? {} : { prBefore: next.lastPr };
-    const found = { n, sinceMs: polledAtMs, sentAtMs: polledAtMs, active: true, found: true, ...prBefore };
-    return markChanged({ ...next, round: found, rounds: n });
-  }
-  if (job.status === 'archived') return endRound(next, endingOf(job, round.prBefore, polledAtMs), round.n);
+  if (round === undefined)
+    return job.status === 'active' ? markChanged(openFoundRound(next, polledAtMs, next.lastPr)) : next;
+  if (job.status === 'archived') return endRound(next, round, endingOf(job, round.prBefore, polledAtMs));
   if (job.status === 'active') return { ...next, round: { ...round, active: true } };
   if (job.status === 'unknown') return next;
   const isFinal = round.active || polledAtMs - round.sentAtMs >= graceMs;
-  return isFinal ? endRound(next, endingOf(job, round.prBefore, polledAtMs), round.n) : next;
+  return isFinal ? endRound(next, round, endingOf(job, round.prBefore, polledAtMs)) : next;
 }
 
 /** The platform does not know the job (any more). */
 export function markNotFound(watch: WatchRun, nowMs: number): WatchRun {
   const next = markChanged({ ...watch, gone: true, lookWanted: false, trouble: undefined });
-  return watch.round === undefined ? next : endRound(next, { kind: 'gone', atMs: nowMs }, watch.round.n);
+  return watch.round === undefined ? next : endRound(next, watch.round, { kind: 'gone', atMs: nowMs });
 }
 
 /** Ends a round that has lasted so long that the job is no longer polled. */
 export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
-  if (watch.round === undefined) return { ...watch, lookWanted: false };
-  const afterMs = nowMs - watch.round.sentAtMs;
-  const { n, prBefore } = watch.round;
-  const ending: RoundEnding = { kind: 'gaveUp', afterMs, atMs: nowMs };
-  return endRound({ ...watch, lookWanted: false }, ending, n, prBefore);
+  const { round } = watch;
+  const next = { ...watch, lookWanted: false };
+  if (round === undefined) return next;
+  const { sentAtMs, prBefore } = round;
+  return endRound(next, round, { kind: 'gaveUp', afterMs: nowMs - sentAtMs, atMs: nowMs, prBefore });
 }
 
 /** Returns the watch with a trouble, for which its threads are woken. It began at `nowMs`, unless it lasts already. */
@@ -157,31 +156,28 @@ export function applyTrouble(
 /** Marks a change for which every thread is woken. */
 export const markChanged = (watch: WatchRun): WatchRun => ({ ...watch, untold: true, knownBy: undefined });
 
-function endRound(watch: WatchRun, ending: RoundEnding, n: number, prBefore?: string): WatchRun {
-  const found = watch.round?.found === true;
-  const known = { ...ending, n, ...(prBefore !== undefined && { prBefore }), ...(found && { found }) };
-  const endings = [...watch.endings, known].slice(-ENDINGS_KEPT);
+function endRound(
+  watch: WatchRun,
+  { n, found }: NonNullable<WatchRun['round']>,
+  ending: Omit<WatchEnding, 'n' | 'found'>,
+): WatchRun {
+  const endings = [...watch.endings, { ...ending, n, found: found || undefined }].slice(-ENDINGS_KEPT);
   return markChanged({ ...watch, round: undefined, endings });
 }
 
 function endingOf(job: AgentJob, prBefore: string | undefined, atMs: number): RoundEnding {
-  const pr = job.prLink ?? job.prText;
-  const given = {
-    ...(job.prLink !== undefined && { prLink: job.prLink }),
-    ...(job.prText !== undefined && { prText: job.prText }),
-    atMs,
-  };
-  if (job.status === 'archived')
-    return { kind: 'archived', ...(job.archivedAt !== undefined && { archivedAtMs: job.archivedAt }), atMs };
-  if (job.status === 'failed') return { kind: 'failed', atMs };
+  const { status, prLink, prText, archivedAt } = job;
+  if (status === 'archived') return { kind: 'archived', archivedAtMs: archivedAt, atMs };
+  if (status === 'failed') return { kind: 'failed', atMs };
+  const pr = prLink ?? prText;
   if (pr === undefined) return { kind: 'noPr', atMs };
-  return { kind: pr === prBefore ? 'samePr' : 'newPr', ...given };
+  return { kind: pr === prBefore ? 'samePr' : 'newPr', prLink, prText, atMs };
 }
 
 function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
   const seen = snapshotOf(job, watch.seen, atMs);
-  const next: WatchRun = { ...watch, seen, ...(lastPr !== undefined && { lastPr }) };
+  const next: WatchRun = { ...watch, seen, lastPr };
   // An unchanged job is news only to somebody who waits for the poll.
   return !isSameSnapshot(seen, watch.seen) || watch.lookWanted || watch.trouble !== undefined
     ? markChanged(next)
@@ -191,14 +187,15 @@ function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
 /** Returns the job as messages show it: what the platform leaves out while the agent works stays as it was. */
 function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
-  const kept = {
+  return {
+    status,
+    rawStatus,
     repository: repository ?? before?.repository,
     ref: ref ?? before?.ref,
     model: model ?? before?.model,
     prLink: prLink ?? (prText === undefined ? before?.prLink : undefined),
     prText: prText ?? (prLink === undefined ? before?.prText : undefined),
     archivedAtMs: archivedAt,
+    atMs,
   };
-  const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  return { status, rawStatus, ...present, atMs };
 }

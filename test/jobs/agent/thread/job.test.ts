@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
 import { followUpLimit } from '../../../../src/jobs/agent/thread/follow-up-limit.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import { addThread, recordSend, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
+import { updateWatch } from '../../../../src/jobs/agent/watch/watches.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';
@@ -88,11 +90,17 @@ test('the end of a round that came while the thread was away is told all the sam
   // The watch knows of the send; the process died before the thread did.
   await world.follows({ ...run, state: 'carding' });
   const thread = { ...(await world.thread()), ...run, state: 'following' as const };
-  await world.context.watches.recordSend(
+  await updateWatch(
     thread,
-    `${world.id} ${one.id} 1`,
-    { id: 'aj', status: 'active', rawStatus: 'active' },
-    NOW_MS,
+    (watch) =>
+      recordSend(
+        addThread(watch, world.id, NOW_MS),
+        world.id,
+        `${world.id} ${one.id} 1`,
+        { id: 'aj', status: 'active', rawStatus: 'active' },
+        NOW_MS,
+      ),
+    world.context,
   );
   await world.threads.save(thread, 0);
   world.docs.getAgentJob = async () => ({
@@ -113,11 +121,17 @@ test('a watch that was not woken for a send is stepped after a restart', async (
   await world.step();
   await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
   const sent = await world.thread();
-  await world.context.watches.recordSend(
+  await updateWatch(
     sent,
-    `${world.id} ${sent.instructions[0]?.id} 1`,
-    { id: 'aj', status: 'active', rawStatus: 'active' },
-    NOW_MS,
+    (watch) =>
+      recordSend(
+        addThread(watch, world.id, NOW_MS),
+        world.id,
+        `${world.id} ${sent.instructions[0]?.id} 1`,
+        { id: 'aj', status: 'active', rawStatus: 'active' },
+        NOW_MS,
+      ),
+    world.context,
   );
   expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
 });
@@ -330,7 +344,7 @@ test('what another thread gave up and is watched again is not told as somebody e
     prLink: PR,
   });
   // Somebody clicks in the other thread, and this one hears of it with its end only.
-  await world.context.watches.requestPoll(await world.thread());
+  await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
   await world.stepWatch();
   await world.step();
   const ending = world.texts('.end.').at(-1);
