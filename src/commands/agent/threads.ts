@@ -90,14 +90,8 @@ export async function stopFollowing(
   if (thread === undefined) return noneFollowedMessage(jobId);
   if (others.length > 0) return chooseThreadMessage(threads, rest, tools);
   const { id, name } = caller.user;
-  const entry = {
-    kind: 'clicked' as const,
-    action: 'stop' as const,
-    by: { id, name },
-    about: [],
-    attempt: 1,
-  };
-  const outcome = await sendToThread(thread, entry, `click stop ${caller.requestId}`, caller, tools);
+  const click: ThreadEvent = { kind: 'clicked', action: 'stop', by: { id, name }, about: [], attempt: 1 };
+  const outcome = await sendToThread(thread, click, `click stop ${caller.requestId}`, caller, tools);
   if (outcome === 'gone') return noneFollowedMessage(jobId);
   await auditThread(thread, 'stopped', tools);
   return message([[`I follow ${jobName(thread)} no more.`]]);

@@ -112,10 +112,7 @@ async function postAnswer(run: MentionRun, content: Message, context: JobContext
   const { threadTs } = run;
   const { channel, user } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await callOnceInSlack(run.id, 'whisper', async () => {
-    await slack.postEphemeralTo(to, content);
-    return true;
-  });
+  const outcome = await callOnceInSlack(run.id, 'whisper', () => slack.postEphemeralTo(to, content));
   if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
   if (outcome.kind !== 'notHappened') return finish(run, context);
   const { error } = outcome;

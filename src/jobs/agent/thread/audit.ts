@@ -2,16 +2,23 @@ import type { JobContext } from '../../context.ts';
 import type { Instruction, Person } from './instruction.ts';
 import { findInstruction, type ThreadRun } from './record.ts';
 
-type Audited = Pick<JobContext, 'audit' | 'now'>;
-
 /**
  * Adds to the audit log what changed: results of instructions, refused people, switches of the mode, the end. To be
  * called before the save, so that after a crash a line may be there twice, but is never missing.
  */
-export async function auditChanges(before: ThreadRun, after: ThreadRun, context: Audited): Promise<void> {
+export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
+  const { agentJobId, asked, place, teamId } = after;
   for (const { instruction, result } of diffOutcomes(before, after)) {
     const { text } = findInstruction(before, instruction.id) ?? instruction;
-    await auditInstruction(after, instruction, `${result} · ${text.length} characters`, context);
+    await context.audit.add(teamId, {
+      atMs: context.now(),
+      user: instruction.by,
+      channel: place?.channel ?? asked.channel,
+      what: 'instruction',
+      subject: agentJobId ?? 'new agent job',
+      ...(agentJobId !== undefined && { job: agentJobId }),
+      result: `${result} · ${text.length} characters`,
+    });
   }
   const known = new Set(before.notes.map(({ id }) => id));
   for (const { id, to, kind, about } of after.notes) {
@@ -22,32 +29,14 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
       await auditThread(after, 'refused: not permitted', context, user);
     if (kind === 'mode') await auditThread(after, `replies: ${about}`, context, user);
   }
-  if (before.state !== 'ended' && after.state === 'ended')
-    await auditThread(after, after.ended?.why ?? 'ended', context, after.ended?.by);
+  const { ended } = after;
+  if (before.ended === undefined && ended) await auditThread(after, ended.why, context, ended.by);
 }
 
-async function auditInstruction(
-  { agentJobId, asked, place, teamId }: ThreadRun,
-  { by: user }: Instruction,
-  result: string,
-  { audit, now }: Audited,
-): Promise<void> {
-  await audit.add(teamId, {
-    atMs: now(),
-    user,
-    channel: place?.channel ?? asked.channel,
-    what: 'instruction',
-    subject: agentJobId ?? 'new agent job',
-    ...(agentJobId !== undefined && { job: agentJobId }),
-    result,
-  });
-}
-
-/** Adds one line about a thread to the audit log. */
 export async function auditThread(
   { teamId, owner, asked, agentJobId }: ThreadRun,
   result: string,
-  { audit, now }: Audited,
+  { audit, now }: JobContext,
   user: Person = owner,
 ): Promise<void> {
   const subject = agentJobId ?? 'new agent job';

@@ -48,15 +48,8 @@ export type Instruction = z.infer<typeof instruction>;
 /** Returns an instruction that waits to be sent, unless `state` says otherwise. */
 export const newInstruction = (
   one: Pick<Instruction, 'id' | 'by' | 'atMs' | 'text'> & Partial<Instruction>,
-): Instruction => ({
-  isReply: false,
-  files: false,
-  creates: false,
-  state: 'waiting',
-  attempt: 1,
-  excerpt: excerptOf(one.text),
-  ...one,
-});
+): Instruction =>
+  instruction.parse({ isReply: false, state: 'waiting', excerpt: excerptOf(one.text), ...one });
 
 /** It has not been sent and can still be changed or taken back. */
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';

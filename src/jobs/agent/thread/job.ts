@@ -20,7 +20,11 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
   step: runStep,
-  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+  async giveUp({ run }, context, ref) {
+    if (run.state !== 'ended') return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
+    await context.runs.markIdle(run, true);
+    return done;
+  },
 });
 
 function runStep(loaded: LoadedThread, context: JobContext, execution: Execution): Promise<StepResult> {
@@ -34,12 +38,4 @@ function runStep(loaded: LoadedThread, context: JobContext, execution: Execution
     case 'ended':
       return end(loaded, context);
   }
-}
-
-async function giveUp(run: ThreadRun, context: JobContext, ref: string): Promise<StepResult> {
-  if (run.state === 'ended') {
-    await context.runs.markIdle(run, true);
-    return done;
-  }
-  return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
 }

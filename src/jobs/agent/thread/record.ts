@@ -215,7 +215,7 @@ export const listedThread = threadRun.pick({
 export type ListedThread = z.infer<typeof listedThread>;
 
 /** What a new thread is made from. Without `agentJobId` its instruction makes the job. */
-export type NewThread = Pick<
+type NewThread = Pick<
   ThreadRun,
   'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
 > & { instruction: Instruction | undefined };

@@ -88,19 +88,15 @@ export async function publishAndWait(
 /** Posts some of the notes that are due. Returns those that are left: the same list when none was tried. */
 async function postNotes(thread: ThreadRun, context: JobContext): Promise<Note[]> {
   const isDue = ({ notBeforeMs = 0 }: Note) => notBeforeMs <= context.now();
-  const due = thread.notes.filter(isDue).slice(0, NOTES_PER_STEP);
-  if (due.length === 0) return thread.notes;
-  const posted = new Set<Note>();
-  for (const note of due) {
+  let left = thread.notes;
+  for (const note of thread.notes.filter(isDue).slice(0, NOTES_PER_STEP)) {
     const retryInMs = await postNote(thread, note, context);
-    if (retryInMs !== undefined) {
-      // What Slack does not take of one, it takes of none.
-      const notBeforeMs = context.now() + retryInMs;
-      return thread.notes.filter((one) => !posted.has(one)).map((one) => ({ ...one, notBeforeMs }));
-    }
-    posted.add(note);
+    // What Slack does not take of one, it takes of none.
+    if (retryInMs !== undefined)
+      return left.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
+    left = left.filter((one) => one !== note);
   }
-  return thread.notes.filter((one) => !posted.has(one));
+  return left;
 }
 
 /** Returns in how many milliseconds to try again; nothing when the note is posted, or cannot be. */

@@ -45,8 +45,8 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   ];
 }
 
-const wasNeverFollowed = ({ state, ended }: ThreadRun) =>
-  state === 'ended' && ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
+const wasNeverFollowed = ({ ended }: ThreadRun) =>
+  ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
 
 function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage['place'] {
   if (inDirectMessage) return { user: owner.id };
@@ -100,22 +100,15 @@ function modeLine(thread: ThreadRun): string {
   }
 }
 
-function pollLine(thread: ThreadRun): string {
-  switch (thread.lookTrouble) {
-    case undefined:
-      return '';
-    case 'down':
-      return "⚠️ I can't reach the platform and keep trying; the job itself may be fine.";
-    case 'limit':
-      return "The platform's limit is reached, so this may be out of date. I look again later.";
-    case 'key':
-      return `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I go on when it works again.`;
-    case 'forbidden':
-      return '⚠️ The platform refuses to tell how this job is. I keep asking.';
-    case 'project':
-      return `⚠️ ${projectMissingText(thread)}. I go on when it is back.`;
-  }
-}
+const pollLine = (thread: ThreadRun) => (thread.lookTrouble ? POLL_LINES[thread.lookTrouble](thread) : '');
+
+const POLL_LINES: Record<NonNullable<ThreadRun['lookTrouble']>, (thread: ThreadRun) => string> = {
+  down: () => "⚠️ I can't reach the platform and keep trying; the job itself may be fine.",
+  limit: () => "The platform's limit is reached, so this may be out of date. I look again later.",
+  key: () => `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I go on when it works again.`,
+  forbidden: () => '⚠️ The platform refuses to tell how this job is. I keep asking.',
+  project: (thread) => `⚠️ ${projectMissingText(thread)}. I go on when it is back.`,
+};
 
 function cardButtons(thread: ThreadRun): ButtonParts[] {
   const mode =
@@ -141,11 +134,8 @@ function endedText({ ended, instructions }: ThreadRun): string {
 }
 
 /** An edit of the card notifies nobody, so an error of ours is a message to whoever followed the job. */
-function brokenMessages(
-  { id, state, ended, owner }: ThreadRun,
-  place: OutboxMessage['place'],
-): OutboxMessage[] {
-  if (state !== 'ended' || ended?.why !== 'broken') return [];
+function brokenMessages({ id, ended, owner }: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
+  if (ended?.why !== 'broken') return [];
   const intro = 'I stopped following this job: something broke on my side.';
   const text = `${intro}${unsentText(ended.unsent)}${refText(ended.ref)}`;
   return [
@@ -162,29 +152,18 @@ function brokenMessages(
 /** Returns a few words for where the job of a thread stands. */
 export function stateLabel(thread: ThreadRun): string {
   const { agentJobId, ended, gone, rounds, seen, state } = thread;
-  if (state === 'ended') {
-    if (ended?.why === 'notMade') return 'Not made';
-    return ended?.why === 'broken' ? 'Stopped by an error' : 'No longer followed';
-  }
+  if (ended?.why === 'notMade') return 'Not made';
+  if (ended?.why === 'broken') return 'Stopped by an error';
+  if (state === 'ended') return 'No longer followed';
   if (agentJobId === undefined) return startLabel(thread);
   if (gone) return 'Unknown to the platform';
-  const isInRound = rounds.some(({ ending }) => ending === undefined);
-  const status = isInRound && seen?.status !== 'archived' ? 'active' : seen?.status;
-  switch (status) {
-    case 'active':
-      return 'Working';
-    case 'failed':
-      return 'Failed';
-    case 'archived':
-      return 'Archived';
-    case 'unknown':
-      return cut(oneLine(seen?.rawStatus ?? ''), 40) || 'In an unknown state';
-    case 'completed':
-      return 'Idle';
-    case undefined:
-      return 'Not looked at yet';
-  }
+  if (rounds.some(({ ending }) => ending === undefined) && seen?.status !== 'archived') return 'Working';
+  if (seen === undefined) return 'Not looked at yet';
+  if (seen.status !== 'unknown') return STATUS_LABELS[seen.status];
+  return cut(oneLine(seen.rawStatus), 40) || 'In an unknown state';
 }
+
+const STATUS_LABELS = { active: 'Working', failed: 'Failed', archived: 'Archived', completed: 'Idle' };
 
 function startLabel(thread: ThreadRun): string {
   if (unresolvedSendOf(thread)?.state === 'unknown') return 'Start unclear';
