@@ -33,8 +33,6 @@ type AppendResult =
   | { kind: 'early' }
   | { kind: 'notFollowed' };
 
-type InboxResult = 'kept' | 'repeated' | 'late' | 'gone';
-
 type ThreadSave<R> =
   | { kind: 'saved'; run: R }
   | { kind: 'stale' }
@@ -45,51 +43,7 @@ type ThreadSave<R> =
 export type LimitedSlot = SlotRequest & { limit: RateLimit };
 
 /** Followed threads and their events. Each event waits in the inbox of the run that follows the thread. */
-export interface ThreadStore {
-  /**
-   * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
-   * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
-   * there (`startEarlyExpiry`). Where it is undefined, the posts of ours that are known decide.
-   */
-  appendToThread(
-    job: string,
-    place: ThreadPlace,
-    entry: InboxEntry,
-    underOurs: boolean | undefined,
-  ): Promise<AppendResult>;
-  /**
-   * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
-   * such run any more.
-   */
-  appendToInbox(job: string, runId: string, entry: InboxEntry, deadlineMs: number): Promise<InboxResult>;
-  /**
-   * The run, its inbox (oldest first, at most 100 entries), and how often it was woken. Throws `UnreadableRun`.
-   */
-  loadWithInbox<R extends RunBase>(
-    runId: string,
-    schema: z.ZodType<R>,
-  ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined>;
-  /**
-   * Saves the next state of a run and removes the first `taken` entries of its inbox, together; neither when `run` was
-   * not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
-   */
-  save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>>;
-  /**
-   * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
-   * ones. Early events go to the front of its inbox, so one that was loaded before can no longer be removed by count;
-   * they are dropped where the run has had the thread since it was accepted. Returns the other run that follows the
-   * thread already, if any. Safe to repeat.
-   */
-  follow(run: RunBase, place: ThreadPlace): Promise<string | undefined>;
-  /** A worker is there: early events are kept for ten more minutes, in which a run can come to know its thread. */
-  startEarlyExpiry(): Promise<void>;
-  /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
-  unfollow(teamId: string, runId: string): Promise<void>;
-  /** Ids of the runs of followed threads, the latest first. */
-  followed(teamId: string): Promise<string[]>;
-  /** What is listed of them without reading their records, see `followed-index.ts`; the latest first. */
-  followedIndex(teamId: string): Promise<unknown[]>;
-}
+export type ThreadStore = ReturnType<typeof createThreadStore>;
 
 /** Entries that one step takes at most. */
 const INBOX_BATCH = 100;
@@ -139,7 +93,9 @@ wake(run .. id, active, member .. id)
 return {'kept', id}
 `);
 
-const appendToInboxScript = luaScript<InboxResult>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
+const appendToInboxScript = luaScript<
+  'kept' | 'repeated' | 'late' | 'gone'
+>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
 local event, dedupeKey, member, deadline, seenMs = unpack(ARGV)
 if now > tonumber(deadline) then return 'late' end
@@ -190,9 +146,19 @@ redis.call('HSET', index, id, listed)
 return false
 `);
 
-export function createThreadStore(redis: Redis): ThreadStore {
+export function createThreadStore(redis: Redis) {
   return {
-    async appendToThread(job, place, { event, dedupeKey }, underOurs) {
+    /**
+     * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
+     * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
+     * there (`startEarlyExpiry`). Where it is undefined, the posts of ours that are known decide.
+     */
+    async appendToThread(
+      job: string,
+      place: ThreadPlace,
+      { event, dedupeKey }: InboxEntry,
+      underOurs: boolean | undefined,
+    ): Promise<AppendResult> {
       const claim = threadClaim(place);
       const touched = [
         keys.claim(claim),
@@ -221,7 +187,11 @@ export function createThreadStore(redis: Redis): ThreadStore {
       return kind === 'kept' ? { kind, runId } : { kind };
     },
 
-    appendToInbox(job, runId, { event, dedupeKey }, deadlineMs) {
+    /**
+     * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
+     * such run any more.
+     */
+    appendToInbox(job: string, runId: string, { event, dedupeKey }: InboxEntry, deadlineMs: number) {
       const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
       const args = [
         JSON.stringify(event),
@@ -233,7 +203,11 @@ export function createThreadStore(redis: Redis): ThreadStore {
       return appendToInboxScript(redis, touched, args);
     },
 
-    async loadWithInbox(runId, schema) {
+    /** The run, its inbox (oldest first, at most 100 entries), and how often it was woken. Throws `UnreadableRun`. */
+    async loadWithInbox<R extends RunBase>(
+      runId: string,
+      schema: z.ZodType<R>,
+    ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined> {
       const touched = [keys.run(runId), keys.inbox(runId)];
       const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
       const run = readRun(runId, json, schema);
@@ -241,7 +215,11 @@ export function createThreadStore(redis: Redis): ThreadStore {
       return { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
     },
 
-    async save(run, taken, slot) {
+    /**
+     * Saves the next state of a run and removes the first `taken` entries of its inbox, together; neither when `run` was
+     * not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
+     */
+    async save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>> {
       const next = { ...run, rev: run.rev + 1 };
       const touched = [
         ...saveKeys(run),
@@ -259,7 +237,13 @@ export function createThreadStore(redis: Redis): ThreadStore {
       return kind === 'limited' ? { kind, inMs, onHold: held === 1 } : { kind };
     },
 
-    async follow(run, place) {
+    /**
+     * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
+     * ones. Early events go to the front of its inbox, so one that was loaded before can no longer be removed by count;
+     * they are dropped where the run has had the thread since it was accepted. Returns the other run that follows the
+     * thread already, if any. Safe to repeat.
+     */
+    async follow(run: RunBase, place: ThreadPlace): Promise<string | undefined> {
       const claim = threadClaim(place);
       const touched = [
         keys.run(run.id),
@@ -279,16 +263,20 @@ export function createThreadStore(redis: Redis): ThreadStore {
       return holder ?? undefined;
     },
 
+    /** A worker is there: early events are kept for ten more minutes, in which a run can come to know its thread. */
     async startEarlyExpiry() {
       const claims = await redis.spop(keys.earlyUnseen(), EARLY_BATCH);
       await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), retention.earlyMs)));
     },
 
-    async unfollow(teamId, runId) {
+    /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
+    async unfollow(teamId: string, runId: string) {
       await redis.multi().zrem(keys.followed(teamId), runId).hdel(keys.followedIndex(teamId), runId).exec();
     },
 
-    followed: (teamId) => redis.zrevrange(keys.followed(teamId), 0, -1),
-    followedIndex: (teamId) => loadFollowedIndex(redis, teamId),
+    /** Ids of the runs of followed threads, the latest first. */
+    followed: (teamId: string) => redis.zrevrange(keys.followed(teamId), 0, -1),
+    /** What is listed of them without reading their records, see `followed-index.ts`; the latest first. */
+    followedIndex: (teamId: string) => loadFollowedIndex(redis, teamId),
   };
 }

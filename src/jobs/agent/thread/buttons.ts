@@ -17,7 +17,6 @@ export const clickActions = {
   stop: 'agent.stop',
 } as const;
 
-/** Action ids of all buttons about agent jobs. */
 export const agentActions = {
   ...clickActions,
   openPullRequest: 'agent.open_pull_request',
@@ -50,6 +49,5 @@ export function threadButtonOf(
   return { label, action, value };
 }
 
-/** Returns the button that has the job polled at once. */
 export const checkButton = (thread: { id: string }) =>
   threadButtonOf(thread, 'Check the job', agentActions.checkJob);

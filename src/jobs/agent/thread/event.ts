@@ -20,10 +20,8 @@ const written = z.object({
   files: z.boolean(),
 });
 
-/** A new message of a person's. */
 export const newReply = written.extend({ kind: z.literal('reply') });
 
-/** The buttons whose clicks are events. */
 export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActions)[];
 
 /** An entry in the inbox of a followed thread. Times are epoch milliseconds. */

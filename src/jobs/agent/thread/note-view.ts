@@ -5,7 +5,6 @@ import { agentActions, threadButtonOf } from './buttons.ts';
 import { badFollowLine, notPermittedText, quoted, tooLongText, tooManyText, unsentText } from './phrases.ts';
 import { findInstruction, isSoleAuthor, MAX_LISTED, type Note, type ThreadRun } from './record.ts';
 
-/** Returns the ephemeral message of a note. */
 export function noteMessage(thread: ThreadRun, note: Note): Message {
   switch (note.kind) {
     case 'question':

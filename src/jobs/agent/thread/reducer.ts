@@ -20,7 +20,6 @@ import {
   updateInstruction,
 } from './transitions.ts';
 
-/** What has to be known beside an event. */
 export interface EventContext {
   /** Who wrote or clicked; `may`: has the permission `agent`. */
   author: Person & { may: boolean };

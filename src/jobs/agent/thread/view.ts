@@ -63,7 +63,6 @@ function cardMessage(thread: ThreadRun): Message {
   return message([title, ...lines.map((line) => [line])], cardButtons(thread));
 }
 
-/** Which model and pull request it is, and how many instructions wait. */
 function factsLine(thread: ThreadRun): string {
   const { seen } = thread;
   const model = cut(oneLine(seen?.model ?? ''), 60);
@@ -84,7 +83,6 @@ function heldLine({ instructions }: ThreadRun): string {
   return `${formatCount(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
 }
 
-/** How to instruct the agent here. */
 function modeLine(thread: ThreadRun): string {
   if (thread.gone) return 'The platform does not know this job (404). Check its id.';
   if (!acceptsInstructions(thread)) return 'It takes no more instructions.';

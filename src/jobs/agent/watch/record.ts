@@ -19,7 +19,6 @@ export const jobSnapshot = z.object({
 });
 export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
-/** Whether two polls found the same. */
 export const isSameSnapshot = (one: JobSnapshot | undefined, other: JobSnapshot | undefined) =>
   JSON.stringify({ ...one, atMs: 0 }) === JSON.stringify({ ...other, atMs: 0 });
 
@@ -52,7 +51,6 @@ export const watchRun = runBase.extend({
   /** The latest pull request that the job ever had. */
   lastPr: z.string().optional(),
   gone: z.boolean().optional(),
-  /** Counts the rounds. */
   rounds: z.number().int(),
   round: z
     .object({

@@ -104,7 +104,6 @@ export function recordSend(
   };
 }
 
-/** The round that a send belongs to. */
 export const roundOf = (watch: WatchRun, sendKey: string) => watch.sends.find((one) => one.of === sendKey)?.n;
 
 /**
