@@ -111,8 +111,10 @@ function refusalOf(
   nowMs: number,
 ): { reply: EphemeralMessage | undefined } | undefined {
   const { action, about, by } = entry;
-  if (thread.state === 'ended') return { reply: instructionActions.has(action) ? nothingSent : threadEnded };
-  if (repeatableActions.has(action)) return undefined;
+  const isRepeatable = repeatableActions.has(action);
+  if (thread.state === 'ended')
+    return { reply: isRepeatable || action === 'leave' ? threadEnded : nothingSent };
+  if (isRepeatable) return undefined;
   if (authorActions.has(action)) {
     const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
     if (author !== undefined && author.id !== by.id) return { reply: notAuthorMessage(author) };
@@ -122,13 +124,6 @@ function refusalOf(
 
 /** The answers to a question; it was asked of one person. */
 const authorActions: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
-const instructionActions: ReadonlySet<Action> = new Set([
-  'send',
-  'notForAgent',
-  'always',
-  'discard',
-  'sendAgain',
-]);
 
 /** The first click on a trouble counts. */
 function handledByMessage(

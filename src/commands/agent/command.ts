@@ -36,7 +36,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Follow a job in a thread, where replies instruct the agent',
       example: `${followExample} Also add error handling`,
-      run: (input, caller, tools) => follow(input, `/docs-agent follow ${input.jobId}`, caller, tools),
+      run: follow,
     }),
     subcommand({
       verb: 'new',
@@ -53,8 +53,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Start a new job, where the platform can, and follow it',
       example: newExample,
-      run: (input, caller, tools) =>
-        follow({ ...input, jobId: undefined }, '/docs-agent new …', caller, tools),
+      run: follow,
     }),
     subcommand({
       verb: 'list',
@@ -79,15 +78,16 @@ export const agentCommand = defineCommand({
 
 /** Keeps a thread that its card becomes, which is posted here. Without `jobId` its instruction makes the job. */
 async function follow(
-  args: { jobId: string | undefined; instruction: string | undefined; project: string | undefined },
-  command: string,
+  args: { jobId?: string; instruction: string | undefined; project: string | undefined },
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const { jobId, project: named } = args;
   const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id });
   if (project.kind === 'unclear')
-    return projectMessage(project.problem, command, jobId === undefined ? 'new' : 'existing');
+    return jobId === undefined
+      ? projectMessage(project.problem, '/docs-agent new …', 'new')
+      : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
   // The manifest has Slack leave mentions as they were typed.
   const text = messageToMarkdown({ text: args.instruction ?? '' }, noNames).trim();
   const { instructionCharacters: max } = tools.limits;

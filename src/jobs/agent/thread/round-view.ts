@@ -89,9 +89,9 @@ const afterText = (afterMs: number | undefined) =>
 
 /** To everybody who instructed in the round from this thread. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
-  const recipients = mentionParts(round.authors);
-  const about = ['round', String(round.n)];
-  const ownButton = (label: string, action: string): ButtonParts[] =>
+  const say = (icon: string, text: Part[], buttons: ButtonParts[] = []) =>
+    message([[`${icon} `, ...mentionParts(round.authors), ...text]], buttons);
+  const ownButton = (label: string, action: string, about = ['round', String(round.n)]): ButtonParts[] =>
     thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, about)];
   const elsewhere = round.count === 0 && !round.found ? ' It was instructed from elsewhere.' : '';
   const openButtons = pullRequestButton('Open', ending.prLink);
@@ -99,41 +99,29 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
   switch (ending.kind) {
     case 'newPr': {
       const opened = name === '' ? '.' : `: ${name}${elsewhere && '.'}`;
-      return message(
-        [['✅ ', ...recipients, `The agent opened a pull request${opened}${elsewhere}`]],
-        openButtons,
-      );
+      return say('✅', [`The agent opened a pull request${opened}${elsewhere}`], openButtons);
     }
     case 'samePr': {
       const same = `It is the same pull request as before${name === '' ? '' : `, ${name}`}; look at its latest commits.`;
-      return message([['✅ ', ...recipients, `Finished. ${same}${elsewhere}`]], openButtons);
+      return say('✅', [`Finished. ${same}${elsewhere}`], openButtons);
     }
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
-      const text = `Finished without a pull request, so it probably changed no files.${hint}`;
-      return message([['☑️ ', ...recipients, text]]);
+      return say('☑️', [`Finished without a pull request, so it probably changed no files.${hint}`]);
     }
     case 'failed': {
       const retryButtons = round.last === undefined ? [] : ownButton('Send it again', agentActions.sendAgain);
-      return message([['❌ ', ...recipients, `The agent could not finish.${elsewhere}`]], retryButtons);
+      return say('❌', [`The agent could not finish.${elsewhere}`], retryButtons);
     }
     case 'archived':
-      return message([['📁 ', ...recipients, ...archivedParts(ending.archivedAtMs)]]);
-    case 'gone':
-      return message(
-        [['❌ ', ...recipients, 'The platform does not know this job (404).']],
-        thread.state === 'ended' ? [] : [threadButtonOf(thread, 'Stop following', agentActions.stop)],
-      );
-    case 'gaveUp':
-      return message(
-        [
-          [
-            '⌛ ',
-            ...recipients,
-            `I stopped watching${afterText(ending.afterMs)}. The agent may still finish.`,
-          ],
-        ],
-        ownButton('Check now', agentActions.checkNow),
-      );
+      return say('📁', archivedParts(ending.archivedAtMs));
+    case 'gone': {
+      const stopButtons = ownButton('Stop following', agentActions.stop, []);
+      return say('❌', ['The platform does not know this job (404).'], stopButtons);
+    }
+    case 'gaveUp': {
+      const text = `I stopped watching${afterText(ending.afterMs)}. The agent may still finish.`;
+      return say('⌛', [text], ownButton('Check now', agentActions.checkNow));
+    }
   }
 }
