@@ -18,7 +18,7 @@ import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
-/** What jobs need of the rest of the program. `worker.ts` makes the only one; tests make theirs in `job-context.ts`. */
+/** What jobs need of the rest of the program. `worker.ts` makes the only one. */
 export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
