@@ -1,120 +1,81 @@
-/**
- * The durations that tests shorten, in milliseconds, and the rate limits of calls to Slack that a bench lifts.
- * `startApp` takes other values than the defaults.
- */
-export interface Timing {
-  /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
-  intakeMs: number;
-  /** The longest a permission look-up may take before the person counts as unknown. */
-  permissionMs: number;
-  /** How long the result of a look-up of a person or a user group is cached. */
-  permissionCacheMs: number;
-  /** The longest an ephemeral message may take over `response_url` before the click is acknowledged without it. */
-  ephemeralMs: number;
-  /** The longest that opening a modal may hold up the acknowledgement of a command or a click. */
-  modalMs: number;
-  /** Time limit of one Slack Web API call; the outcome of a post older than this without an answer is unclear. */
-  slackCallMs: number;
-  /** Time limit of one call of the docs API. */
-  docsCallMs: number;
-  /** Added to the time limit of a call that got no answer: only after both is its late effect looked for. */
-  callMarginMs: number;
-  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/rate-limits.ts`. */
-  postsPerMinute: number;
-  editsPerMinute: number;
-  reactionsPerMinute: number;
-  reactionRemovalsPerMinute: number;
-  /** How long a message has to show what a reaction would say, before that is added. */
-  reactAfterMs: number;
-  /** Calls per minute of each method that reads conversations. */
-  readsPerMinute: number;
-  /** Gap between two edits of one message; Slack advises 3 s. */
-  editGapMs: number;
-  /**
-   * How long Redis may leave a command unanswered before its connection is given up: one for requests, and one for
-   * work, where BullMQ waits up to 10 s for a job; less would reconnect for ever.
-   */
-  redisRequestSocketMs: number;
-  redisWorkSocketMs: number;
-  /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
-  redisPingMs: number;
-  redisCheckMs: number;
-  /** How long a connection may go without an answer before the process counts as stuck. */
-  redisLostMs: number;
-  /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
-  lockMs: number;
-  /** BullMQ: how often it checks for silent workers. */
-  stalledMs: number;
-  /** How often the sweeper checks for accepted work that is not queued. */
-  sweepMs: number;
-  /** First and longest pause between retries of anything. */
-  retryMinMs: number;
-  retryMaxMs: number;
-  /** How long a start that certainly did not happen, or the creation of a link, is retried. */
-  giveUpMs: number;
-  /** The longest `Retry-After` of a start that is waited for. */
-  limitWaitMs: number;
-  /** Bounds of the pause between two polls of an export job. */
-  pollMinMs: number;
-  pollMaxMs: number;
-  /** How long a running export may make no progress before its message says so. */
-  stalledAfterMs: number;
-  /** How long an export job is watched. */
-  watchMs: number;
-  /** How long after a send an agent job may still show its old status. */
-  graceMs: number;
-  /** Socket Mode: from the opening of a connection to Slack's `hello` on it. */
-  socketHelloMs: number;
-  /** Socket Mode: how long Slack may leave our ping unanswered, and how long it may send none itself. */
-  socketPongMs: number;
-  socketPingMs: number;
-  /** From SIGTERM to the end of the process. */
-  shutdownMs: number;
-}
-
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The values for production. */
-export const defaultTiming: Timing = {
+/**
+ * The durations that tests shorten, in milliseconds, and the rate limits of calls to Slack that a bench lifts.
+ * `startApp` takes other values than the defaults.
+ */
+export const defaultTiming = {
+  /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
   intakeMs: 1.6 * second,
+  /** The longest a permission look-up may take before the person counts as unknown. */
   permissionMs: 0.9 * second,
+  /** How long the result of a look-up of a person or a user group is cached. */
   permissionCacheMs: 5 * minute,
+  /** The longest an ephemeral message may take over `response_url` before the click is acknowledged without it. */
   ephemeralMs: 0.6 * second,
+  /** The longest that opening a modal may hold up the acknowledgement of a command or a click. */
   modalMs: 0.9 * second,
+  /** Time limit of one Slack Web API call; the outcome of a post older than this without an answer is unclear. */
   slackCallMs: 10 * second,
+  /** Time limit of one call of the docs API. */
   docsCallMs: 15 * second,
+  /** Added to the time limit of a call that got no answer: only after both is its late effect looked for. */
   callMarginMs: 2 * second,
+  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: 60,
   editsPerMinute: 40,
   reactionsPerMinute: 40,
   reactionRemovalsPerMinute: 16,
+  /** How long a message has to show what a reaction would say, before that is added. */
   reactAfterMs: 4 * second,
+  /** Calls per minute of each method that reads conversations. */
   readsPerMinute: 40,
+  /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,
+  /**
+   * How long Redis may leave a command unanswered before its connection is given up: one for requests, and one for
+   * work, where BullMQ waits up to 10 s for a job; less would reconnect for ever.
+   */
   redisRequestSocketMs: 3 * second,
   redisWorkSocketMs: 12 * second,
+  /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
   redisPingMs: 1 * second,
   redisCheckMs: 1 * minute,
+  /** How long a connection may go without an answer before the process counts as stuck. */
   redisLostMs: 2 * minute,
+  /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
+  /** BullMQ: how often it checks for silent workers. */
   stalledMs: 5 * second,
+  /** How often the sweeper checks for accepted work that is not queued. */
   sweepMs: 5 * second,
+  /** First and longest pause between retries of anything. */
   retryMinMs: 1 * second,
   retryMaxMs: 30 * second,
+  /** How long a start that certainly did not happen, or the creation of a link, is retried. */
   giveUpMs: 5 * minute,
+  /** The longest `Retry-After` of a start that is waited for. */
   limitWaitMs: 1 * hour,
+  /** Bounds of the pause between two polls of an export job. */
   pollMinMs: 1 * second,
   pollMaxMs: 30 * second,
+  /** How long a running export may make no progress before its message says so. */
   stalledAfterMs: 10 * minute,
+  /** How long an export job is watched. */
   watchMs: 6 * hour,
+  /** How long after a send an agent job may still show its old status. */
   graceMs: 1 * minute,
+  /** Socket Mode: from the opening of a connection to Slack's `hello` on it. */
   socketHelloMs: 15 * second,
+  /** Socket Mode: how long Slack may leave our ping unanswered, and how long it may send none itself. */
   socketPongMs: 5 * second,
   socketPingMs: 30 * second,
+  /** From SIGTERM to the end of the process. */
   shutdownMs: 8 * second,
 };
+export type Timing = typeof defaultTiming;
 
 /** Times to live of records in Redis, in milliseconds. */
 export const retention = {
