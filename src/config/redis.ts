@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { isLoopback } from '../docs-api/settings.ts';
 import { decodeCredential } from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
-import { isThisMachine } from './values.ts';
 
 /** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
@@ -45,11 +45,7 @@ export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', RED
       'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ];
-  if (
-    url?.protocol === 'redis:' &&
-    !isThisMachine(url.hostname || 'localhost') &&
-    !allow.includes('plaintext')
-  )
+  if (url?.protocol === 'redis:' && !isLoopback(url.hostname || 'localhost') && !allow.includes('plaintext'))
     problems.push(
       'REDIS_URL begins with redis:// and names another machine: all that Docket keeps would cross the network in ' +
         'the clear. Use rediss://, or set REDIS_ALLOW=plaintext if you trust that network.',

@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { isSafeId } from '../docs-api/paths.ts';
+import { isLoopback } from '../docs-api/settings.ts';
 import { readDomain } from '../domain.ts';
 
 // A schema for each kind of value that settings have; its messages say how to fix one.
-
-/** Returns whether a host name, as `URL` returns it, is that of this machine. */
-export const isThisMachine = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 
 /** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
 export function secureUrl(fix: string) {
   return z.string(`is missing. ${fix}`).refine((value) => {
     const url = URL.parse(value);
-    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname));
+    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   }, `must be an https address (http only for this machine). ${fix}`);
 }
 

@@ -7,7 +7,7 @@ import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from '.
 import { fillPath } from './paths.ts';
 import { createTextCleaner } from './platform-text.ts';
 import { parseErrorText } from './schemas.ts';
-import type { BaseUrl } from './settings.ts';
+import { checkKey, checkTimeout, parseBaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
 import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
@@ -27,15 +27,21 @@ export interface DocsApiRequest {
   code?: string;
 }
 
-interface CallerParts {
-  base: BaseUrl;
+export interface DocsApiOptions {
+  /**
+   * Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end is ignored.
+   */
+  baseUrl: string;
   apiKey: string;
-  timeoutMs: number;
-  maxAnswerBytes: number | undefined;
-  dispatcher: Dispatcher | undefined;
-  now: () => number;
-  random: () => number;
-  log: (request: DocsApiRequest) => void;
+  /** Limit for a whole call, retries of reads included. Default 20 000. */
+  timeoutMs?: number;
+  /** Replaces our own connections. The caller closes it. */
+  dispatcher?: Dispatcher;
+  /** Epoch milliseconds; only a `Retry-After` given as a date needs it. */
+  now?: () => number;
+  /** 0 to 1, for the jitter of retries. */
+  random?: () => number;
+  log?: (request: DocsApiRequest) => void;
 }
 
 /** One call with checked input. */
@@ -48,6 +54,7 @@ interface Call {
   responseSchema: z.ZodType;
 }
 
+const DEFAULT_TIMEOUT_MS = 20_000;
 const MAX_BYTES = 1_000_000;
 /** Pause before the second attempt, without jitter; doubled before the third. */
 const BACKOFF_MS = 200;
@@ -55,11 +62,20 @@ const BACKOFF_MS = 200;
 const MAX_RETRY_AFTER_MS = 2000;
 
 /** Returns what makes calls: with checked input, a time limit, retries of what may be repeated, and typed errors. */
-export function createCaller(parts: CallerParts) {
-  const { base, apiKey, timeoutMs, maxAnswerBytes, now, random, log } = parts;
+export function createCaller(options: DocsApiOptions) {
+  const {
+    apiKey,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    dispatcher,
+    now = Date.now,
+    random = Math.random,
+  } = options;
+  const base = parseBaseUrl(options.baseUrl);
+  checkKey(apiKey);
+  checkTimeout(timeoutMs);
   const clean = createTextCleaner(apiKey);
-  const keptConnections = parts.dispatcher ?? keepAliveAgent(timeoutMs);
-  const freshConnections = parts.dispatcher ?? freshConnectionAgent(timeoutMs);
+  const keptConnections = dispatcher ?? keepAliveAgent(timeoutMs);
+  const freshConnections = dispatcher ?? freshConnectionAgent(timeoutMs);
   let closing: Promise<unknown> | undefined;
 
   /** Returns the parsed response. Rejects with `DocsApiError` only. */
@@ -76,7 +92,7 @@ export function createCaller(parts: CallerParts) {
       for (let attempt = 1; ; attempt += 1) {
         const startMs = performance.now();
         const result = await attemptOnce(request, limit.signal, anySignal);
-        log(toLogEntry(operation, attempt, performance.now() - startMs, result));
+        options.log?.(toLogEntry(operation, attempt, performance.now() - startMs, result));
         if (!(result instanceof DocsApiError)) return result.value;
         const waitMs = attempt < attemptsOf(request.row) ? retryWaitMs(result, attempt, random) : undefined;
         if (waitMs === undefined || performance.now() + waitMs >= deadlineMs) throw result;
@@ -131,7 +147,7 @@ export function createCaller(parts: CallerParts) {
         },
         body,
         idleTimeoutMs: isOnlyAttempt ? timeoutMs : Math.ceil(timeoutMs / 2),
-        maxBytes: maxAnswerBytes ?? row.maxBytes ?? MAX_BYTES,
+        maxBytes: row.maxBytes ?? MAX_BYTES,
         signal,
       });
       if (response.bodyFailure && isOk(response.status) && signal.aborted) {
@@ -150,28 +166,29 @@ export function createCaller(parts: CallerParts) {
     responseSchema: z.ZodType,
   ): Result {
     const { status } = response;
-    const parsed = parseJson(response.text);
+    const json = parseJson(response.text);
     if (!isOk(status)) {
       return createStatusError(operation, status, {
         retryAfterMs: parseRetryAfter(response.retryAfter, now()),
-        platformMessage: parseErrorText(parsed.json, clean),
+        platformMessage: parseErrorText(json, clean),
       });
     }
     const happened = effectOf(response);
     if (response.bodyFailure) return createBodyError(operation, response.bodyFailure, { status, happened });
-    const value = responseSchema.safeParse(parsed.json);
-    if ('json' in parsed && value.success) return { value: value.data, status };
+    const value = responseSchema.safeParse(json);
+    if (json !== undefined && value.success) return { value: value.data, status };
     const where = value.error?.issues[0]?.path.join('.') || 'the body';
     const problem =
-      'json' in parsed ? `${where} is missing or not what the API promises` : 'the body is not JSON';
+      json !== undefined ? `${where} is missing or not what the API promises` : 'the body is not JSON';
     const what = `status ${status}, but ${problem}`;
     return createError(operation, 'unreadable', { status, happened, what });
   }
 
   return {
     call,
+    timeoutMs,
     async close(): Promise<void> {
-      closing ??= parts.dispatcher
+      closing ??= dispatcher
         ? Promise.resolve()
         : Promise.all([keptConnections.close(), freshConnections.close()]);
       await closing;
@@ -265,18 +282,18 @@ function createBodyError(
 function effectOf({ status, contentType, text }: HttpResponse): Happened {
   if (!isOk(status)) return 'unknown';
   if (text === undefined) return /\bhtml\b/iu.test(contentType) ? 'unknown' : 'yes';
-  return text.trim() === '' || 'json' in parseJson(text) ? 'yes' : 'unknown';
+  return text.trim() === '' || parseJson(text) !== undefined ? 'yes' : 'unknown';
 }
 
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Returns no `json` when the text is not JSON. The error is dropped: its message would quote the body. */
-function parseJson(text: string | undefined): { json?: unknown } {
+/** Returns `undefined` when the text is not JSON. The error is dropped: its message would quote the body. */
+function parseJson(text = ''): unknown {
   try {
-    return text === undefined ? {} : { json: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }

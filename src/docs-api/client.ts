@@ -1,28 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { createCaller, type DocsApiRequest } from './caller.ts';
+import { createCaller, type DocsApiOptions } from './caller.ts';
 import { type DocsApiOperation, OPERATIONS } from './operations.ts';
-import { checkAtLeast, checkKey, parseBaseUrl } from './settings.ts';
-
-export interface DocsApiOptions {
-  /**
-   * Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end is ignored.
-   */
-  baseUrl: string;
-  apiKey: string;
-  /** Limit for a whole call, retries of reads included. Default 20 000. */
-  timeoutMs?: number;
-  /** Largest response that is read, in bytes, of any operation. Default: `maxBytes` of the operation. */
-  maxAnswerBytes?: number;
-  /** Replaces our own connections. The caller closes it. */
-  dispatcher?: Dispatcher;
-  /** Epoch milliseconds; only a `Retry-After` given as a date needs it. */
-  now?: () => number;
-  /** 0 to 1, for the jitter of retries. */
-  random?: () => number;
-  log?: (request: DocsApiRequest) => void;
-}
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -51,34 +30,17 @@ export interface DocsApi extends Methods {
   close(): Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 20_000;
-
 /** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
-  const { apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, maxAnswerBytes } = options;
-  const base = parseBaseUrl(options.baseUrl);
-  checkKey(apiKey);
-  checkAtLeast('timeoutMs', timeoutMs, 1);
-  if (maxAnswerBytes !== undefined) checkAtLeast('maxAnswerBytes', maxAnswerBytes, 1);
-
-  const caller = createCaller({
-    base,
-    apiKey,
-    timeoutMs,
-    maxAnswerBytes,
-    dispatcher: options.dispatcher,
-    now: options.now ?? Date.now,
-    random: options.random ?? Math.random,
-    log: options.log ?? (() => {}),
-  });
+  const { call, timeoutMs, close } = createCaller(options);
   const methods = Object.keys(OPERATIONS).map((name) => [
     name,
-    (input: object, { signal }: CallOptions = {}) => caller.call(name as DocsApiOperation, input, signal),
+    (input: object, { signal }: CallOptions = {}) => call(name as DocsApiOperation, input, signal),
   ]);
   return {
     ...(Object.fromEntries(methods) as Methods),
     timeoutMs,
-    keyId: createHash('sha256').update(apiKey).digest('base64url').slice(0, 16),
-    close: caller.close,
+    keyId: createHash('sha256').update(options.apiKey).digest('base64url').slice(0, 16),
+    close,
   };
 }

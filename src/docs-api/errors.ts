@@ -79,12 +79,10 @@ export class DocsApiError extends Error {
 /** A setting of the client that cannot work. `message` names the problem, `fix` what to do; neither holds a secret. */
 export class DocsApiSettingsError extends Error {
   override readonly name = 'DocsApiSettingsError';
-  readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs' | 'maxAnswerBytes';
-  readonly fix: string;
+  readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs';
 
   constructor(setting: DocsApiSettingsError['setting'], problem: string, fix: string) {
     super(`${problem} ${fix}`);
     this.setting = setting;
-    this.fix = fix;
   }
 }

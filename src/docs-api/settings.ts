@@ -38,10 +38,8 @@ function withoutVersion(path: string): string {
   return parts.map((part) => `/${part}`).join('');
 }
 
-/** Returns whether a host is `localhost`, `127.0.0.0/8` or `::1`. `URL` has normalized it: `127.1` is `127.0.0.1`. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/u.test(hostname);
-}
+/** Returns whether a host name as `URL` gives it is `localhost`, `127.0.0.0/8` or `::1`. */
+export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 
 /** Throws `DocsApiSettingsError` when the key cannot stand in a header. */
 export function checkKey(apiKey: string): void {
@@ -55,9 +53,8 @@ export function checkKey(apiKey: string): void {
   );
 }
 
-/** Throws `DocsApiSettingsError` unless the value is a number from `least` up. */
-export function checkAtLeast(setting: 'timeoutMs' | 'maxAnswerBytes', value: number, least: number): void {
-  // Above this, timers of Node fire at once.
-  if (value >= least && value < 2 ** 31) return;
-  throw new DocsApiSettingsError(setting, `${setting} is ${value}.`, `Use a number of at least ${least}.`);
+/** Throws `DocsApiSettingsError` when no timer waits for so long: from 2^31 on, those of Node fire at once. */
+export function checkTimeout(timeoutMs: number): void {
+  if (timeoutMs >= 1 && timeoutMs < 2 ** 31) return;
+  throw new DocsApiSettingsError('timeoutMs', `timeoutMs is ${timeoutMs}.`, 'Use a number of at least 1.');
 }

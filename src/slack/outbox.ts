@@ -1,30 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { MessageStore, Place, WantedMessage } from '../store/messages.ts';
-import type { ReactionStore, ReactionSubject } from '../store/reactions.ts';
+import type { MessageStore, WantedMessage } from '../store/messages.ts';
+import type { ReactionStore, ReactionSubject, WantedReaction } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
 
 /** A message and where it belongs. `key` names it for good: publishing the same key again edits the message. */
-export interface OutboxMessage {
+export interface OutboxMessage
+  extends Pick<WantedMessage, 'place' | 'kind' | 'by' | 'clicked' | 'repost' | 'otherwise' | 'lasting'> {
   key: string;
-  place: Place;
-  kind: WantedMessage['kind'];
   message: Message;
-  /** Whom it is for: when many messages wait, slots go round by person. */
-  by?: string;
-  /** Somebody has clicked and waits to see it. */
-  clicked?: true;
-  /** When somebody deleted it, it is not posted again. */
-  repost?: false;
-  /** Who gets it by direct message when the place refuses it for good. */
-  otherwise?: string;
-  /** Its record has no time to live, for messages that are still edited after a month. */
-  lasting?: true;
 }
 
 /** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
-export interface Reaction {
+export interface Reaction extends WantedReaction {
   name: 'eyes' | 'double_vertical_bar';
-  unlessShown?: string;
 }
 
 /**

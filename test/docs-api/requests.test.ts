@@ -6,9 +6,8 @@ import { DocsApiSettingsError } from '../../src/docs-api/errors.ts';
 import { answering, clientOf, errorOf, httpServer, KEY, tcpServer } from '../support/docs-api/servers.ts';
 
 describe('settings', () => {
-  const make =
-    (options: { baseUrl?: string; apiKey?: string; timeoutMs?: number; maxAnswerBytes?: number }) => () =>
-      createDocsApi({ baseUrl: 'https://api.example.com', apiKey: KEY, ...options });
+  const make = (options: { baseUrl?: string; apiKey?: string; timeoutMs?: number }) => () =>
+    createDocsApi({ baseUrl: 'https://api.example.com', apiKey: KEY, ...options });
 
   test.each([
     'https://api.example.com',
@@ -48,7 +47,6 @@ describe('settings', () => {
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a limit of %s is refused', (value) => {
     expect(make({ timeoutMs: value })).toThrow(DocsApiSettingsError);
-    expect(make({ maxAnswerBytes: value })).toThrow(DocsApiSettingsError);
   });
 });
 

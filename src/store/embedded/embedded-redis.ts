@@ -11,37 +11,25 @@ import {
   logTail,
   RedisStartFailed,
   type ServerLog,
-  type ServerPlace,
   sendCommand,
   spawnServer,
 } from './redis-server.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
-interface EmbeddedRedisTiming {
+const defaultTiming = {
   /** The longest a starting Redis may leave pings without a reply; a reply that it loads its data counts. */
-  startLimitMs: number;
-  /** The longest to wait for the answer to one PING. */
-  pingMs: number;
-  /** Pause between two checks of a Redis that is starting or ending. */
-  checkIntervalMs: number;
-  /** Pause before a restart: doubles up to the maximum, and is back at the minimum once Redis ran for `stableMs`. */
-  restartMinMs: number;
-  restartMaxMs: number;
-  stableMs: number;
-  /** The longest an orderly shutdown may take before Redis is killed. Every confirmed write is on disk by then. */
-  stopLimitMs: number;
-  /** How long to wait for the lock on the data folder. */
-  lockTimeoutMs: number;
-}
-
-const defaultTiming: EmbeddedRedisTiming = {
   startLimitMs: 10_000,
+  /** The longest to wait for the answer to one PING. */
   pingMs: 1_000,
+  /** Pause between two checks of a Redis that is starting or ending. */
   checkIntervalMs: 10,
+  /** Pause before a restart: doubles up to the maximum, and is back at the minimum once Redis ran for `stableMs`. */
   restartMinMs: 50,
   restartMaxMs: 5_000,
   stableMs: 60_000,
+  /** The longest an orderly shutdown may take before Redis is killed. Every confirmed write is on disk by then. */
   stopLimitMs: 3_000,
+  /** How long to wait for the lock on the data folder. */
   lockTimeoutMs: 500,
 };
 
@@ -50,12 +38,12 @@ interface EmbeddedRedisOptions {
   log: ServerLog;
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
-  timing?: Partial<EmbeddedRedisTiming>;
+  timing?: Partial<typeof defaultTiming>;
   /** Returns how many bytes can still be written to the disk of a folder. */
   free?: (folder: string) => number;
 }
 
-export type EmbeddedRedis = Awaited<ReturnType<typeof superviseRedis>>;
+export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 
 /** A running server, started by this Docket or an earlier one. */
 interface Server {
@@ -69,40 +57,29 @@ interface Server {
  * there. Resolves when it answers. Rejects with `DataDirInUse` when another Docket uses the folder, and with
  * `DataDirUnusable` or `RedisStartFailed` when an operator has to act.
  */
-export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
+export async function startEmbeddedRedis({
+  dataDir,
+  log,
+  searchPath,
+  free = freeBytes,
+  ...options
+}: EmbeddedRedisOptions) {
   const timing = { ...defaultTiming, ...options.timing };
-  const program = findServer(options.searchPath);
-  const free = options.free ?? freeBytes;
-  const place = prepareDataDir(options.dataDir, free);
-  const release = await lockDataDir(place.folder, options.dataDir, timing.lockTimeoutMs);
-  try {
-    return await superviseRedis({ place, program, timing, log: options.log, release, free });
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
-interface SupervisorParts {
-  place: ServerPlace;
-  program: string;
-  timing: EmbeddedRedisTiming;
-  log: ServerLog;
-  release: () => void;
-  free: (folder: string) => number;
-}
-
-/** Starts Redis, and starts it again whenever it ends. Resolves when it answers. */
-async function superviseRedis(parts: SupervisorParts) {
-  const { place, program, timing, log, release } = parts;
+  const program = findServer(searchPath);
+  const place = prepareDataDir(dataDir, free);
+  const release = await lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
   const { socketPath } = place;
-  const hasDiskSpace = watchDiskSpace(place.folder, parts.free, log);
+  const hasDiskSpace = watchDiskSpace(place.folder, free, log);
   const stopping = new AbortController();
   const listeners: ((reason: string) => void)[] = [];
   let current: Server | undefined;
   let stopped: Promise<void> | undefined;
 
-  const watching = supervise(await adoptOrSpawn());
+  const first = await adoptOrSpawn().catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  const watching = supervise(first);
   return {
     socketPath,
     /** Returns the server's process id; `undefined` when it was found running in another container. */

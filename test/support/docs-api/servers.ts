@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createDocsApi, type DocsApi, type DocsApiOptions } from '../../../src/docs-api/client.ts';
+import type { DocsApiOptions } from '../../../src/docs-api/caller.ts';
+import { createDocsApi, type DocsApi } from '../../../src/docs-api/client.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 
 export const KEY = 'adm_0123456789abcdef';
