@@ -18,7 +18,6 @@ const place = z.union([
   z.object({ user: z.string() }),
   z.object({ under: z.string() }),
 ]);
-export type Place = z.infer<typeof place>;
 
 /** How a message is to look now. */
 export const wantedMessage = z.object({
