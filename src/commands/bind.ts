@@ -168,7 +168,6 @@ export function bind(app: App, parts: BindParts) {
   );
 }
 
-/** Matches every name but these. */
 const noneOf = (names: readonly string[]) => new RegExp(`^(?!(?:${names.map(RegExp.escape).join('|')})$)`);
 
 function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage {

@@ -50,8 +50,6 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
   };
 }
 
-type CommandParts = Omit<SlashCommand, 'run'>;
-
 /** How a subcommand is typed, after the command's name: `watch <job id> [--project p]`. */
 export function usageOf({ verb, args, flags }: Syntax): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
@@ -63,7 +61,7 @@ export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...subcommands.map(usageOf), 'help'].filter(Boolean).join(' | ');
 
 /** What can be done with a command: each task with what to type, then an example of each that takes an argument. */
-export function helpMessage({ name, summary, subcommands }: CommandParts): Message {
+export function helpMessage({ name, summary, subcommands }: Omit<SlashCommand, 'run'>): Message {
   const typed = subcommands.map((one) => `${name} ${usageOf(one)}`.trim());
   const examples = subcommands.filter(({ args }) => Object.keys(args).length > 0);
   return message([

@@ -32,9 +32,6 @@ const notOpened = message([
   ],
 ]);
 
-/** Only what can be submitted has an answer. */
-const isForm = ({ submit }: ModalView) => submit !== undefined;
-
 /** Opens a modal for whoever asked, and keeps where its answer belongs. Rejects with `UserFacingError`. */
 export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
@@ -42,9 +39,11 @@ export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs,
     view: ModalView,
   ): Promise<void> => {
     const origin: ModalOrigin = { channel, request: requestId };
-    const opened = isForm(view)
-      ? { ...view, private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)) }
-      : view;
+    // Only what can be submitted has an answer.
+    const opened =
+      view.submit === undefined
+        ? view
+        : { ...view, private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)) };
     const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
     const saved = within(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
       log.warn({ err: error }, 'a dialog will answer itself: its address was not kept'),

@@ -1,11 +1,8 @@
 import type { ModalView } from '@slack/types';
-import type { Limits } from '../jobs/limits.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { RunRequest } from '../jobs/request.ts';
-import type { SystemSnapshot } from '../jobs/status/view.ts';
-import type { IsPublic } from '../jobs/visibility.ts';
+import type { createSystemSnapshot } from '../jobs/status/snapshot.ts';
 import type { Permission } from '../policy.ts';
-import type { Project } from '../projects.ts';
-import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { createIntake } from './intake.ts';
@@ -20,21 +17,15 @@ export interface Caller extends RunRequest {
   receivedAtMs: number;
 }
 
-export interface CommandTools {
+export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | 'names' | 'isPublic' | 'now'> {
   intake: ReturnType<typeof createIntake>;
   outbox: Pick<Outbox, 'deliveryState'>;
-  projects: readonly Project[];
   /** The domain that a request without one means, where no project says better. */
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or whoever asked, by direct message. */
   links: 'thread' | 'requester';
-  limits: Limits;
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replyMode: 'auto' | 'all' | 'mention';
-  /** Names for what a message mentions. Rejects when Slack does not tell them just now. */
-  names: (mentions: Mentions) => Promise<Names>;
-  /** Whether every full member may read a conversation now; not, when Slack does not tell. */
-  isPublic: IsPublic;
   /** A presigned link by its name; nothing once it has ended. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
   /** Opens a modal for whoever asked. Rejects with `UserFacingError`. */
@@ -48,10 +39,9 @@ export interface CommandTools {
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  systemSnapshot: SystemSnapshot;
+  systemSnapshot: ReturnType<typeof createSystemSnapshot>;
   /** Slack's id of the app's user. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */
   workspaceUrl: string;
-  now: () => number;
 }

@@ -1,14 +1,13 @@
 import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
-import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { Part } from '../slack/blocks.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
-import type { Limits } from './limits.ts';
-import type { IsPublic, Viewer } from './visibility.ts';
+import type { JobContext } from './context.ts';
+import type { Viewer } from './visibility.ts';
 
 /** What a feature shows on the Home tab and in `/docs-status`. */
 export interface Feature {
@@ -16,7 +15,6 @@ export interface Feature {
   command?: `/${string}`;
   /** What its permission allows, such as "Start exports". `cannot` says the same to those who may do nothing. */
   permission?: { name: Permission; may: string; cannot?: string };
-  /** Its runs on somebody's Home. */
   homeRuns?: HomeRuns;
   /** What it holds itself and this person to, and how much of it is in use. */
   limits?(person: LimitedPerson, context: FeatureContext): Promise<string[]>;
@@ -27,7 +25,6 @@ export interface Feature {
   };
 }
 
-/** Whose limits are shown. */
 export interface LimitedPerson {
   teamId: string;
   userId: string;
@@ -52,15 +49,11 @@ export interface HomeEntry {
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
 
 /** What features read. */
-export interface FeatureContext {
+export interface FeatureContext
+  extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
   runs: Pick<RunStore, 'activeOf'>;
   threads: Pick<ThreadStore, 'followed'>;
   outbox: Pick<Outbox, 'deliveryState'>;
-  isPublic: IsPublic;
-  /** The workspace's address, with a slash at its end; nothing while Slack has not told. */
-  workspaceUrl: () => string | undefined;
-  projects: readonly Project[];
-  limits: Limits;
   timing: Pick<Timing, 'editsPerMinute'>;
   /** How much of a limit is in use; nothing when that cannot be read in time. */
   rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };

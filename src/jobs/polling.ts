@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { DocsApiError } from '../docs-api/errors.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
+import type { JobContext } from './context.ts';
+import { type Trouble, troubleAfter } from './retry.ts';
 
 /** What one poll found. `fraction` is 0 to 1. */
 export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
@@ -84,3 +87,23 @@ export const pollRateLimit = (
   // What a worker's late wake-up left unused is made up for.
   burst: 2,
 });
+
+/**
+ * Returns the trouble that a failed poll makes, and whether admins were alerted of a rejected key; nothing for a poll
+ * that was only broken off. Throws what is no error of the platform.
+ */
+export async function troubleOfPoll(
+  run: { id: string; teamId: string; project: string; trouble?: Trouble | undefined },
+  error: unknown,
+  rateLimit: RateLimit,
+  context: JobContext,
+): Promise<{ trouble: Trouble; adminsTold?: boolean } | undefined> {
+  if (!(error instanceof DocsApiError)) throw error;
+  if (error.kind === 'aborted') return undefined;
+  const trouble = troubleAfter(run.trouble, error, context);
+  // A limit is that of the key: it is no failure of other jobs, which wait for a slot meanwhile.
+  if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
+  if (trouble.kind !== 'key') return { trouble };
+  context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
+  return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project) };
+}

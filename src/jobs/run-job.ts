@@ -55,7 +55,6 @@ export interface RunJob<R extends RunBase & { state?: string }, Loaded extends L
   messages?(run: R): OutboxMessage[];
   /** Whether the save of a run frees its claim. */
   hasEnded?(run: R): boolean;
-  /** What audit lines say of a run. */
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
   /** Makes what the steps of one execution share. */
   newExecution?(context: JobContext): Execution;

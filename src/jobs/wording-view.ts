@@ -29,7 +29,6 @@ export const keyRemedyText = (adminsTold: boolean | undefined) =>
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 
-/** How many wait for a limit. */
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
 

@@ -17,10 +17,7 @@ const POISON_STALLS = 20;
 /** Jobs that wait for longer are stepped more than once. What is due later was planned before a clock was set back. */
 export const LONGEST_PAUSE_MS = 30_000;
 
-export interface Workers {
-  /** Waits for running jobs, which are handed back, for `graceMs` at most; none is taken any more. */
-  close(graceMs: number): Promise<void>;
-}
+export type Workers = ReturnType<typeof createWorkers>;
 
 export interface WorkerParts<Context> {
   // biome-ignore lint/suspicious/noExplicitAny: the registry mixes jobs with different data; each parses its own
@@ -42,7 +39,7 @@ export interface WorkerParts<Context> {
 }
 
 /** One BullMQ worker per queue. A job that is to be stepped again is moved to delayed, which frees the worker. */
-export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
+export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const {
     jobs,
     context,
@@ -142,7 +139,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>): Workers {
   stopping.addEventListener('abort', () => void close().catch(onError));
 
   return {
-    async close(graceMs) {
+    /** Waits for running jobs, which are handed back, for `graceMs` at most; none is taken any more. */
+    async close(graceMs: number) {
       await within(graceMs, close());
     },
   };

@@ -41,16 +41,9 @@ export function resolveTarget(
       : { kind: 'badDomain', typed: parsed.typed, suggested: parsed.suggested };
   const { domain } = parsed;
   const resolved = resolveProject(projects, { named, channel, domain });
-  switch (resolved.kind) {
-    case 'project':
-      return { kind: 'ok', domain, project: resolved.project };
-    case 'unknownProject':
-      return { ...resolved, named: named ?? '' };
-    case 'domainRefused':
-      return { ...resolved, domain, named };
-    case 'ask':
-      return { ...resolved, domain };
-  }
+  if (resolved.kind === 'project') return { kind: 'ok', domain, project: resolved.project };
+  if (resolved.kind === 'unknownProject') return { ...resolved, named: named ?? '' };
+  return resolved.kind === 'ask' ? { ...resolved, domain } : { ...resolved, domain, named };
 }
 
 /** What is wrong with a project or a domain, with what can be had instead. */

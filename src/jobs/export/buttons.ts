@@ -27,7 +27,6 @@ export const startAnother = z.object({
 });
 export type StartAnother = z.infer<typeof startAnother>;
 
-/** Ids of the buttons' listeners. */
 export const exportActions = {
   startAgain: 'export.start_again',
   leave: 'export.leave',

@@ -49,6 +49,5 @@ export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'ver
   return label === '' ? bareDomain({ domain }) : `${bareDomain({ domain })} (${cut(label, 100)})`;
 }
 
-/** "1 page", "412 pages". */
 export const pageCountText = (pageCount: number) =>
   `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;

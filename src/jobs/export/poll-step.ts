@@ -3,7 +3,7 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { isNearEnd, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
+import { isNearEnd, nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
 import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
@@ -72,18 +72,13 @@ async function handlePollError(
   rateLimit: RateLimit,
   context: JobContext,
 ): Promise<StepResult<ExportRun>> {
-  if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return runAgainIn(0);
-  const { now, log, rateLimiter } = context;
   // An id that cannot even be asked for.
-  if (error.kind === 'bad_request' && error.happened === 'no') return giveUpWatch(run, now());
-  const trouble = troubleAfter(run.trouble, error, context);
+  if (error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no')
+    return giveUpWatch(run, context.now());
+  const failed = await troubleOfPoll(run, error, rateLimit, context);
+  if (failed === undefined) return runAgainIn(0);
+  const { trouble, ...alert } = failed;
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
-    return saveAs(endRun(run, { kind: 'lost' }, now()));
-  // A limit is that of the key, so that it is no other run's failure: those wait for a slot.
-  if (trouble.kind === 'limit') await rateLimiter.hold(rateLimit, trouble.nextMs - now());
-  if (trouble.kind !== 'key') return saveTrouble(run, trouble, context);
-  log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-  const adminsTold = await context.alertAdmins(run.teamId, run.project);
-  return saveTrouble(run, { ...trouble, adminsTold }, context);
+    return saveAs(endRun(run, { kind: 'lost' }, context.now()));
+  return saveTrouble(run, { ...trouble, ...alert }, context);
 }

@@ -126,13 +126,11 @@ export const MAX_WATCHERS = 20;
 /** A poll this young answers a click on [Refresh] as well. */
 const FRESH_SNAPSHOT_MS = 2000;
 
-/** Whether the ending mentions this person. */
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
 /** What the buttons do, by name. */
 export const transitions = {
-  /** Nobody knows whether it started: start it again. */
   startAgain: (run, by, nowMs) =>
     run.state === 'unknown'
       ? {
@@ -140,7 +138,6 @@ export const transitions = {
           answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
         }
       : undefined,
-  /** Nobody knows whether it started: leave it at that. */
   leave: (run, by, nowMs) =>
     run.state === 'unknown'
       ? {

@@ -74,5 +74,4 @@ export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
 export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 export type LinkButton = z.infer<typeof linkButton>;
 
-/** Ids of the buttons' listeners. */
 export const linkActions = { again: 'link.again', download: 'link.download' } as const;

@@ -4,7 +4,8 @@ import type { RedisProblem } from '../../store/redis/problems.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitLines } from '../features.ts';
 import type { QueueCounts } from '../queue.ts';
-import type { SystemSnapshot, SystemState } from './view.ts';
+import type { Viewer } from '../visibility.ts';
+import type { SystemState } from './view.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */
@@ -20,7 +21,7 @@ export interface SystemParts {
 }
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
-export function createSystemSnapshot(parts: SystemParts): SystemSnapshot {
+export function createSystemSnapshot(parts: SystemParts) {
   const { snapshots, store, connected, ping, redisProblems, counts, about, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
@@ -29,7 +30,7 @@ export function createSystemSnapshot(parts: SystemParts): SystemSnapshot {
     return monotonicMs() - sentMs;
   }
 
-  return async (caller, timeoutMs) => {
+  return async (caller: Viewer & { teamId: string }, timeoutMs: number): Promise<SystemState> => {
     const orUndefined = <T>(answer: Promise<T>) => within(timeoutMs, answer).catch(() => undefined);
     const { rateLimiter } = parts.features;
     const context: FeatureContext = {

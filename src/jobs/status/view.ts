@@ -2,7 +2,6 @@ import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { HealthSnapshot } from '../../store/health.ts';
 import type { QueueCounts } from '../queue.ts';
-import type { Viewer } from '../visibility.ts';
 import { statusLine } from '../wording-view.ts';
 
 /** How things are, as far as it is known. Times are epoch milliseconds. */
@@ -24,9 +23,6 @@ export interface SystemState {
   role: string;
   upSinceMs: number;
 }
-
-/** How things are, as far as this person may see it. Never rejects: what is not known by then is missing. */
-export type SystemSnapshot = (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
 
 /** How things are: one line for each, state in words. */
 export function statusMessage(state: SystemState): Message {

@@ -1,9 +1,8 @@
-import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
-import { nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
+import { nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../../polling.ts';
 import { troubleAfter } from '../../retry.ts';
 import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { type WatchRun, watchRun } from './record.ts';
@@ -74,17 +73,11 @@ async function handlePollError(
   rateLimit: RateLimit,
   context: JobContext,
 ): Promise<StepResult<WatchRun>> {
-  if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return runAgainIn(0);
-  const { now, timing, log, rateLimiter } = context;
-  const trouble = troubleAfter(run.trouble, error, context);
+  const { now, timing } = context;
+  const failed = await troubleOfPoll(run, error, rateLimit, context);
+  if (failed === undefined) return runAgainIn(0);
+  const { trouble } = failed;
   const next = applyTrouble(run, trouble, now());
-  if (trouble.kind === 'key') {
-    log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-    await context.alertAdmins(run.teamId, run.project);
-  }
-  // The limit is that of the key: no other job is polled with it meanwhile.
-  if (trouble.kind === 'limit') await rateLimiter.hold(rateLimit, trouble.nextMs - now());
   // A job that was there may be unknown to the platform for a moment.
   const isLost = run.seen === undefined || now() - (next.trouble?.sinceMs ?? 0) >= timing.graceMs;
   if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
