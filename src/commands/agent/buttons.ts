@@ -1,6 +1,6 @@
 import { mentionButton, mentionRun } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { agentActions, type ThreadButton, threadButton } from '../../jobs/agent/thread/buttons.ts';
+import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { applyClick } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
@@ -18,9 +18,8 @@ import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url
 import { idOf } from '../../store/ids.ts';
 import { handledMessage, notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { resolveAgentProject } from './project.ts';
-import { auditThread, sendToThread } from './threads.ts';
+import { auditThread } from './threads.ts';
 
 type Action = ThreadClick['action'];
 
@@ -30,38 +29,31 @@ export const threadButtons = threadClicks.map((action) =>
     action: agentActions[action],
     may: 'agent',
     value: threadButton,
-    run: (button, caller, tools) => click(action, button, caller, tools),
+    async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
+      const thread = await tools.intake.load(run, threadRun, caller);
+      if (thread === undefined) return notFound;
+      if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
+      const by: Person = { id: caller.user.id, name: caller.user.name };
+      const event: ThreadClick = { kind: 'clicked', action, by, about, attempt };
+      const refusal = refusalOf(thread, event, tools.now());
+      if (refusal !== undefined) return refusal.reply;
+      // What may be wanted once more is another click each time; of everything else, the first click alone counts. What
+      // was on its way when it was discarded may come back to wait.
+      const isRepeatable = repeatableActions.has(action) || action === 'discard';
+      const keyParts = ['click', action, ...about, attempt, ...(isRepeatable ? [caller.requestId] : [])];
+      const entry = { event, dedupeKey: keyParts.join(' ') };
+      const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
+      if (outcome === 'gone') return notFound;
+      if (outcome === 'repeated') {
+        // The same person clicked twice.
+        if (repeatableActions.has(action) || authorActions.has(action)) return undefined;
+        return handledByMessage(thread, event);
+      }
+      await auditThread(thread, 'accepted', tools);
+      return confirmationMessage(thread, event);
+    },
   }),
 );
-
-async function click(
-  action: Action,
-  button: ThreadButton,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<EphemeralMessage | undefined> {
-  const thread = await tools.intake.load(button.run, threadRun, caller);
-  if (thread === undefined) return notFound;
-  if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
-  const { about, attempt } = button;
-  const by: Person = { id: caller.user.id, name: caller.user.name };
-  const entry: ThreadClick = { kind: 'clicked', action, by, about, attempt };
-  const refusal = refusalOf(thread, entry, tools.now());
-  if (refusal !== undefined) return refusal.reply;
-  // What may be wanted once more is another click each time; of everything else, the first click alone counts. What
-  // was on its way when it was discarded may come back to wait.
-  const isRepeatable = repeatableActions.has(action) || action === 'discard';
-  const keyParts = ['click', action, ...about, attempt, ...(isRepeatable ? [caller.requestId] : [])];
-  const outcome = await sendToThread(thread, entry, keyParts.join(' '), caller, tools);
-  if (outcome === 'gone') return notFound;
-  if (outcome === 'repeated') {
-    // The same person clicked twice.
-    if (repeatableActions.has(action) || authorActions.has(action)) return undefined;
-    return handledByMessage(thread, entry);
-  }
-  await auditThread(thread, 'accepted', tools);
-  return confirmationMessage(thread, entry);
-}
 
 const repeatableActions: ReadonlySet<Action> = new Set([
   'checkJob',

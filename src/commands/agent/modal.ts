@@ -13,7 +13,7 @@ import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Modal, SubmitResult } from '../registry.ts';
 import type { CommandTools } from '../tools.ts';
-import { auditThread, sendToThread } from './threads.ts';
+import { auditThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
@@ -94,14 +94,15 @@ export const sendModal: Modal = {
     const problem = textProblem(thread, text, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;
-    const entry: ThreadEvent = {
+    const event: ThreadEvent = {
       kind: 'instruct',
       id: idOf('instruct', teamId, requestId),
       by: { id: user.id, name: user.name },
       text,
       atMs: tools.now(),
     };
-    const outcome = await sendToThread(thread, entry, `instruct ${requestId}`, caller, tools);
+    const entry = { event, dedupeKey: `instruct ${requestId}` };
+    const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
     if (outcome === 'gone') return notFollowed;
     await auditThread(thread, 'accepted', tools);
     const permalink = threadPermalink(thread, tools.workspaceUrl);

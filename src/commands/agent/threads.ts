@@ -40,15 +40,6 @@ export async function findThreads(
   };
 }
 
-/** Keeps an event for the job of a thread; a repeat is known by its dedupe key. Rejects with `UserFacingError`. */
-export const sendToThread = (
-  { id }: ThreadRun,
-  event: ThreadEvent,
-  dedupeKey: string,
-  caller: Caller,
-  { intake }: Pick<CommandTools, 'intake'>,
-) => intake.appendToInbox('agent-thread', id, { event, dedupeKey }, caller);
-
 export const auditThread = (
   { agentJobId: job }: ThreadRun,
   result: string,
@@ -91,7 +82,8 @@ export async function stopFollowing(
   if (others.length > 0) return chooseThreadMessage(threads, rest, tools);
   const { id, name } = caller.user;
   const click: ThreadEvent = { kind: 'clicked', action: 'stop', by: { id, name }, about: [], attempt: 1 };
-  const outcome = await sendToThread(thread, click, `click stop ${caller.requestId}`, caller, tools);
+  const entry = { event: click, dedupeKey: `click stop ${caller.requestId}` };
+  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') return noneFollowedMessage(jobId);
   await auditThread(thread, 'stopped', tools);
   return message([[`I follow ${jobName(thread)} no more.`]]);

@@ -32,37 +32,23 @@ export async function applyInbox(
     if (result.thread.state === 'ended') break;
     const read = threadEvent.safeParse(entry);
     if (!read.success) {
-      context.log.info(
-        { run: thread.id, err: read.error },
-        'an entry of an inbox cannot be read, and is left to a newer Docket',
-      );
+      const about = { run: thread.id, err: read.error };
+      context.log.info(about, 'an entry of an inbox cannot be read, and is left to a newer Docket');
       return { ...result, blockedBy: 'newerDocket' };
     }
     const eventContext = await loadEventContext(result.thread, read.data, context);
     if (eventContext === undefined) return { ...result, blockedBy: 'author' };
-    result.thread = applySafely(result.thread, read.data, eventContext, context);
+    try {
+      result.thread = applyEvent(result.thread, read.data, eventContext);
+    } catch (error) {
+      // A defect of ours must not stop the thread.
+      const about = { run: thread.id, kind: read.data.kind, err: error };
+      context.log.error(about, 'an event of a thread hit a defect, and is left out');
+    }
     result.pollRequested ||= requestsPoll(read.data);
     result.consumed += 1;
   }
   return result;
-}
-
-/** An event that hits a defect of ours is left out: it must not stop its thread. */
-function applySafely(
-  thread: ThreadRun,
-  event: ThreadEvent,
-  eventContext: EventContext,
-  { log }: JobContext,
-): ThreadRun {
-  try {
-    return applyEvent(thread, event, eventContext);
-  } catch (error) {
-    log.error(
-      { run: thread.id, kind: event.kind, err: error },
-      'an event of a thread hit a defect, and is left out',
-    );
-    return thread;
-  }
 }
 
 const requestsPoll = (event: ThreadEvent) =>

@@ -1,6 +1,5 @@
-import type { JobContext } from '../../context.ts';
 import { done } from '../../job.ts';
-import { defineRunJob, type StepResult } from '../../run-job.ts';
+import { defineRunJob } from '../../run-job.ts';
 import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
@@ -19,23 +18,21 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   schema: threadRun,
   load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
-  step: runStep,
+  step(loaded, context, execution) {
+    switch (loaded.run.state) {
+      case 'accepted':
+        return authorize(loaded.run, context);
+      case 'carding':
+        return postCard(loaded.run, context);
+      case 'following':
+        return follow(loaded, execution, context);
+      case 'ended':
+        return end(loaded, context);
+    }
+  },
   async giveUp({ run }, context, ref) {
     if (run.state !== 'ended') return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
     await context.runs.markIdle(run, true);
     return done;
   },
 });
-
-function runStep(loaded: LoadedThread, context: JobContext, execution: Execution): Promise<StepResult> {
-  switch (loaded.run.state) {
-    case 'accepted':
-      return authorize(loaded.run, context);
-    case 'carding':
-      return postCard(loaded.run, context);
-    case 'following':
-      return follow(loaded, execution, context);
-    case 'ended':
-      return end(loaded, context);
-  }
-}

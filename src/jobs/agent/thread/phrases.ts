@@ -2,6 +2,7 @@ import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { personName, shortId } from '../../wording-view.ts';
+import type { RoundEnding } from '../watch/record.ts';
 import { agentActions } from './buttons.ts';
 import type { Person } from './instruction.ts';
 import { type ThreadRun, waitingOf } from './record.ts';
@@ -75,13 +76,7 @@ function repositoryName(address: string): string {
 const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
 
 /** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
-export function pullRequestName({
-  prLink,
-  prText,
-}: {
-  prLink?: string | undefined;
-  prText?: string | undefined;
-}): string {
+export function pullRequestName({ prLink, prText }: Pick<RoundEnding, 'prLink' | 'prText'>): string {
   const address = httpAddress(prLink);
   if (address === undefined) return cut(oneLine(prText ?? prLink ?? ''), 120);
   const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];

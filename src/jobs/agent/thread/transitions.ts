@@ -59,11 +59,7 @@ const addFilesNote = (thread: ThreadRun, { id, by, files, excerpt }: Instruction
   files ? addNote(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
 
 /** Asks the author whether a reply is for the agent. */
-export function askAuthor(
-  thread: ThreadRun,
-  { id, by, excerpt }: Pick<Instruction, 'id' | 'by' | 'excerpt'>,
-  nowMs: number,
-): ThreadRun {
+export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, nowMs: number): ThreadRun {
   // Two questions to one person in one millisecond have different ids.
   const atMs = Math.max(nowMs, (thread.askedAtMs[by.id] ?? 0) + 1);
   return addNote(

@@ -15,13 +15,12 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, type ListedThread, type ThreadRun, unresolvedSendOf } from './record.ts';
+import { acceptsInstructions, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { roundKey, roundMessages } from './round-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
 /** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
-export const cardKey = (thread: Pick<ThreadRun, 'id' | 'inDirectMessage'>) =>
-  `${thread.id}.card${thread.inDirectMessage ? '.dm' : ''}`;
+export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
 
 /** Returns every message of a thread as it is to look now, except for notes. */
 export function threadMessages(thread: ThreadRun): OutboxMessage[] {
@@ -169,10 +168,8 @@ function startLabel(thread: ThreadRun): string {
 }
 
 /** Returns the address of the card; nothing before it is posted. */
-export const threadPermalink = (
-  { place }: Pick<ListedThread, 'place'>,
-  workspaceUrl: string,
-): string | undefined => place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
+export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
+  place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
 
 /** Returns one line for a list of threads, with a link to the card for those who can open it. */
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
@@ -189,17 +186,12 @@ export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part
  * Returns the reaction of each reply by its `ts`; `undefined`: none any more. As a rule the message about its round shows
  * that a reply was taken, and the reaction is left out.
  */
-export function reactionsOf(
-  thread: Pick<ThreadRun, 'id' | 'instructions'>,
-): Map<string, Reaction | undefined> {
+export function reactionsOf(thread: ThreadRun): Map<string, Reaction | undefined> {
   const replies = thread.instructions.filter(({ isReply }) => isReply);
   return new Map(replies.map((one) => [one.id, reactionOf(thread, one)]));
 }
 
-function reactionOf(
-  thread: Pick<ThreadRun, 'id'>,
-  { state, outcome, round }: Instruction,
-): Reaction | undefined {
+function reactionOf(thread: ThreadRun, { state, outcome, round }: Instruction): Reaction | undefined {
   if (state === 'held') return { name: 'double_vertical_bar' };
   const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
   if (state === 'over' && isDropped) return undefined;
