@@ -33,10 +33,7 @@ export const sendShortcut: MessageShortcut = {
   },
 };
 
-async function textOf(
-  { content }: ShortcutMessage,
-  { names, botUserId }: Pick<CommandTools, 'names' | 'botUserId'>,
-): Promise<string> {
+async function textOf({ content }: ShortcutMessage, { names, botUserId }: CommandTools): Promise<string> {
   const known = await within(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);
   return messageToMarkdown(content, known, { withoutMention: botUserId }).trim();
 }

@@ -40,11 +40,8 @@ export async function findThreads(
   };
 }
 
-export const auditThread = (
-  { agentJobId: job }: ThreadRun,
-  result: string,
-  { audit }: Pick<CommandTools, 'audit'>,
-) => audit({ subject: job ?? 'new job', job, result });
+export const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
+  audit({ subject: job ?? 'new job', job, result });
 
 /** The followed threads that this person may see; with `project`, those of that one. */
 export async function listThreads(

@@ -24,14 +24,12 @@ export function compact(thread: ThreadRun): ThreadRun {
   const retryable = thread.rounds.findLast(({ last }) => last !== undefined)?.last?.id;
   const past = thread.instructions.filter((one) => !isPending(one));
   const pending = thread.instructions.filter(isPending).toSorted(byWrittenAt);
-  const isSpent = (one: Instruction) => isFinished(one) && one.id !== retryable;
-  const spent = past.filter(isSpent);
-  const hasRetryable = past.some((one) => isFinished(one) && one.id === retryable);
-  const surplus = Math.max(0, spent.length - MAX_FINISHED + (hasRetryable ? 1 : 0));
-  const dropped = new Set(spent.slice(0, surplus));
+  const finished = past.filter(isFinished);
+  const spent = finished.filter(({ id }) => id !== retryable);
+  const dropped = new Set(spent.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
   const kept = past
     .filter((one) => !dropped.has(one))
-    .map((one) => (isSpent(one) && one.text !== '' ? { ...one, text: '' } : one));
+    .map((one) => (spent.includes(one) && one.text !== '' ? { ...one, text: '' } : one));
   return { ...thread, instructions: [...kept, ...pending] };
 }
 

@@ -46,7 +46,7 @@ export const tooManyText = (most: number) =>
   `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
 
 /** "2 instructions waiting"; empty when none is. */
-export function waitingText(thread: Pick<ThreadRun, 'instructions'>): string {
+export function waitingText(thread: ThreadRun): string {
   const many = waitingOf(thread).length;
   return many === 0 ? '' : `${instructionCountText(many)} waiting`;
 }

@@ -235,24 +235,22 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
   });
 }
 
-type HasInstructions = Pick<ThreadRun, 'instructions'>;
-
-export const findInstruction = ({ instructions }: HasInstructions, id: string | undefined) =>
+export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>
   instructions.find((one) => one.id === id);
 
 /** The instructions that wait to be sent, in their order. */
-export const waitingOf = ({ instructions }: HasInstructions) =>
+export const waitingOf = ({ instructions }: ThreadRun) =>
   instructions.filter(({ state }) => state === 'waiting');
 
 /** The replies of one person that are held. */
-export const heldOf = ({ instructions }: HasInstructions, userId: string) =>
+export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
   instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
 
 /** The instruction that is sent next. */
-export const nextWaitingOf = (thread: HasInstructions) => waitingOf(thread)[0];
+export const nextWaitingOf = (thread: ThreadRun) => waitingOf(thread)[0];
 
 /** The instruction whose send has no result yet: no other one is sent meanwhile. */
-export const unresolvedSendOf = ({ instructions }: HasInstructions) =>
+export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
 /** Whether the job takes instructions, as far as it is known. */

@@ -15,7 +15,7 @@ import {
 import type { ThreadRound, ThreadRun } from './record.ts';
 
 /** Returns the key of the message about the state of a round. */
-export const roundKey = (thread: Pick<ThreadRun, 'id'>, round: number) => `${thread.id}.round.${round}`;
+export const roundKey = ({ id }: ThreadRun, round: number) => `${id}.round.${round}`;
 
 /** Returns the messages about one round: its state, where this thread instructed in it, and how it ended. */
 export function roundMessages(
