@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { LIMITS, type Limits } from '../jobs/limits.ts';
-import type { Allow } from '../policy.ts';
+import { LIMITS } from '../jobs/limits.ts';
 import type { Project } from '../projects.ts';
 import { editDistance } from '../runtime/edit-distance.ts';
 import {
@@ -13,16 +12,6 @@ import {
 } from './project-settings.ts';
 import { hostName, isVariableName, projectId } from './values.ts';
 import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
-
-/** The settings of the file, with defaults for those that it does not set. */
-export interface ConfigFile {
-  /** `undefined` when the project comes from the environment. */
-  projects: Project[] | undefined;
-  allow: Allow;
-  links: 'thread' | 'requester';
-  replies: 'auto' | 'all' | 'mention';
-  limits: Limits;
-}
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
@@ -105,6 +94,12 @@ const fileSchema = z.strictObject(
   },
   'must hold settings by their names. Begin it with a line such as "projects:".',
 );
+
+/** The settings of the file, with defaults for those that it does not set. */
+export type ConfigFile = Omit<z.output<typeof fileSchema>, 'projects'> & {
+  /** `undefined` when the project comes from the environment. */
+  projects: Project[] | undefined;
+};
 
 /** The settings without a file. */
 export const defaultConfigFile: ConfigFile = { ...fileSchema.parse({}), projects: undefined };

@@ -5,7 +5,7 @@ import type { Env } from './project-settings.ts';
 
 /** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
 export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
-export type RedisAllowance = (typeof redisAllowances)[number];
+type RedisAllowance = (typeof redisAllowances)[number];
 
 const isAllowance = (name: string): name is RedisAllowance =>
   redisAllowances.some((allowance) => allowance === name);

@@ -5,40 +5,11 @@ import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
 import type { Env } from './project-settings.ts';
-import {
-  isRedisAddress,
-  type RedisAllowance,
-  readAllowances,
-  readCertificate,
-  redisProblems,
-  secretsInAddress,
-} from './redis.ts';
+import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
 import { hostName, portNumber, projectId, secretFlaw, secureUrl } from './values.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
-export interface Settings extends Omit<ConfigFile, 'projects'> {
-  role: 'all' | 'web' | 'worker';
-  slackBotToken: string;
-  /** Verifies requests over HTTP; not needed with `slackAppToken`. */
-  slackSigningSecret: string | undefined;
-  /** When set, requests come over Socket Mode. */
-  slackAppToken: string | undefined;
-  slackApiUrl: string;
-  port: number;
-  /** Where the role `worker` serves health checks. */
-  healthPort: number;
-  docsApiUrl: string;
-  /** At least one. */
-  projects: readonly Project[];
-  docsDomain: string | undefined;
-  redisUrl: string | undefined;
-  /** Problems of Redis with which Docket starts all the same. */
-  redisAllow: readonly RedisAllowance[];
-  /** The certificate of the authority that signed Redis' own, as PEM. */
-  redisCa: string | undefined;
-  dataDir: string;
-  logLevel: (typeof logLevels)[number];
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 /** Returns the values of the settings that no log may hold. */
 export function secretsOf(settings: Settings): string[] {
@@ -213,7 +184,7 @@ function defaultProject({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Env)
 }
 
 /** Reads the settings. Throws a `SettingsError` with all problems. An empty variable counts as not set. */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readSettings(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
@@ -235,16 +206,22 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     ...file,
     role: data.DOCKET_ROLE,
     slackBotToken: data.SLACK_BOT_TOKEN,
+    /** Verifies requests over HTTP; not needed with `slackAppToken`. */
     slackSigningSecret: data.SLACK_SIGNING_SECRET,
+    /** When set, requests come over Socket Mode. */
     slackAppToken: data.SLACK_APP_TOKEN,
     slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
     port: data.PORT,
+    /** Where the role `worker` serves health checks. */
     healthPort: data.HEALTH_PORT ?? data.PORT,
     docsApiUrl: data.DOCS_API_URL,
+    /** At least one. */
     projects: file.projects ?? [defaultProject(set)],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
+    /** Problems of Redis with which Docket starts all the same. */
     redisAllow: data.REDIS_ALLOW,
+    /** The certificate of the authority that signed Redis' own, as PEM. */
     redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
     dataDir: data.DATA_DIR,
     logLevel: data.LOG_LEVEL,
