@@ -4,7 +4,7 @@ import { decodeCredential } from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
 
 /** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
-export const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
+const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
 type RedisAllowance = (typeof redisAllowances)[number];
 
 const isAllowance = (name: string): name is RedisAllowance =>
