@@ -206,7 +206,7 @@ describe('after a refusal by the other side', () => {
 
   test('nothing is used before the wait is over, whatever is free', async () => {
     await limits.hold(three, 10 * MINUTE);
-    expect(await answer('a')).toMatchObject({ kind: 'limited', held: true });
+    expect(await answer('a')).toMatchObject({ kind: 'limited', onHold: true });
     expectAbout(await take('a'), 10 * MINUTE);
     expectAbout((await limits.usage(three)).nextMs, 10 * MINUTE);
     await redis.client.del(keys.windowLimit('acme:hold'));
@@ -230,10 +230,10 @@ describe('after a refusal by the other side', () => {
     await takeAll('a', 'b', 'c');
     await limits.hold(three, 10 * MINUTE);
     expectAbout(await take('d'), HOUR);
-    expect(await answer('d')).toMatchObject({ held: false });
+    expect(await answer('d')).toMatchObject({ onHold: false });
     await limits.hold(three, 2 * HOUR);
     expectAbout(await take('d'), 2 * HOUR);
-    expect(await answer('d')).toMatchObject({ held: true });
+    expect(await answer('d')).toMatchObject({ onHold: true });
   });
 
   test('a shorter hold does not undo a longer one, and one of the past is none', async () => {
