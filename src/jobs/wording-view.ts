@@ -26,6 +26,10 @@ export const missingScopeText =
 export const keyRemedyText = (adminsTold: boolean | undefined) =>
   adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
 
+/** Of a run whose project the settings no longer have. */
+export const projectMissingText = ({ project }: { project: string }) =>
+  `My settings no longer have the project ${cut(oneLine(project), 60)}`;
+
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 

@@ -1,7 +1,7 @@
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
-import { keyRemedyText, personName, platformReasonText } from '../wording-view.ts';
+import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, fractionOf, refOf } from './record.ts';
@@ -136,7 +136,7 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
     case 'down':
       return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
     case 'project':
-      return `My settings no longer have the project ${cut(oneLine(run.project), 60)}, so nothing was started. Ask whoever runs Docket.`;
+      return `${projectMissingText(run)}, so nothing was started. Ask whoever runs Docket.`;
     case 'permission':
     case 'other':
       return `The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref ${refOf(run.id)}`;

@@ -1,6 +1,6 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, formatDuration, oneLine } from '../../slack/text.ts';
-import { keyRemedyText, personName, shortId } from '../wording-view.ts';
+import { keyRemedyText, personName, projectMissingText, shortId } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
 import { type Ending, type ExportRun, fractionOf } from './record.ts';
@@ -120,9 +120,7 @@ export function troubleLine(run: ExportRun): Part[] {
     case 'forbidden':
       return ["⚠️ The platform doesn't let me look at this export (403). I go on when it does again."];
     case 'project':
-      return [
-        `⚠️ My settings no longer have the project ${cut(oneLine(run.project), 60)}. I go on when it is back.`,
-      ];
+      return [`⚠️ ${projectMissingText(run)}. I go on when it is back.`];
     case 'down':
     case 'lost':
       if (run.startedAtMs === undefined && !run.joined)

@@ -4,9 +4,9 @@ import { findMentions, messageToMarkdown } from '../../../slack/markdown/message
 import { NamesUnknown } from '../../../slack/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
-import { done, type Outcome, runAgainIn } from '../../job.ts';
+import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
-import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText, missingScopeText } from '../../wording-view.ts';
 import { excerptOf, parseThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
@@ -34,7 +34,7 @@ export const mentionJob = defineRunJob({
     run.answer === undefined
       ? decideAnswer(run, context)
       : postAnswer(run, mentionMessage(run.id, run.answer), context),
-  giveUp: ({ run }, context) => finish(run, context),
+  giveUp: ({ run }, context) => markIdle(run, context),
 });
 
 /** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
@@ -42,7 +42,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const { policy, log, now, limits } = context;
   const earlyMs = run.early ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
   if (earlyMs > 0) return runAgainIn(earlyMs);
-  if (run.early && (await isFollowed(run, context))) return finish(run, context);
+  if (run.early && (await isFollowed(run, context))) return markIdle(run, context);
   const { user, external, channel } = run.reply;
   const verdict = await policy.check(user, 'agent', { external });
   if (verdict.kind === 'unknown')
@@ -114,12 +114,12 @@ async function postAnswer(run: MentionRun, content: Message, context: JobContext
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
   const outcome = await callOnceInSlack(run.id, 'whisper', () => slack.postEphemeralTo(to, content));
   if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
-  if (outcome.kind !== 'notHappened') return finish(run, context);
+  if (outcome.kind !== 'notHappened') return markIdle(run, context);
   const { error } = outcome;
   if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
     return retryLater(run, error.code, context, error.retryAfterMs);
   log.warn({ err: error, run: run.id }, 'Slack did not take an answer to a mention');
-  return finish(run, context);
+  return markIdle(run, context);
 }
 
 async function retryLater(
@@ -131,10 +131,5 @@ async function retryLater(
   if (context.now() - run.sinceMs <= GIVE_UP_MS)
     return runAgainIn(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
   context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
-  return finish(run, context);
-}
-
-async function finish(run: MentionRun, { runs }: JobContext): Promise<Outcome> {
-  await runs.markIdle(run, true);
-  return done;
+  return markIdle(run, context);
 }

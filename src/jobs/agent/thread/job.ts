@@ -1,5 +1,4 @@
-import { done } from '../../job.ts';
-import { defineRunJob } from '../../run-job.ts';
+import { defineRunJob, markIdle } from '../../run-job.ts';
 import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
@@ -32,7 +31,6 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   },
   async giveUp({ run }, context, ref) {
     if (run.state !== 'ended') return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
-    await context.runs.markIdle(run, true);
-    return done;
+    return markIdle(run, context);
   },
 });

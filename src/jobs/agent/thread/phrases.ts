@@ -113,7 +113,3 @@ export const refText = (ref: string | undefined) =>
 
 /** An error of ours. */
 export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;
-
-/** A project that the settings no longer have. */
-export const projectMissingText = ({ project }: Pick<ThreadRun, 'project'>) =>
-  `My settings no longer have the project ${cut(oneLine(project), 60)}`;

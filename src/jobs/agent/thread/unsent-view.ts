@@ -1,7 +1,7 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
-import { keyRemedyText, personName, platformReasonText } from '../../wording-view.ts';
+import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
 import {
@@ -9,7 +9,6 @@ import {
   brokenText,
   instructionCountText,
   mentionParts,
-  projectMissingText,
   quoted,
   quotedBy,
   unsentText,

@@ -1,14 +1,13 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
 import { cut, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
-import { keyRemedyText, personName } from '../../wording-view.ts';
+import { keyRemedyText, personName, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
 import {
   brokenText,
   jobName,
   mentionParts,
-  projectMissingText,
   pullRequestButton,
   pullRequestName,
   refText,
