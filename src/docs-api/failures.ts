@@ -1,5 +1,5 @@
 import { errors as undiciErrors } from 'undici';
-import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
+import { DocsApiError, type DocsApiErrorDetails, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
@@ -33,14 +33,9 @@ const REFUSALS: Record<number, DocsApiErrorKind> = {
 /** Statuses that prove nothing, and have a kind of their own. */
 const UNCLEAR: Record<number, DocsApiErrorKind> = { 408: 'timeout', 409: 'conflict', 501: 'unsupported' };
 
-interface ErrorFacts {
-  happened: Happened;
+interface ErrorFacts extends Omit<DocsApiErrorDetails, 'operation' | 'kind' | 'retryable'> {
   /** Follows the method and the path template in the message; safe for logs. */
   what: string;
-  status?: number | undefined;
-  retryAfterMs?: number | undefined;
-  platformMessage?: string | undefined;
-  cause?: unknown;
 }
 
 /** Returns the error of a call. It is `retryable` when its kind is transient and repeating the call is safe. */
