@@ -76,7 +76,7 @@ export class DocsApiError extends Error {
   }
 }
 
-/** A setting of the client that cannot work. `message` names the problem, `fix` what to do; neither holds a secret. */
+/** A setting of the client that cannot work. `message` names the problem and its fix, and holds no secret. */
 export class DocsApiSettingsError extends Error {
   override readonly name = 'DocsApiSettingsError';
   readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs';
