@@ -1,7 +1,8 @@
 import type { ModalView } from '@slack/types';
 import type { JobContext } from '../jobs/context.ts';
 import type { RunRequest } from '../jobs/request.ts';
-import type { createSystemSnapshot } from '../jobs/status/snapshot.ts';
+import type { SystemState } from '../jobs/status/view.ts';
+import type { Viewer } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
@@ -39,7 +40,7 @@ export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | '
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  systemSnapshot: ReturnType<typeof createSystemSnapshot>;
+  systemSnapshot: (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
   /** Slack's id of the app's user. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */

@@ -1,16 +1,9 @@
-import { z } from 'zod';
 import { DocsApiError } from '../docs-api/errors.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
-import { type Trouble, troubleAfter } from './retry.ts';
-
-/** What one poll found. `fraction` is 0 to 1. */
-export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
-export type Snapshot = z.infer<typeof snapshot>;
-
-/** How many snapshots a plan is made from; more only make the record larger. */
-export const MAX_SNAPSHOTS = 8;
+import type { Snapshot, Trouble } from './poll-record.ts';
+import { troubleAfter } from './retry.ts';
 
 /** From this fraction on, a job is polled no less often than this. */
 const NEAR_END_FRACTION = 0.97;

@@ -1,16 +1,6 @@
-import { z } from 'zod';
 import type { DocsApiError } from '../docs-api/errors.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
-
-/** Why calls of the platform give nothing, while it lasts. */
-export const trouble = z.object({
-  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
-  /** Failures of this kind in a row. */
-  inARow: z.number().int(),
-  /** When it is tried again; epoch milliseconds. */
-  nextMs: z.number(),
-});
-export type Trouble = z.infer<typeof trouble>;
+import type { Trouble } from './poll-record.ts';
 
 const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], Trouble['kind']>> = {
   key_rejected: 'key',

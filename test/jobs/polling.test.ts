@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNearEnd, MAX_SNAPSHOTS, nextPollMs, type Snapshot } from '../../src/jobs/polling.ts';
+import { MAX_SNAPSHOTS, type Snapshot } from '../../src/jobs/poll-record.ts';
+import { isNearEnd, nextPollMs } from '../../src/jobs/polling.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import {
   adaptive,

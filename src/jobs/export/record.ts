@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
-import { snapshot } from '../polling.ts';
+import { snapshot, trouble } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
-import { trouble } from '../retry.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({

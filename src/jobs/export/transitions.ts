@@ -1,5 +1,5 @@
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { MAX_SNAPSHOTS } from '../polling.ts';
+import { MAX_SNAPSHOTS } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate } from './record.ts';
 
 /** Returns the run with these changes, and the time at which its state began. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
-import { trouble } from '../../retry.ts';
+import { trouble } from '../../poll-record.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
 export const jobSnapshot = z.object({

@@ -1,4 +1,5 @@
-import { MAX_SNAPSHOTS, nextPollMs, type Snapshot } from '../../../../src/jobs/polling.ts';
+import { MAX_SNAPSHOTS, type Snapshot } from '../../../../src/jobs/poll-record.ts';
+import { nextPollMs } from '../../../../src/jobs/polling.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 
 /** How an export job was polled from its start to the poll that found it ended. */

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+/** What one poll found. `fraction` is 0 to 1. */
+export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
+export type Snapshot = z.infer<typeof snapshot>;
+
+/** How many snapshots a plan is made from; more only make the record larger. */
+export const MAX_SNAPSHOTS = 8;
+
+/** Why calls of the platform give nothing, while it lasts. */
+export const trouble = z.object({
+  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
+  /** Failures of this kind in a row. */
+  inARow: z.number().int(),
+  /** When it is tried again; epoch milliseconds. */
+  nextMs: z.number(),
+});
+export type Trouble = z.infer<typeof trouble>;
