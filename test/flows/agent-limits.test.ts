@@ -106,7 +106,8 @@ projects:
   test('keeps what was refused, says until when, and sends it by itself once', async () => {
     const { jobId, card: root } = await followsAcme();
     plan(jobId);
-    scene.platform.wire.order(SEND, limited(2));
+    // Longer than it takes to show that it waits.
+    scene.platform.wire.order(SEND, limited(6));
     await replies(root, 'Try this in a while');
     await untilBelow(
       root,

@@ -102,6 +102,10 @@ describe('over a socket', () => {
         await ana().submits({ Domain: 'docs.acme.com' });
         expect(ana().reads(ana().modal())).toContain("I can't keep track of work right now");
         await scene.world.redis.start();
+        // The next request must not come before the bot has found it.
+        const ready = async () =>
+          (await fetch(`http://127.0.0.1:${scene.world.bots.at(-1)?.port}/readyz`)).json();
+        await expect.poll(ready).toMatchObject({ parts: { redis: 'up' } });
       },
     ],
     [
