@@ -185,7 +185,7 @@ describe('with seldom looks', () => {
 });
 
 describe('once the record of the run is gone', () => {
-  const scene = stage({ bot: { timing: { watchMs: 700 } } });
+  const scene = stage({ bot: { timing: { watchMs: 3000 } } });
   const { asks, clicks, until, toldLast } = scene;
 
   /** What is left after a month. */
