@@ -76,10 +76,11 @@ describe('/docs-status', () => {
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     await startBot({ DOCKET_ROLE: 'web' });
+    const docs = async () => (await status())[0];
+    await expect.poll(docs).toBe('Docs platform — answering, last seen TIME');
     await worker.end();
-    const lines = await status();
-    expect(lines[0]).toBe('Docs platform — answering, last seen TIME');
-    expect(lines.at(-1)).toContain('role web');
+    expect(await docs()).toBe('Docs platform — answering, last seen TIME');
+    expect((await status()).at(-1)).toContain('role web');
   });
 
   test('a platform that does not answer is told as such, and again when it is back', async () => {
