@@ -169,7 +169,7 @@ describe('an acknowledgement', () => {
     const { slack, ana } = await startSlack({ answerWithinMs: 50 });
     await connect(slack, (received, ws) => ws.send(Buffer.from(JSON.stringify(acknowledge(received)))));
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
-    expect(slack.violations).toContain('socket: what came is no acknowledgement');
+    await slack.until(() => slack.violations.includes('socket: what came is no acknowledgement'));
   });
 
   test('over another connection', async () => {
