@@ -33,7 +33,7 @@ import type { Caller, CommandTools } from './tools.ts';
 export interface BindParts {
   registry: Registry;
   gate: ReturnType<typeof createGate>;
-  /** Who the bot is; nothing while Slack has not told yet. */
+  /** Who the bot is; nothing while that is not known yet. */
   identity: () => Identity | undefined;
   /** What events are handled with, but for who the bot is. */
   eventTools: Omit<EventTools, 'identity'>;

@@ -8,7 +8,7 @@ export const notVisibleMessage = (what: string) =>
 const alreadyHandled = message([['That was settled already; look at the newest message in the thread.']]);
 
 /**
- * Returns what to say to a click that came after another one: whoever clicked twice knows, everybody else is told what
+ * Returns what to say to a click that came after another one: whoever clicked twice knows, everybody else sees what
  * the first one did. Without `first` nobody's click handled it.
  */
 export function handledMessage(

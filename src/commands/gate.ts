@@ -14,7 +14,7 @@ type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message
 export interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission'>;
   policy: Policy;
-  /** Who the bot is; nothing while Slack has not told yet. */
+  /** Who the bot is; nothing while that is not known yet. */
   identity: () => Identity | undefined;
   audit: AuditStore;
   newRef: () => string;

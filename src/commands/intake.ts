@@ -54,7 +54,7 @@ export const createWaker =
 
 /**
  * Returns where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is
- * refused has not happened and will not. When it is in doubt whether something was kept, the person is told so, and it
+ * refused has not happened and will not. When it is in doubt whether something was kept, the person reads so, and it
  * goes on if it was. Both come as `UserFacingError`.
  */
 export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotonicMs, log }: IntakeParts) {

@@ -86,7 +86,7 @@ export type ModalValues = Record<string, string>;
 export type SubmitResult =
   | { kind: 'closed' }
   | { kind: 'problems'; problems: Record<string, string> }
-  | { kind: 'told'; message: Message };
+  | { kind: 'message'; message: Message };
 
 /** A modal that can be submitted. Its caller is in the channel where it was opened. */
 export interface Modal {

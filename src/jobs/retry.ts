@@ -49,5 +49,5 @@ export function growingPauseMs(sinceMs: number, { now, random, timing }: RetryPa
   return Math.min(Math.max(now() - sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
 }
 
-/** Returns how long until Slack is asked again for what it did not tell. */
+/** Returns how long until a look-up at Slack that failed is repeated. */
 export const lookupRetryMs = ({ timing, random }: Omit<RetryParts, 'now'>) => backoffMs(timing, 3, random());

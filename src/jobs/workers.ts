@@ -29,7 +29,7 @@ export interface WorkerParts<Context> {
   stopping: AbortSignal;
   /** A short reference for people and the log. */
   newRef: () => string;
-  /** Whether Redis does not tell its version. */
+  /** Whether the version of Redis cannot be read. */
   skipVersionCheck?: boolean;
   timing: Timing;
   /** No job is taken before: steps need to know the time. */

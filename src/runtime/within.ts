@@ -1,4 +1,4 @@
-/** A promise was not settled in time. What it does is not cancelled. */
+/** A promise did not end in time. What it does is not cancelled. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }

@@ -133,7 +133,7 @@ end
 /**
  * `rateLimit(names, args)` with `limitKeys` and `slotArgs`. Its `take()` takes a slot and returns 0, or takes a place
  * in the line and returns in how many milliseconds to ask again, and whether that is for the hold alone (1 or 0). The
- * slots that are free belong to the first in the line; everybody else is told when those ahead will have had theirs.
+ * slots that are free belong to the first in the line; everybody else gets the time when those ahead will have had theirs.
  * Brings `now` along.
  */
 export const LUA_RATE_LIMIT = `${LUA_NOW}${LUA_WINDOW_COUNT}${LUA_SPACED_COUNT}${LUA_LINE}

@@ -43,12 +43,12 @@ export interface RateLimitUsage {
 export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
 
 /**
- * With `burst`, nobody is sent away for longer: meanwhile they may have become more urgent. Without it they are told the
+ * With `burst`, nobody is sent away for longer: meanwhile they may have become more urgent. Without it they get the
  * whole wait, since people read it.
  */
 const MAX_WAIT_MS = 5000;
 
-/** Somebody who asks again later than they were told, by no more than this, still has the place. */
+/** Somebody who asks again later than the time they got, by no more than this, still has the place. */
 const SPACED_GRACE_MS = 1000;
 const WINDOW_GRACE_MS = 60_000;
 

@@ -56,7 +56,7 @@ describe('a modal', () => {
   test('closes with its answer where it was opened: the buttons work there', async () => {
     const asked: string[] = [];
     const { submits, answers } = bindForTest({
-      modals: [submitted({ kind: 'told', message: done })],
+      modals: [submitted({ kind: 'message', message: done })],
       responseUrlOf: async (request) => {
         asked.push(request);
         return 'https://hooks.example/opener';
@@ -71,7 +71,10 @@ describe('a modal', () => {
     ['whose address is no longer known', { responseUrlOf: async () => undefined }],
     ['whose answer does not arrive', { postEphemeral: async () => false }],
   ])('%s shows the answer itself', async (_, parts) => {
-    const { submits, log } = bindForTest({ modals: [submitted({ kind: 'told', message: done })], ...parts });
+    const { submits, log } = bindForTest({
+      modals: [submitted({ kind: 'message', message: done })],
+      ...parts,
+    });
     expect(await submits('test.dialog')).toEqual([notice('Done')]);
     expect(log()).not.toContain('hooks.example');
   });
@@ -112,7 +115,7 @@ describe('a modal', () => {
 
   test('whose notice replaces it is a view that Slack takes', async () => {
     const { submits } = bindForTest({
-      modals: [submitted({ kind: 'told', message: done })],
+      modals: [submitted({ kind: 'message', message: done })],
       responseUrlOf: async () => undefined,
     });
     const [answer] = (await submits('test.dialog')) as [{ view: unknown }];

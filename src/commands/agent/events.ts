@@ -84,7 +84,7 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
       agentJobId: parsed.jobId,
       owner: { id: user, name: user },
       checked: false,
-      // The app is in there, since it heard this; who else may read it, the event does not say.
+      // The app is in there, since it received this; who else may read it, the event does not say.
       asked: { channel, joinable: true, isPublic: false, external, rootTs: threadTs ?? ts, ts },
       mode: tools.replyMode,
       instruction: undefined,

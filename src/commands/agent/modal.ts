@@ -69,7 +69,7 @@ const cleanInstruction = (text: string) => cleanText(text).trim();
 const labelOf = (thread: ThreadRun) =>
   cut(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
 
-/** Threads that look the same are told apart by whose they are. */
+/** Threads with the same label are distinguished by their owners. */
 function withOwner(label: string, { owner }: ThreadRun): string {
   const whose = cut(` · @${personName(owner.name)}`, 25);
   return `${cut(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
@@ -109,7 +109,7 @@ export const sendModal: Modal = {
     const where: Part[] =
       permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
     return {
-      kind: 'told',
+      kind: 'message',
       message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
     };
   },
@@ -126,6 +126,6 @@ function textProblem(
 }
 
 const notFollowed: SubmitResult = {
-  kind: 'told',
+  kind: 'message',
   message: message([['That job is followed no more, so nothing was sent.']]),
 };

@@ -16,7 +16,7 @@ import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
-/** "Start another" for somebody who was told that an export runs already. */
+/** "Start another" for somebody whose export runs already. */
 export const startAnotherButton = defineButton({
   action: exportActions.startAnother,
   may: 'export',

@@ -136,7 +136,7 @@ export const exportModal: Modal = {
       caller,
       tools,
     );
-    return reply === undefined ? { kind: 'closed' } : { kind: 'told', message: reply };
+    return reply === undefined ? { kind: 'closed' } : { kind: 'message', message: reply };
   },
 };
 

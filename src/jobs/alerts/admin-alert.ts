@@ -6,7 +6,7 @@ import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AlertStore } from '../../store/alerts.ts';
 
-/** User ids; not `complete` where Slack did not tell all of them. */
+/** User ids; not `complete` when the members of a group could not be read. */
 export interface Admins {
   ids: readonly string[];
   complete: boolean;
@@ -31,7 +31,7 @@ export interface AdminAlert {
 /** More admins than this are not told: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
-/** How long it is believed who the admins are, and how long where Slack did not tell all of them. */
+/** How long it is believed who the admins are, and how long when not all of them could be read. */
 const ADMINS_TTL_MS = retention.adminAlertMs;
 const PARTIAL_ADMINS_TTL_MS = 60_000;
 
@@ -61,7 +61,7 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
 
 /**
  * Returns the people that a list of admins names, by themselves or by user group; `everyone` is nobody in particular.
- * Rejects with `Stopping` alone: a group whose members Slack does not tell is left out.
+ * Rejects with `Stopping` alone: a group whose members cannot be read is left out.
  */
 export async function findAdmins(
   list: readonly string[],

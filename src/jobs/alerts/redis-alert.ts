@@ -3,7 +3,7 @@ import type { RedisProblem } from '../../store/redis/problems.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 
 export interface RedisAlertParts extends AdminAlertParts {
-  /** Nothing until Slack has told. */
+  /** Nothing until it is known. */
   teamId: () => string | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface HomeParts {
   running: Part[][];
   more: number;
   ended: Part[][];
-  /** What this person may do; nothing while Slack does not tell who this is. */
+  /** What this person may do; nothing while it is not known who this is. */
   may: readonly string[] | undefined;
   /** It does not, until an operator acts. */
   missingScope: boolean;

@@ -99,7 +99,7 @@ describe('submitted', () => {
     const told = await submit(entered);
     await submit(entered);
     expect(told).toMatchObject({
-      kind: 'told',
+      kind: 'message',
       message: {
         text: 'It goes to acme/docs @ agent/quickstart; you see what comes of it in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
       },
@@ -147,14 +147,17 @@ describe('submitted', () => {
   test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
     const message = { text: 'That job is followed no more, so nothing was sent.' };
     const ended = await world.followed(aThread({ state: 'ended' }));
-    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'told', message });
-    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'told', message });
+    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'message', message });
+    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'message', message });
     const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
     const hidden = await world.followed(
       aThread({ id: 'hidden', asked, place: { channel: 'C0OPS', rootTs: '1.1' } }),
     );
     const caller = aCaller({ user: ben, requestId: 'view V2' });
-    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ kind: 'told', message });
+    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({
+      kind: 'message',
+      message,
+    });
     expect(await world.inbox(hidden)).toEqual([]);
   });
 });

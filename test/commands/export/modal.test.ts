@@ -216,7 +216,7 @@ describe('the modal, submitted', () => {
       aCaller({ requestId: 'view V02', user: ben }),
     );
     expect(told).toMatchObject({
-      kind: 'told',
+      kind: 'message',
       message: { text: expect.stringMatching(/^An export of docs\.acme\.com is under way/) },
     });
     expect(await world.exports()).toHaveLength(1);

@@ -47,7 +47,7 @@ export const mentionRun = runBase.extend({
   /** It asks to follow a job, and this stands in the way. */
   problem: projectProblem.optional(),
   sinceMs: z.number(),
-  /** The author's name, once Slack has told it. */
+  /** The author's name, once it is known. */
   name: z.string().optional(),
   /** Missing until it is known who wrote it and what they may. */
   answer: mentionAnswer.optional(),

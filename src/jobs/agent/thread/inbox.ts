@@ -7,14 +7,14 @@ import { type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 
-/** When Slack does not tell names for so long, the instruction is sent with Slack's placeholders for them. */
+/** When names stay unknown for so long, the instruction is sent with Slack's placeholders for them. */
 const NAMES_WAIT_MS = 60_000;
 
 /** The thread after the first `consumed` entries of its inbox. */
 export interface AppliedInbox {
   thread: ThreadRun;
   consumed: number;
-  /** Why the next entry has to wait: Slack does not tell who wrote it, or only a newer Docket can read it. */
+  /** Why the next entry has to wait: its author is not known yet, or only a newer Docket can read it. */
   blockedBy?: 'author' | 'newerDocket';
   /** Somebody wants the job to be polled at once. */
   pollRequested: boolean;
@@ -54,7 +54,7 @@ export async function applyInbox(
 const requestsPoll = (event: ThreadEvent) =>
   event.kind === 'clicked' && (event.action === 'checkJob' || event.action === 'checkNow');
 
-/** Returns nothing while Slack does not tell who wrote it. */
+/** Returns nothing while the author is not known. */
 async function loadEventContext(
   thread: ThreadRun,
   event: ThreadEvent,
