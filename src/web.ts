@@ -17,6 +17,7 @@ import { createHttpReceiver } from './server/http-receiver.ts';
 import { createSocketReceiver } from './server/socket-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
+import type { DeliveryState } from './store/messages.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 import { createStores } from './store/stores.ts';
 
@@ -44,7 +45,11 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, isPublic, policy, newRef } = parts;
   const wake = createWaker((run) => enqueueRun(queues, run), log);
-  const outbox = { deliveryState: (key: string) => within(LINK_MS, stores.messages.state(key)) };
+  // An answer does without the link to a message of which nothing is known in time.
+  const outbox = {
+    deliveryState: (key: string) =>
+      within(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
+  };
   const intake = createIntake({
     runs,
     threads,

@@ -12,6 +12,6 @@ export async function cardPermalink(
   workspaceUrl: string | undefined,
 ): Promise<string | undefined> {
   if (workspaceUrl === undefined || !(await canSee(run, viewer, isPublic))) return undefined;
-  const card = await outbox.deliveryState(cardKey(run)).catch(() => undefined);
-  return card?.kind === 'shown' ? messageUrl(workspaceUrl, card) : undefined;
+  const card = await outbox.deliveryState(cardKey(run));
+  return card.kind === 'shown' ? messageUrl(workspaceUrl, card) : undefined;
 }

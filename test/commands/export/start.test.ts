@@ -113,7 +113,7 @@ describe('the way to the thread', () => {
     expect(await permalinkIn(createCommandWorld(redis), run, caller)).toBe(expected);
   });
 
-  test('is not there while the card is not, or nobody can tell', async () => {
+  test('is not there while the card is not; what cannot be read is an error, after which Home is made again', async () => {
     const waiting = createCommandWorld(redis, {
       outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
     });
@@ -121,6 +121,6 @@ describe('the way to the thread', () => {
       outbox: { deliveryState: () => Promise.reject(new Error('away')) },
     });
     expect(await permalinkIn(waiting, aRun(), aCaller())).toBeUndefined();
-    expect(await permalinkIn(away, aRun(), aCaller())).toBeUndefined();
+    await expect(permalinkIn(away, aRun(), aCaller())).rejects.toThrow('away');
   });
 });
