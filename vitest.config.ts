@@ -2,7 +2,16 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest begins first, so that nobody waits for one file in the end. */
-const LONGEST = ['agent-chaos', 'kill', 'releases', 'socket', 'slack-trouble', 'readers', 'faults'];
+const LONGEST = [
+  'agent-chaos',
+  'kill',
+  'digest-kill',
+  'releases',
+  'socket',
+  'slack-trouble',
+  'readers',
+  'faults',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -25,7 +34,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // As long as `until` of the flow tests waits: a busy machine is no failure.
     expect: { poll: { timeout: 20_000 } },
-    maxConcurrency: 4,
+    maxConcurrency: 8,
     // Most of the time is waiting, so four files at once are fine on two cores.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

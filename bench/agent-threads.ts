@@ -74,7 +74,7 @@ printTable([
   none('messages posted twice', verdict.postedTwice),
   none('questions left open', verdict.openQuestions),
   { what: 'told as not sent (0)', figure: String(answers.failed), held: answers.failed === 0 },
-  { what: 'nothing under way in the end', figure: outcome.settled ? 'yes' : 'no', held: outcome.settled },
+  { what: 'nothing under way in the end', figure: outcome.idle ? 'yes' : 'no', held: outcome.idle },
   none(
     'errors in the log',
     errors.map(([words]) => words),

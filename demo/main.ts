@@ -1,5 +1,5 @@
-// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle, and one instruction to
-// the docs agent.
+// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle, one instruction to the
+// docs agent, and one digest whose numbers lead to another.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import type { SentMessage } from './slack/workspace.ts';
 import { showAgentThread } from './terminal/agent-thread.ts';
 import { createBot, freePort } from './terminal/bot.ts';
 import { downloadBundle, unpack } from './terminal/bundle.ts';
+import { showDigest } from './terminal/digest.ts';
 import { Interrupted, interruption } from './terminal/interruption.ts';
 import { printMessages } from './terminal/messages.ts';
 import { createScreen } from './terminal/print.ts';
@@ -30,7 +31,7 @@ const platform = createStandInPlatform({
   // For the test of a demo that fails: an organization that may not export.
   enterprise: process.env.DEMO_WITHOUT_PLAN === undefined,
   // It holds before its end until the bot is back, so that the demo is the same on a slow machine.
-  exportPlan: { durationMs: 11_000, pages: 128, holdAt: 0.8 },
+  exportPlan: { durationMs: 7000, pages: 128, holdAt: 0.8 },
 });
 const [slackServer, platformServer, port] = await Promise.all([
   slack.listen(),
@@ -50,6 +51,7 @@ const bot = createBot(
     DOCS_API_URL: platformServer.url,
     DOCS_API_KEY: platform.apiKey,
     DOCS_PROJECT_ID: platform.projectId,
+    DOCS_DOMAIN: DOMAIN,
   },
   port,
   dataFolder,
@@ -83,12 +85,15 @@ async function demo(): Promise<number> {
 
 function introduce(): void {
   screen.print(
-    'one export, down to the unpacked bundle, and one instruction to the docs agent. Nothing leaves this machine.\n',
+    'an export, the docs agent, and a digest of how the docs are read. Nothing leaves this machine.\n',
     'Docket demo: ',
   );
   screen.print('two people of a stand-in Slack workspace, in its channel #docs', '  Ana, Ben  ');
   screen.print('the real bot, as a process of its own with its own Redis', '  Docket    ');
-  screen.print(`a stand-in docs platform that hosts ${DOMAIN}, with its docs agent\n`, '  Platform  ');
+  screen.print(
+    `a stand-in docs platform that hosts ${DOMAIN}, with its docs agent and page views\n`,
+    '  Platform  ',
+  );
 }
 
 /** Returns the names of the files in the bundle. */
@@ -127,6 +132,7 @@ async function story(): Promise<string[]> {
     `  … and ${files.length - FILES_SHOWN} more`,
   );
   await showAgentThread(slack, platform, screen, until);
+  await showDigest(slack, platform, screen, until);
   checkPromises();
   return files;
 }
@@ -173,8 +179,10 @@ function checkPromises(): void {
     mentions: written().flatMap(({ notifies }) => notifies).length,
   };
   const { starts, messages, mentions } = counts;
-  if (starts !== 1 || messages !== 6 || mentions !== 2)
-    throw new Error(`1 start, 6 messages and 2 mentions were promised; there are ${JSON.stringify(counts)}.`);
+  if (starts !== 1 || messages !== 14 || mentions !== 3)
+    throw new Error(
+      `1 start, 14 messages and 3 mentions were promised; there are ${JSON.stringify(counts)}.`,
+    );
   const objections = [...slack.violations, ...slack.limited.map(({ name }) => `${name}: called too often`)];
   if (objections.length > 0) throw new Error(`Slack would have objected:\n  ${objections.join('\n  ')}`);
 }
@@ -192,7 +200,10 @@ async function stopAll(leftover: string): Promise<void> {
 function conclude(files: string[]): void {
   const index = pathToFileURL(join(bundleFolder, 'index.html')).href;
   screen.print('');
-  screen.print('1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.', 'Seen    ');
+  screen.print(
+    '1 start and 2 instructions at the platform, 14 messages, 3 mentions; killed once.',
+    'Seen    ',
+  );
   screen.print(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');
   screen.print('npm test; then README.md, for a Slack workspace of your own.', 'Next    ');
 }

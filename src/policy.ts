@@ -143,7 +143,7 @@ export function createPolicy(parts: PolicyParts) {
       await within(timeoutMs, lookUp()).catch((error: unknown) => {
         if (found.verdict.kind !== 'unknown') return;
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
-        log.warn({ err: error, user: userId }, 'Slack does not tell who this is');
+        log.warn({ err: error, user: userId }, 'a person could not be looked up');
       });
       const { verdict, names } = found;
       if (verdict.kind !== 'refused') return verdict;

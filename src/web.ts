@@ -93,6 +93,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     loadLink: (name) => within(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
     systemSnapshot,
+    personZone: slack.personZone,
     openModal: createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log }),
     now,
   };

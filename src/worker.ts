@@ -95,7 +95,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   redisWatch.onCheck((problems) => {
     if (!stopping.aborted)
       alertOfRedisProblems(problems).catch((error: unknown) =>
-        log.warn({ err: error }, 'the admins could not be told of Redis'),
+        log.warn({ err: error }, 'the admins could not be alerted about Redis'),
       );
   });
 

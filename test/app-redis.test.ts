@@ -21,9 +21,10 @@ const quick: Partial<Timing> = {
   shutdownMs: 300,
 };
 
-async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}) {
+/** A concurrent test passes its own `onFinished`. */
+async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}, onFinished = onTestFinished) {
   const docket = await startTestApp({ REDIS_URL: redis.url, ...env }, { timing: { ...quick, ...timing } });
-  onTestFinished(() => docket.stop());
+  onFinished(() => docket.stop());
   const readyz = async () => (await docket.get('/readyz')).body;
   return {
     ...docket,
@@ -35,9 +36,9 @@ async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}) {
   };
 }
 
-async function wayTo(url: string): Promise<RedisWay> {
+async function wayTo(url: string, onFinished = onTestFinished): Promise<RedisWay> {
   const way = await openWay(url);
-  onTestFinished(() => way.close());
+  onFinished(() => way.close());
   return way;
 }
 
@@ -155,10 +156,13 @@ test.each(['all', 'web', 'worker'])(
   },
 );
 
-describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
-  test('connections that went silent are reported, and back by themselves', async () => {
-    const way = await wayTo(redis.url);
-    const { redisIs, alive } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url });
+describe.concurrent.for(['all', 'web', 'worker'])('with the role %s', (role) => {
+  test('connections that went silent are reported, and back by themselves', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const way = await wayTo(redis.url, onTestFinished);
+    const { redisIs, alive } = await app({ DOCKET_ROLE: role, REDIS_URL: way.url }, {}, onTestFinished);
     await expect.poll(redisIs).toBe('up');
     way.goSilent();
     expect(await redisIs()).toBe('down');
@@ -166,11 +170,15 @@ describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
     expect(await alive()).toBe(200);
   });
 
-  test('a process that does not find back to Redis is not alive, while new connections work', async () => {
-    const way = await wayTo(redis.url);
+  test('a process that does not find back to Redis is not alive, while new connections work', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const way = await wayTo(redis.url, onTestFinished);
     const { alive, lines } = await app(
       { DOCKET_ROLE: role, REDIS_URL: way.url },
       { redisLostMs: 500, redisRequestSocketMs: 600_000, redisWorkSocketMs: 600_000 },
+      onTestFinished,
     );
     expect(await alive()).toBe(200);
     way.goSilent();
@@ -180,11 +188,12 @@ describe.for(['all', 'web', 'worker'])('with the role %s', (role) => {
     );
   });
 
-  test('a process whose Redis is away is alive, however long', async () => {
-    const way = await wayTo(redis.url);
+  test('a process whose Redis is away is alive, however long', async ({ expect, onTestFinished }) => {
+    const way = await wayTo(redis.url, onTestFinished);
     const { alive, redisIs, logged } = await app(
       { DOCKET_ROLE: role, REDIS_URL: way.url },
       { redisLostMs: 100 },
+      onTestFinished,
     );
     way.leadTo(`redis://127.0.0.1:${await freePort()}`);
     way.cut();

@@ -6,27 +6,36 @@ import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
 import { sendShortcut } from '../src/commands/agent/shortcut.ts';
 import { usageHint } from '../src/commands/command.ts';
+import { askAgentButton } from '../src/commands/digest/ask.ts';
+import { digestCommand } from '../src/commands/digest/command.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { registry } from '../src/commands/index.ts';
 import { actionsOf } from '../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../src/commands/tools.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
-import { noteMessage } from '../src/jobs/agent/thread/note-view.ts';
+import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../src/jobs/agent/thread/view.ts';
+import { digestActions } from '../src/jobs/digest/buttons.ts';
+import { planWeekly } from '../src/jobs/digest/edition/new-edition.ts';
+import { askButtons } from '../src/jobs/digest/edition/phrases.ts';
+import { postedAlreadyMessage } from '../src/jobs/digest/edition/reply-view.ts';
+import { goesOnMessage } from '../src/jobs/digest/schedule/view.ts';
+import { lastCompleteWeek } from '../src/jobs/digest/weeks.ts';
 import { exportActions } from '../src/jobs/export/buttons.ts';
 import type { Ending } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
-import type { Message } from '../src/slack/blocks.ts';
+import { type Message, message } from '../src/slack/blocks.ts';
 import { methodScopes } from '../src/slack/client.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
+import { aSchedule } from './support/jobs/digest/builders.ts';
 import { anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aLinkRun } from './support/jobs/link/builders.ts';
 
@@ -133,7 +142,7 @@ describe('the registry', () => {
   const listeners = actionsOf(registry);
 
   test('listens to every action of the views, and to nothing else', () => {
-    const inViews = [exportActions, linkActions, agentActions].flatMap((actions) =>
+    const inViews = [exportActions, linkActions, agentActions, digestActions].flatMap((actions) =>
       Object.values<string>(actions),
     );
     expect(listeners.toSorted()).toEqual(inViews.sort());
@@ -159,6 +168,13 @@ describe('the registry', () => {
     const opened: ModalView[] = [];
     await exportCommand.run('', aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
+    await digestCommand.run('create', aCaller(), toolsFor(opened));
+    const button = { v: 1 as const, digest: anEdition.id, about: 'pages' as const };
+    await askAgentButton.run(button, aCaller(), toolsFor(opened));
+    const details = { ticked: {}, about: JSON.stringify(button) };
+    const asked = modals.find(({ callbackId }) => callbackId === opened.at(-1)?.callback_id);
+    const next = await asked?.submit({ path: '/guides' }, aCaller(), toolsFor(opened), details);
+    if (next?.kind === 'view') opened.push(next.view);
     expect(opened.map(({ callback_id: callback }) => callback)).toEqual(
       modals.map(({ callbackId }) => callbackId),
     );
@@ -179,7 +195,7 @@ async function everythingShown(): Promise<Message[]> {
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
-  return [...messages, running, corrected, ...agentMessages()];
+  return [...messages, running, corrected, ...agentMessages(), ...digestMessages()];
 }
 
 function agentMessages(): Message[] {
@@ -198,17 +214,35 @@ function agentMessages(): Message[] {
       limit: { n: 1, kind: 'ours', perHour: 100, sinceMs: NOW_MS, untilMs: NOW_MS, refusals: 0 },
     },
   ];
-  const question = noteMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
+  const question = ephemeralMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
   const shown = threads.flatMap((thread) => threadMessages(aThread(thread)));
   return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', anOffer)];
+}
+
+const week = lastCompleteWeek(NOW_MS);
+const { edition: anEdition } = planWeekly(
+  { schedule: aSchedule({ project: 'default' }), week, dueAtMs: NOW_MS, late: false },
+  NOW_MS,
+);
+
+function digestMessages(): Message[] {
+  const listed = [aSchedule({ ownerLeft: true }), aSchedule({ state: 'paused' })].map(goesOnMessage);
+  const posted = postedAlreadyMessage(anEdition, 'https://acme.example/archives/C0DOCS/p1');
+  return [...listed, posted, message([['Top pages']], askButtons(anEdition, 'pages'))];
 }
 
 /** Tools of somebody whose command opens a dialog at most. */
 const toolsFor = (opened: ModalView[]) =>
   ({
-    projects: [aProject()],
+    projects: [aProject({ projectId: 'prj_1' })],
+    personZone: async () => 'Europe/Berlin',
+    now: () => NOW_MS,
     links: 'thread',
-    intake: { listFollowed: async () => [aThread()], loadAll: async () => [aThread()] },
+    intake: {
+      listFollowed: async () => [aThread()],
+      loadAll: async () => [aThread()],
+      load: async () => anEdition,
+    },
     names: async () => noNames,
     openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),
   }) as unknown as CommandTools;

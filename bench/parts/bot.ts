@@ -10,6 +10,7 @@ const TIMED = fileURLToPath(new URL('../../test/support/flows/bot-process.ts', i
 /** The real bot as a separate process, with the settings and, unless others are given, the durations of production. */
 export interface BenchBot {
   port: number;
+  pid: number;
   /** What it wrote at level warn or above. */
   complaints(): string[];
   stop(): Promise<void>;
@@ -43,6 +44,7 @@ export async function startBot(
   });
   return {
     port,
+    pid: child.pid ?? 0,
     complaints: () =>
       output.split('\n').filter((line) => /"level":(?:"(?:warn|error|fatal)"|[456]0)/.test(line)),
     async stop() {

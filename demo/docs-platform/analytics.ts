@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { chance, DAY_MS, dayNumber, knownDays, pastOf } from './days.ts';
+import { generatedSite, namedSite } from './sites.ts';
 
 /** Views of one page, or of the site, in a range of days. */
 export interface Counts {
@@ -7,215 +8,158 @@ export interface Counts {
   total: number;
 }
 
+/** What the API answers for a range, all pages at once: totals, and every page with at least one view. */
+interface RangeOfViews {
+  totals: Counts;
+  views: ({ path: string } & Counts)[];
+}
+
 /** The stand-in's numbers. Days are UTC, `YYYY-MM-DD`; ranges include `from` and exclude `to`. */
 export interface ViewControls {
   readonly paths: readonly string[];
-  /** What the API answers for a range, all pages at once: totals, and every page with at least one view. */
-  between(from: string, to: string): { totals: Counts; views: ({ path: string } & Counts)[] };
+  between(from: string, to: string): RangeOfViews;
   /** Fixes one page's views on one day. An unknown path becomes a page. */
   set(path: string, day: string, counts: { human: number; ai: number }): void;
   /** No views at all on these days. */
   silence(from: string, to: string): void;
+  /** By how many rows the order moves on after each request, so that rows change pages. Default 0. */
+  movesBy: number;
 }
 
-const DAY_MS = 86_400_000;
-/** Days of history that the stand-in has. */
-const HISTORY_DAYS = 400;
-
-const SECTIONS = ['guides', 'api', 'concepts', 'integrations', 'deploy', 'reference', 'changelog'];
-const TOPICS = [
-  ...[
-    'quickstart',
-    'webhooks',
-    'errors',
-    'pagination',
-    'authentication',
-    'rate-limits',
-    'versioning',
-    'events',
-  ],
-  ...[
-    'search',
-    'themes',
-    'redirects',
-    'domains',
-    'analytics',
-    'permissions',
-    'billing',
-    'exports',
-    'caching',
-  ],
-  ...[
-    'testing',
-    'logging',
-    'regions',
-    'backups',
-    'components',
-    'navigation',
-    'openapi',
-    'snippets',
-    'images',
-  ],
-  ...['tables', 'math', 'previews', 'branches', 'agents', 'assistants', 'embeds', 'feedback', 'localization'],
-  ...[
-    'migrations',
-    'sso',
-    'scim',
-    'audit-log',
-    'sdk-node',
-    'sdk-python',
-    'sdk-go',
-    'cli',
-    'tokens',
-    'queues',
-  ],
-];
-
-/** `/introduction` and every topic in every section: 330 pages and more. */
-const SITE_PATHS = [
-  '/introduction',
-  ...SECTIONS.flatMap((part) => TOPICS.map((topic) => `/${part}/${topic}`)),
-];
-
-const SEEDED_PATHS = new Set(SITE_PATHS);
-
-/** UTC day number of a day. */
-function dayNumber(day: string): number {
-  return Math.floor(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
+/** What the routes ask beyond what tests do. */
+interface Views extends ViewControls {
+  pathAt(index: number): string;
+  totals(from: string, to: string): Counts;
+  /** One page of results, in no order. */
+  page(
+    from: string,
+    to: string,
+    rows: { limit: number; offset: number },
+  ): RangeOfViews & { hasMore: boolean };
 }
 
-function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
+/** The views of every page in a range, by index. */
+interface Table {
+  human: Int32Array;
+  ai: Int32Array;
+  totals: Counts;
+  /** Indexes of the pages with at least one view, in the order of the API. */
+  rows: Uint32Array;
 }
 
-/** Seeded views: the same seed and day give the same numbers; the day that `nowMs` is in has come in part. */
-export function createViews(seed: string, nowMs: () => number): ViewControls {
-  const paths = [...SITE_PATHS];
-  const fixed = new Map<string, { human: number; ai: number }>();
+/** One table of 100,000 pages takes 1.2 MB. */
+const KEPT_TABLES = 4;
+
+/**
+ * Seeded views: the same seed and day give the same numbers; the day that `nowMs` is in has come in part. With `pages`,
+ * the site has that many, of any number.
+ */
+export function createViews(seed: string, nowMs: () => number, pages?: number): Views {
+  const site = pages === undefined ? namedSite(seed) : generatedSite(seed, pages);
+  const added: string[] = [];
+  /** By day number, then by index. */
+  const fixed = new Map<number, Map<number, { human: number; ai: number }>>();
   const silent: { from: number; to: number }[] = [];
-  const habits = new Map<string, Habits>();
-  const pastDays = new Map<string, { human: number; ai: number }>();
+  const tables = new Map<string, Table>();
+  let order: Uint32Array | undefined;
+  let served = 0;
 
-  function habitsOf(path: string): Habits {
-    const existing = habits.get(path) ?? habitsFrom(seed, path);
-    habits.set(path, existing);
-    return existing;
+  const pathAt = (index: number) => added[index - site.size] ?? site.pathAt(index);
+
+  function indexOf(path: string): number | undefined {
+    const index = added.indexOf(path);
+    return index === -1 ? site.indexOf(path) : site.size + index;
   }
 
-  function onDay(path: string, day: number): { human: number; ai: number } {
-    if (silent.some(({ from, to }) => day >= from && day < to)) return { human: 0, ai: 0 };
-    const key = `${day} ${path}`;
-    const existing = fixed.get(key) ?? pastDays.get(key);
-    if (existing) return existing;
-    const past = Math.min(1, Math.max(0, nowMs() / DAY_MS - day));
-    if (past === 0 || !SEEDED_PATHS.has(path)) return { human: 0, ai: 0 };
-    const counts = seededDay(path, day, past);
-    if (past === 1) pastDays.set(key, counts);
-    return counts;
+  function inOrder(): Uint32Array {
+    const count = site.size + added.length;
+    if (order?.length === count) return order;
+    const place = (_: unknown, index: number) =>
+      index < site.size ? site.placeOf(index) : chance(seed, 'order', pathAt(index));
+    const places = Float64Array.from({ length: count }, place);
+    order = Uint32Array.from({ length: count }, (_, index) => index);
+    order.sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+    return order;
   }
 
-  function seededDay(path: string, day: number, past: number): { human: number; ai: number } {
-    const { human, ai } = habitsOf(path);
-    const weekend = (day + 4) % 7 === 0 || (day + 4) % 7 === 6;
-    const week = Math.floor((day + 3) / 7);
-    const mood = 0.7 + 0.6 * chance(seed, path, String(week));
-    const luck = chance(seed, path, `d${day}`);
-    const noise = 0.8 + 0.4 * luck;
-    return {
-      human: Math.floor(human * mood * noise * (weekend ? 0.4 : 1) * past + luck),
-      ai: Math.floor(ai * (2 - mood) * noise * past + 1 - luck),
+  function tableOf(from: string, to: string): Table {
+    const { first, last } = knownDays(from, to, nowMs());
+    // Of a day that is not over, the numbers of the minute.
+    const minute = last * DAY_MS <= nowMs() ? '' : Math.floor(nowMs() / 60_000);
+    const key = `${first} ${last} ${minute}`;
+    const table = tables.get(key) ?? tableFrom(first, last);
+    tables.delete(key);
+    tables.set(key, table);
+    for (const oldest of tables.keys()) {
+      if (tables.size <= KEPT_TABLES) break;
+      tables.delete(oldest);
+    }
+    return table;
+  }
+
+  function tableFrom(first: number, last: number): Table {
+    const count = site.size + added.length;
+    const human = new Int32Array(count);
+    const ai = new Int32Array(count);
+    const totals = { human: 0, ai: 0, total: 0 };
+    const add = (index: number, counts: { human: number; ai: number }) => {
+      human[index] = (human[index] ?? 0) + counts.human;
+      ai[index] = (ai[index] ?? 0) + counts.ai;
+      totals.human += counts.human;
+      totals.ai += counts.ai;
+      totals.total += counts.human + counts.ai;
     };
+    for (let day = first; day < last; day += 1) {
+      if (silent.some(({ from, to }) => day >= from && day < to)) continue;
+      const past = pastOf(day, nowMs());
+      const known = fixed.get(day);
+      for (let index = 0; index < site.size; index += 1) {
+        if (known?.has(index) !== true) add(index, site.onDay(index, day, past));
+      }
+      for (const [index, counts] of known ?? []) add(index, counts);
+    }
+    const rows = inOrder().filter((index) => (human[index] ?? 0) + (ai[index] ?? 0) > 0);
+    return { human, ai, totals, rows };
   }
 
-  function between(from: string, to: string) {
-    const last = Math.min(dayNumber(to), Math.floor(nowMs() / DAY_MS) + 1);
-    const first = Math.max(dayNumber(from), last - HISTORY_DAYS);
-    const views = paths
-      .map((path) => {
-        let human = 0;
-        let ai = 0;
-        for (let day = first; day < last; day += 1) {
-          const counts = onDay(path, day);
-          human += counts.human;
-          ai += counts.ai;
-        }
-        return { path, human, ai, total: human + ai };
-      })
-      .filter(({ total }) => total > 0);
-    const sum = (key: keyof Counts) => views.reduce((total, view) => total + view[key], 0);
-    return { totals: { human: sum('human'), ai: sum('ai'), total: sum('total') }, views };
+  function rowOf({ human, ai }: Table, index = 0) {
+    const counts = { human: human[index] ?? 0, ai: ai[index] ?? 0 };
+    return { path: pathAt(index), ...counts, total: counts.human + counts.ai };
   }
 
-  return {
-    paths,
-    between,
-    set(path, day, counts) {
-      if (!paths.includes(path)) paths.push(path);
-      fixed.set(`${dayNumber(day)} ${path}`, counts);
+  const controls: Views = {
+    get paths() {
+      return [...Array.from({ length: site.size }, (_, index) => site.pathAt(index)), ...added];
     },
-    silence: (from, to) => void silent.push({ from: dayNumber(from), to: dayNumber(to) }),
+    movesBy: 0,
+    pathAt,
+    totals: (from, to) => tableOf(from, to).totals,
+    between(from, to) {
+      const table = tableOf(from, to);
+      return {
+        totals: table.totals,
+        views: Array.from(table.rows.toSorted(), (index) => rowOf(table, index)),
+      };
+    },
+    page(from, to, { limit, offset }) {
+      const table = tableOf(from, to);
+      const { totals, rows } = table;
+      const moved = controls.movesBy * served;
+      served += 1;
+      const length = Math.max(0, Math.min(limit, rows.length - offset));
+      const views = Array.from({ length }, (_, n) => rowOf(table, rows[(offset + n + moved) % rows.length]));
+      return { totals, views, hasMore: offset + limit < rows.length };
+    },
+    set(path, day, counts) {
+      const index = indexOf(path) ?? site.size + added.push(path) - 1;
+      const onDay = fixed.get(dayNumber(day)) ?? new Map();
+      fixed.set(dayNumber(day), onDay.set(index, counts));
+      tables.clear();
+    },
+    silence(from, to) {
+      silent.push({ from: dayNumber(from), to: dayNumber(to) });
+      tables.clear();
+    },
   };
-}
-
-/** Usual views of a page on a weekday. */
-interface Habits {
-  human: number;
-  ai: number;
-}
-
-/** Few pages are read a lot, many hardly; some are read by AI mostly. */
-function habitsFrom(seed: string, path: string): Habits {
-  const rank = chance(seed, path, 'rank');
-  const human = path === '/introduction' ? 220 : 60 * rank ** 6 + 3 * rank;
-  const taste = chance(seed, path, 'taste');
-  return { human: taste > 0.95 ? human / 8 : human, ai: human * (taste > 0.95 ? 1.8 : 0.1 + 0.5 * taste) };
-}
-
-/** A number from 0 to 1 that only depends on the words. */
-function chance(...words: string[]): number {
-  return createHash('sha1').update(words.join('\n')).digest().readUInt32BE(0) / 2 ** 32;
-}
-
-/** The API's order of pages is not specified: this one is stable and says nothing. */
-export function inNoOrder<Row extends { path: string }>(seed: string, rows: Row[]): Row[] {
-  const key = new Map(rows.map((row) => [row.path, chance(seed, 'order', row.path)]));
-  return rows.toSorted((a, b) => (key.get(a.path) ?? 0) - (key.get(b.path) ?? 0));
-}
-
-/** What is asked of the page-view operation, or why it is refused. */
-export type ViewQuery = { from: string; to: string; limit: number; offset: number } | { refused: string };
-
-/** Reads the query of the page-view operation as strictly as the contract says. */
-export function viewQueryFrom(query: Record<string, string>, nowMs: number): ViewQuery {
-  const unknown = Object.keys(query).find(
-    (name) => !['dateFrom', 'dateTo', 'limit', 'offset'].includes(name),
-  );
-  if (unknown !== undefined) return { refused: `Unknown query parameter: ${unknown}` };
-  const from = query.dateFrom === undefined ? dayOf(nowMs - HISTORY_DAYS * DAY_MS) : dayFrom(query.dateFrom);
-  const to = query.dateTo === undefined ? dayOf(nowMs + DAY_MS) : dayFrom(query.dateTo);
-  if (from === undefined) return { refused: 'dateFrom must be ISO 8601 or YYYY-MM-DD' };
-  if (to === undefined) return { refused: 'dateTo must be ISO 8601 or YYYY-MM-DD' };
-  const limit = wholeNumber(query.limit ?? '50');
-  if (limit === undefined || limit < 1 || limit > 250) return { refused: 'limit must be between 1 and 250' };
-  const offset = wholeNumber(query.offset ?? '0');
-  if (offset === undefined) return { refused: 'offset must be at least 0' };
-  return { from, to, limit, offset };
-}
-
-function dayFrom(text: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/u.test(text))
-    return undefined;
-  const hasZone = !text.includes('T') || /(?:Z|[+-]\d{2}:\d{2})$/u.test(text);
-  const atMs = Date.parse(hasZone ? text : `${text}Z`);
-  return Number.isNaN(atMs) || !isDay(text.slice(0, 10)) ? undefined : dayOf(atMs);
-}
-
-/** Date.parse takes 30 February for 2 March. */
-function isDay(text: string): boolean {
-  const atMs = Date.parse(text);
-  return !Number.isNaN(atMs) && dayOf(atMs) === text;
-}
-
-function wholeNumber(text: string): number | undefined {
-  return /^\d{1,9}$/u.test(text) ? Number(text) : undefined;
+  return controls;
 }

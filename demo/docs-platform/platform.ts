@@ -3,7 +3,13 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { createWire, fetchOf, type Wire } from '../wire.ts';
 import { type AgentControls, type AgentPlan, createAgentJobs } from './agent-jobs.ts';
-import { createViews, inNoOrder, type ViewControls, viewQueryFrom } from './analytics.ts';
+import { createViews, type ViewControls } from './analytics.ts';
+import {
+  ANALYTICS_QUERIES,
+  type AnalyticsOperation,
+  type AnalyticsQuery,
+  analyticsQueryFrom,
+} from './analytics-query.ts';
 import { createBudget } from './budget.ts';
 import { gzippedTar, linkWorks, presignedPath, siteFiles, sitePaths } from './bundle.ts';
 import {
@@ -15,6 +21,7 @@ import {
   spelledDate,
 } from './export-jobs.ts';
 import { createExports, type ExportControls } from './exports.ts';
+import { createReaders, type ReaderControls } from './readers.ts';
 import { promptFrom, startRequestFrom } from './requests.ts';
 
 export interface StandInPlatformOptions {
@@ -44,8 +51,14 @@ export interface StandInPlatformOptions {
   retryAfter?: boolean;
   /** Instructions to jobs in any past hour. Default 100. */
   followUpsPerHour?: number;
-  /** Another seed, other page views. */
+  /** Another seed, other page views and readers. */
   seed?: string;
+  /** Size of a site that is made up of as many pages. Default: one of some hundred. */
+  pages?: number;
+  /** Analytics of an organization in any past hour; Infinity lifts the limit. Default 100. */
+  analyticsPerHour?: number;
+  /** Analytics that the platform lacks: 404. Without `additions`, all but page views. */
+  without?: readonly AnalyticsOperation[];
 }
 
 /** A strict docs platform, moved only by its clock and by these controls. */
@@ -67,6 +80,9 @@ export interface StandInPlatform extends ExportControls {
   enterprise: boolean;
   readonly agent: AgentControls;
   readonly views: ViewControls;
+  readonly readers: ReaderControls;
+  /** Requests for each of the analytics so far, whatever became of them. */
+  analyticsRequests(): Record<AnalyticsOperation, number>;
   /** Uses of the past hour, out of 100 each unless the options say else. */
   readonly used: { followUps(): number; analytics(): number };
 }
@@ -86,6 +102,14 @@ interface ApiCall {
 
 const LIMIT_PER_HOUR = 100;
 
+const ANALYTICS_PATHS: Record<AnalyticsOperation, string> = {
+  views: '/v1/analytics/{projectId}/views',
+  visitors: '/v1/analytics/{projectId}/visitors',
+  searches: '/v1/analytics/{projectId}/searches',
+  feedback: '/v1/analytics/{projectId}/feedback/by-page',
+  assistant: '/v1/analytics/{projectId}/assistant',
+};
+
 export function createStandInPlatform(options: StandInPlatformOptions = {}): StandInPlatform {
   const {
     nowMs = Date.now,
@@ -104,11 +128,14 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
   const exports = createExports(nowMs, () => newId('se'), options.exportPlan ?? {});
   const agent = createAgentJobs(nowMs, () => newId('aj'), options.agentPlan);
-  const views = createViews(seed, nowMs);
+  const views = createViews(seed, nowMs, options.pages);
+  const readers = createReaders(seed, nowMs, views);
+  const lacking = additions ? [] : (['visitors', 'searches', 'feedback', 'assistant'] as const);
+  for (const operation of [...lacking, ...(options.without ?? [])]) readers.without.set(operation, 404);
   const budgets = {
     followUps: createBudget(options.followUpsPerHour ?? LIMIT_PER_HOUR, nowMs),
     creations: createBudget(LIMIT_PER_HOUR, nowMs),
-    analytics: createBudget(LIMIT_PER_HOUR, nowMs),
+    analytics: createBudget(options.analyticsPerHour ?? LIMIT_PER_HOUR, nowMs),
   };
   const linkSecret = randomUUID();
   const keysOfExports = new Map<string, string>();
@@ -131,6 +158,18 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     ...{ plan, hold, release, finish, fail, forget },
     agent,
     views,
+    readers,
+    analyticsRequests() {
+      const made = (operation: AnalyticsOperation) =>
+        wire.calls.filter(({ name }) => name === `GET ${ANALYTICS_PATHS[operation]}`).length;
+      return {
+        views: made('views'),
+        visitors: made('visitors'),
+        searches: made('searches'),
+        feedback: made('feedback'),
+        assistant: made('assistant'),
+      };
+    },
     used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
     listen: (port = 0) => listen(app, port),
   };
@@ -251,17 +290,33 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     return limited(budgets.creations) ?? Response.json(agent.create(request.prompt), { status: 201 });
   });
 
-  route('GET', '/v1/analytics/{projectId}/views', ({ params, query }) => {
-    if (params.projectId !== projectId) return refuse(404, 'Project not found');
-    const full = limited(budgets.analytics);
-    if (full) return full;
-    const wanted = viewQueryFrom(query, nowMs());
-    if ('refused' in wanted) return refuse(400, wanted.refused);
-    const { from, to, limit, offset } = wanted;
-    const { totals, views: rows } = views.between(from, to);
-    const page = inNoOrder(seed, rows).slice(offset, offset + limit);
-    return Response.json({ totals, views: page, hasMore: offset + limit < rows.length });
+  function analytics(operation: AnalyticsOperation, answer: (query: AnalyticsQuery) => object): void {
+    route('GET', ANALYTICS_PATHS[operation], ({ params, query }) => {
+      const lacks = readers.without.get(operation);
+      if (lacks !== undefined) return refuse(lacks, 'No such operation');
+      if (params.projectId !== projectId) return refuse(404, 'Project not found');
+      const full = limited(budgets.analytics);
+      if (full) return full;
+      const wanted = analyticsQueryFrom(query, ANALYTICS_QUERIES[operation], nowMs());
+      const body = 'refused' in wanted ? wanted : answer(wanted);
+      return 'refused' in body ? refuse(400, String(body.refused)) : Response.json(body);
+    });
+  }
+
+  analytics('views', ({ from, to, ...rows }) => views.page(from, to, rows));
+  analytics('visitors', (query) => {
+    const { views: read } = views.page(query.from, query.to, query);
+    const ofPage = ({ path, human, ai, total }: (typeof read)[number]) => ({
+      path,
+      human: Math.ceil(human / 2),
+      ai: Math.ceil(ai / 2),
+      total: Math.ceil(total / 2),
+    });
+    return { totals: readers.visitors(query), visitors: read.map(ofPage) };
   });
+  analytics('searches', readers.searches);
+  analytics('feedback', readers.feedback);
+  analytics('assistant', readers.assistant);
 
   app.notFound(async (c) =>
     wire.serve(c, `${c.req.method} unknown`, { path: c.req.path }, () => refuse(404, 'Not found')),

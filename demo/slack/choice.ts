@@ -1,6 +1,6 @@
 import { type Control, controlsOf } from './controls.ts';
 import { channelNamed, userNamed } from './seed.ts';
-import type { Block, Workspace } from './workspace.ts';
+import type { Block, Channel, User, Workspace } from './workspace.ts';
 
 /** What a person fills in: text, the text of an option, or several of them. */
 export type Chosen = string | string[];
@@ -11,9 +11,13 @@ interface Option {
   value?: string;
 }
 
-/** What a control holds once a person has used it, in the shape of a payload's `state` (undefined: it holds nothing). */
+/**
+ * What a control holds once this person has used it, in the shape of a payload's `state` (undefined: it holds nothing).
+ * Throws where a real client would not let them.
+ */
 export function choiceOf(
   workspace: Workspace,
+  person: User,
   { element, label }: Control,
   chosen: Chosen,
 ): Record<string, unknown> {
@@ -22,6 +26,8 @@ export function choiceOf(
   const option = (text: string) => optionOf(element, label, text);
   const user = (name: string) => userNamed(workspace, name.replace(/^@/, '')).id;
   const channel = (name: string) => channelNamed(workspace, name).id;
+  const conversation = (name: string) =>
+    conversationOf(channelNamed(workspace, name), person, element, label);
   switch (element.type) {
     case 'static_select':
     case 'external_select':
@@ -37,9 +43,9 @@ export function choiceOf(
     case 'multi_users_select':
       return { selected_users: many.map(user) };
     case 'conversations_select':
-      return { selected_conversation: channel(one) };
+      return { selected_conversation: conversation(one) };
     case 'multi_conversations_select':
-      return { selected_conversations: many.map(channel) };
+      return { selected_conversations: many.map(conversation) };
     case 'channels_select':
       return { selected_channel: channel(one) };
     case 'multi_channels_select':
@@ -47,7 +53,7 @@ export function choiceOf(
     case 'datepicker':
       return { selected_date: one };
     case 'timepicker':
-      return { selected_time: one };
+      return { selected_time: timeOf(label, one) };
     case 'datetimepicker':
       return { selected_date_time: Number(one) };
     default:
@@ -55,14 +61,37 @@ export function choiceOf(
   }
 }
 
+/** The id of a conversation that the list of a select shows to this person. */
+function conversationOf(channel: Channel, person: User, element: Control['element'], label: string): string {
+  const { include, exclude_external_shared_channels: notShared } = (element.filter ?? {}) as {
+    include?: string[];
+    exclude_external_shared_channels?: boolean;
+  };
+  const isListed = channel.kind === 'public' || channel.members.has(person.id);
+  const isWanted = include?.includes(channel.kind) ?? true;
+  if (isListed && isWanted && !channel.archived && !(notShared && channel.shared)) return channel.id;
+  throw new Error(`${label} does not show ${channel.label} to ${person.name}`);
+}
+
+/** A real client makes a time of what is typed; here it is typed as one. */
+function timeOf(label: string, text: string): string {
+  if (/^([01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
+  throw new Error(`${label} takes a time like 09:30, not ${text}`);
+}
+
 function optionOf(element: Control['element'], label: string, text: string): Option {
-  const groups = (element.option_groups ?? []) as { options: Option[] }[];
-  const options = [...((element.options ?? []) as Option[]), ...groups.flatMap((group) => group.options)];
+  const options = optionsOf(element);
   const found = options.find((option) => option.text.text === text || option.value === text);
   if (found) return found;
   throw new Error(
     `${label} has no option ${text}; it has ${options.map((option) => option.text.text).join(', ')}`,
   );
+}
+
+/** What can be chosen, those of all groups one after the other. */
+export function optionsOf(element: Control['element']): Option[] {
+  const groups = (element.option_groups ?? []) as { options: Option[] }[];
+  return [...((element.options ?? []) as Option[]), ...groups.flatMap((group) => group.options)];
 }
 
 /** What a control holds before anybody used it. */

@@ -33,9 +33,11 @@ export function labelsOf(blocks: Block[]): string[] {
     .map(({ label }) => label);
 }
 
-/** The button with this text. */
-export function buttonIn(blocks: Block[], text: string): Control {
-  const found = controlsOf(blocks).find(
+/** The button with this text; the first one below the block that says `below`, where that is given. */
+export function buttonIn(blocks: Block[], text: string, below?: string): Control {
+  const from = below === undefined ? 0 : blocks.findIndex((block) => JSON.stringify(block).includes(below));
+  if (from < 0) throw new Error(`Nothing here says "${below}"`);
+  const found = controlsOf(blocks.slice(from)).find(
     ({ element, label }) => element.type.endsWith('button') && label === text,
   );
   if (found) return found;

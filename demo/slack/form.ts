@@ -1,7 +1,7 @@
-import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
+import { type Chosen, choiceOf, optionsOf, stateOf, type Values } from './choice.ts';
 import { type Control, controlsOf } from './controls.ts';
 import type { View } from './views.ts';
-import type { Block, Workspace } from './workspace.ts';
+import type { Block, User, Workspace } from './workspace.ts';
 
 /** One field of a form, as a person sees it. */
 export interface Field {
@@ -9,7 +9,10 @@ export interface Field {
   blockId: string;
   /** The type of its element, such as `plain_text_input`, `static_select`, `radio_buttons` or `checkboxes`. */
   type: string;
-  /** What is typed or chosen: the texts of options, a list where several may be chosen. Empty when there is nothing. */
+  /**
+   * What is typed or chosen: the texts of options and the names of conversations, a list where several may be chosen.
+   * Empty when there is nothing.
+   */
   value: string | string[];
   /** The texts of what can be chosen. */
   options: string[];
@@ -23,7 +26,7 @@ type Option = { text: { text: string } };
 type Node = Record<string, unknown>;
 
 /** The inputs of a view in reading order, with what was filled in so far. */
-export function fieldsOf({ blocks, errors }: View, filled: Values): Field[] {
+export function fieldsOf(workspace: Workspace, { blocks, errors }: View, filled: Values): Field[] {
   return inputsOf(blocks).map(({ block, control }) => {
     const { blockId, label, element } = control;
     const hint = block.hint as { text: string } | undefined;
@@ -32,8 +35,8 @@ export function fieldsOf({ blocks, errors }: View, filled: Values): Field[] {
       label,
       blockId,
       type: element.type,
-      value: shown(heldBy(block, control, filled)),
-      options: ((element.options ?? []) as Option[]).map(({ text }) => text.text),
+      value: shown(heldBy(block, control, filled), workspace),
+      options: optionsOf(element).map(({ text }) => text.text),
       optional: block.optional === true,
       ...(hint && { hint: hint.text }),
       ...(error !== undefined && { error }),
@@ -44,6 +47,7 @@ export function fieldsOf({ blocks, errors }: View, filled: Values): Field[] {
 /** What is filled in once these were, by label or block id. Throws where a real client would not let a person. */
 export function fillIn(
   workspace: Workspace,
+  person: User,
   blocks: Block[],
   filled: Values,
   given: Record<string, Chosen>,
@@ -56,7 +60,7 @@ export function fillIn(
     const chosen = name === undefined ? undefined : given[name];
     if (chosen === undefined) continue;
     if (typeof chosen === 'string') checkTyped(control, chosen);
-    values[blockId] = { [String(element.action_id)]: choiceOf(workspace, control, chosen) };
+    values[blockId] = { [String(element.action_id)]: choiceOf(workspace, person, control, chosen) };
   }
   if (left.size > 0) throw new Error(`No input called ${[...left].join(', ')}`);
   return values;
@@ -65,7 +69,7 @@ export function fillIn(
 /** Throws when something is missing that a real client wants before it submits. */
 export function checkComplete(blocks: Block[], filled: Values): void {
   for (const { block, control } of inputsOf(blocks)) {
-    const value = shown(heldBy(block, control, filled));
+    const value = shown(heldBy(block, control, filled), { channels: [] });
     if (value.length === 0 && block.optional !== true)
       throw new Error(`${control.label} has to be filled in`);
   }
@@ -91,13 +95,12 @@ function heldBy(block: Block, { blockId, element }: Control, filled: Values): No
 }
 
 /** What a person sees of what a control holds. */
-function shown({ type: _, ...held }: Node): string | string[] {
+function shown({ type: _, ...held }: Node, { channels }: Pick<Workspace, 'channels'>): string | string[] {
   const [value] = Object.values(held);
+  const textOf = (one: unknown): string => {
+    if (one !== null && typeof one === 'object') return (one as Partial<Option>).text?.text ?? '';
+    return channels.find(({ id }) => id === one)?.label ?? String(one);
+  };
   if (Array.isArray(value)) return value.map(textOf);
   return value === null || value === undefined ? '' : textOf(value);
-}
-
-function textOf(value: unknown): string {
-  if (value === null || typeof value !== 'object') return String(value);
-  return (value as Partial<Option>).text?.text ?? '';
 }

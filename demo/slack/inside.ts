@@ -1,5 +1,7 @@
+import type { Files } from './files.ts';
 import type { Manifest } from './manifest.ts';
 import { Refused } from './refused.ts';
+import type { Refuses } from './shown-here.ts';
 import type { Tickets } from './tickets.ts';
 import type { Triggers } from './triggers.ts';
 import type { Views } from './views.ts';
@@ -16,6 +18,9 @@ export interface Inside {
   /** What the app token may do. */
   appScopes: string[];
   tickets: Tickets;
+  files: Files;
+  /** May be changed at any time. */
+  refuses: Refuses;
   /** Where this stand-in is reached, without a slash at the end. */
   baseUrl(): string;
 }

@@ -19,8 +19,13 @@ const errorsSchema = z
 type Target = SentMessage | Ephemeral | View;
 
 export interface Interactions {
-  /** Clicks the button with this text, and confirms when asked. A button with a url sends the action too. */
-  clicks(target: Target, button: string, options?: { triggerId?: string }): Promise<Answer>;
+  /**
+   * Clicks the button with this text, and confirms when asked. A button with a url sends the action too. Of several, it
+   * is the first one `below` the words.
+   */
+  clicks(target: Target, button: string, options?: { triggerId?: string; below?: string }): Promise<Answer>;
+  /** What is asked before the click on this button counts; `undefined` when nothing is. */
+  asked(target: Target, button: string): Confirmation | undefined;
   /** Uses a select, an overflow menu, checkboxes, radio buttons or a picker, named by its label or placeholder. */
   chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
   /** The fields of the visible modal, with what is filled in, what can be chosen, and errors. */
@@ -33,6 +38,13 @@ export interface Interactions {
   closes(): Promise<Answer | undefined>;
   /** Uses a shortcut by its name: on a message, or a global one. */
   usesShortcut(name: string, target?: SentMessage, options?: { triggerId?: string }): Promise<Answer>;
+}
+
+/** The dialog over a button, as a person reads it. */
+interface Confirmation {
+  title: string;
+  text: string;
+  buttons: [confirm: string, deny: string];
 }
 
 /** What one person does with buttons, menus, modals and shortcuts. */
@@ -82,7 +94,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
 
   function fills(given: Record<string, Chosen>): void {
     const view = visible();
-    filled.set(view, fillIn(workspace, view.blocks, filled.get(view) ?? {}, given));
+    filled.set(view, fillIn(workspace, user, view.blocks, filled.get(view) ?? {}, given));
     workspace.changed();
   }
 
@@ -126,7 +138,15 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
 
   return {
     clicks: async (target, label, options = {}) =>
-      act(target, buttonIn(target.blocks, label), {}, options.triggerId),
+      act(target, buttonIn(target.blocks, label, options.below), {}, options.triggerId),
+
+    asked(target, label) {
+      const { confirm } = buttonIn(target.blocks, label).element;
+      if (confirm === undefined) return undefined;
+      const dialog = confirm as Record<'title' | 'text' | 'confirm' | 'deny', { text: string }>;
+      const { title, text, confirm: yes, deny: no } = dialog;
+      return { title: title.text, text: text.text, buttons: [yes.text, no.text] };
+    },
 
     async chooses(target, label, chosen) {
       const controls = controlsOf(target.blocks);
@@ -134,7 +154,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       if (!control)
         throw new Error(`Nothing called ${label}; there is ${controls.map((c) => c.label).join(', ')}`);
       if (sendsNothing(target, control)) throw new Error(`${label} sends nothing by itself: use fills()`);
-      const choice = choiceOf(workspace, control, chosen);
+      const choice = choiceOf(workspace, user, control, chosen);
       const values = filled.get(target) ?? {};
       const { blockId, element } = control;
       if (element.type !== 'overflow') {
@@ -146,7 +166,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
 
     fields() {
       const view = visible();
-      return fieldsOf(view, filled.get(view) ?? {});
+      return fieldsOf(workspace, view, filled.get(view) ?? {});
     },
 
     fills,

@@ -6,6 +6,7 @@ import { messageJson, repliesTo } from './message-json.ts';
 import { defineMethod, type Method } from './method.ts';
 import { notifiedBy } from './notifies.ts';
 import { Refused } from './refused.ts';
+import { checkShownHere } from './shown-here.ts';
 import type { Channel, Content, Metadata, SentMessage } from './workspace.ts';
 
 // "Slack will truncate messages containing more than 40,000 characters" (chat.postMessage).
@@ -43,7 +44,8 @@ function metadataOf(value: unknown): Metadata | undefined {
 }
 
 /** Checks what is to be shown, as all methods that take a message do. */
-export function contentOf({ workspace }: Inside, args: ContentArgs): Content {
+export function contentOf(inside: Inside, args: ContentArgs): Content {
+  const { workspace } = inside;
   const { text = '', markdown_text: markdown } = args;
   if (markdown !== undefined && (text !== '' || args.blocks !== undefined)) {
     throw new Refused('markdown_text_conflict');
@@ -53,6 +55,7 @@ export function contentOf({ workspace }: Inside, args: ContentArgs): Content {
     markdown === undefined
       ? checkMessageBlocks(args.blocks, workspace.newId)
       : checkMessageBlocks([{ type: 'markdown', text: markdown }], workspace.newId);
+  checkShownHere(inside, blocks);
   const attached = Array.isArray(args.attachments) && args.attachments.length > 0;
   if (text === '' && blocks.length === 0 && !attached) throw new Refused('no_text');
   const metadata = metadataOf(args.metadata);
@@ -79,7 +82,11 @@ function destination(inside: Inside, where: string): Channel {
  * The thread a reply lands in. A parent that was deleted before anybody replied is gone, and Slack then posts to
  * the channel instead (two projects report it; undocumented). A reply cannot have replies.
  */
-function threadOf({ workspace }: Inside, channel: Channel, threadTs: string | undefined): string | undefined {
+export function threadOf(
+  { workspace }: Inside,
+  channel: Channel,
+  threadTs: string | undefined,
+): string | undefined {
   if (threadTs === undefined) return undefined;
   const root = workspace.messages.find(
     (message) => message.channel === channel.id && message.ts === threadTs,

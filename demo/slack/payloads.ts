@@ -74,13 +74,14 @@ export function actionOf(
   chosen: Record<string, unknown>,
   actionTs: string,
 ): Record<string, unknown> {
-  const { type, action_id: actionId, text, value, url } = element;
+  const { type, action_id: actionId, text, value, url, confirm } = element;
   return {
     action_id: actionId,
     block_id: blockId,
     ...(text !== undefined && { text }),
     ...(value !== undefined && { value }),
     ...(url !== undefined && { url }),
+    ...(confirm !== undefined && { confirm }),
     type,
     action_ts: actionTs,
     ...chosen,

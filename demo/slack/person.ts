@@ -113,7 +113,7 @@ export function createPerson(user: User, parts: PersonParts): Person {
           user,
           threadTs,
           broadcast: options.alsoToChannel ?? false,
-          files: options.files ?? [],
+          files: (options.files ?? []).map((name) => ({ id: workspace.newId('F'), name })),
         },
         notifiedBy(typed, []),
       );

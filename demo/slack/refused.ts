@@ -2,11 +2,14 @@
 export class Refused extends Error {
   readonly code: string;
   readonly detail: Record<string, unknown>;
+  /** Why it says nothing against the bot: a test has ordered it, or the bot finds something out by it. */
+  readonly why: 'ordered' | 'expected' | undefined;
 
-  constructor(code: string, detail: Record<string, unknown> = {}) {
+  constructor(code: string, detail: Record<string, unknown> = {}, why?: Refused['why']) {
     super(code);
     this.code = code;
     this.detail = detail;
+    this.why = why;
   }
 }
 

@@ -19,16 +19,24 @@ export function namesOf({ users, channels, userGroups }: Workspace): Names {
 
 type Node = Record<string, unknown>;
 
-/**
- * What a person reads: the blocks when there are any, else the text. Mentions as names, dates as their fallback,
- * links as their labels; then one line with the buttons, as `[Label]`.
- */
-export function render(content: { text: string; blocks: Block[] }, names: Names): string {
-  const labels = labelsOf(content.blocks).map((label) => `[${label}]`);
-  return [renderText(content, names), labels.join(' ')].filter(Boolean).join('\n');
+/** What a message shows. */
+interface Shown {
+  text: string;
+  blocks: Block[];
+  files?: { name: string }[];
 }
 
-function renderText({ text, blocks }: { text: string; blocks: Block[] }, names: Names): string {
+/**
+ * What a person reads: the blocks when there are any, else the text. Mentions as names, dates as their fallback,
+ * links as their labels; then its files, and one line with the buttons, as `[Label]`.
+ */
+export function render(content: Shown, names: Names): string {
+  const labels = labelsOf(content.blocks).map((label) => `[${label}]`);
+  const files = (content.files ?? []).map(({ name }) => `[file: ${name}]`);
+  return [renderText(content, names), ...files, labels.join(' ')].filter(Boolean).join('\n');
+}
+
+function renderText({ text, blocks }: Shown, names: Names): string {
   if (blocks.length === 0) return mrkdwn(text, names);
   return lines(blocks.map((block) => renderBlock(block, names)));
 }

@@ -4,6 +4,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type Call, createWire, fetchOf, type Wire } from '../wire.ts';
 import { createEvents, type EventDelivery, RETRY_DELAYS_MS } from './events.ts';
+import { createFiles, type StandInFile } from './files.ts';
 import type { Inside } from './inside.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { createPerson, type Person } from './person.ts';
@@ -18,9 +19,11 @@ import {
 } from './requests.ts';
 import { createReplies } from './response-url.ts';
 import { channelNamed, createAcme, PERSON_NAMES, type PersonName, userNamed } from './seed.ts';
+import type { Refuses } from './shown-here.ts';
 import { createSockets, type Sockets } from './socket-mode.ts';
 import { createTickets } from './tickets.ts';
 import { createTriggers } from './triggers.ts';
+import { createUploads } from './upload.ts';
 import { createViews } from './views.ts';
 import { createWebApi } from './web-api.ts';
 import type { Channel, Ephemeral, SentMessage, Team, Workspace } from './workspace.ts';
@@ -31,6 +34,8 @@ const UNTIL_MS = 10_000;
 const RECHECK_MS = 25;
 // Slack does not say how often it asks; clients wait 30 s for it.
 const PING_EVERY_MS = 10_000;
+// Long enough that nobody can count on it at once.
+const FILES_READY_AFTER_MS = 150;
 
 export interface StandInSlackOptions {
   /** Epoch milliseconds; the real time when left out. */
@@ -46,8 +51,12 @@ export interface StandInSlackOptions {
   pingEveryMs?: number;
   /** Slack's 3 s, unless a test of lateness wants to be quick. */
   answerWithinMs?: number;
-  /** `false` lets every call of the bot through. */
-  rateLimits?: false;
+  /** `false` lets every call of the bot through; a number takes so many times as many as Slack does. */
+  rateLimits?: false | number;
+  /** What this workspace refuses; `refuses` of the stand-in changes it later. */
+  refuses?: Refuses;
+  /** How long after its upload a file is ready, and shared. */
+  filesReadyAfterMs?: number;
   /** The pauses before an event is sent again: at once, 1 min, 5 min. */
   eventRetryDelaysMs?: readonly number[];
 }
@@ -74,6 +83,10 @@ export interface StandInSlack {
   channel(where: string): Channel;
   messages: SentMessage[];
   ephemerals: Ephemeral[];
+  /** Files of the bot whose upload was finished, the oldest first. */
+  files: StandInFile[];
+  /** What this workspace refuses from now on. */
+  refuses: Refuses;
   /** Calls that its own rate limits refused, so that a test can ask for none. */
   limited: Call[];
   /** Resets the counts of its rate limits, as if minutes had passed. */
@@ -81,7 +94,7 @@ export interface StandInSlack {
   /** Rules that the bot broke, in words, so that a test can ask for none. */
   violations: string[];
   /** What somebody who sees everything reads in a message. */
-  read(message: { text: string; blocks: SentMessage['blocks'] }): string;
+  read(message: Pick<SentMessage, 'text' | 'blocks' | 'files'>): string;
   /** Calls `check` after every change until it returns something; rejects after the timeout with all that is visible. */
   until<T>(check: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
   readonly lastRequest: SlackRequest | undefined;
@@ -95,7 +108,7 @@ export interface StandInSlack {
     options?: { shared?: boolean; eventId?: string },
   ): Promise<EventDelivery>;
   events: EventDelivery[];
-  /** Stops waiting retries of events. */
+  /** Stops waiting retries of events, and files that are not ready yet. */
   stop(): void;
 }
 
@@ -104,7 +117,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const now = options.now ?? Date.now;
   const wire = createWire(now);
   const workspace = createAcme(now);
-  const limits = options.rateLimits === false ? noRateLimits : createRateLimits(now);
+  const limits = options.rateLimits === false ? noRateLimits : createRateLimits(now, options.rateLimits);
   const limited: Call[] = [];
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
@@ -120,6 +133,8 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     manifest: options.manifest ?? readManifest(),
     appScopes: options.appScopes ?? ['connections:write'],
     tickets: createTickets(now, workspace.newId),
+    files: createFiles(workspace, options.filesReadyAfterMs ?? FILES_READY_AFTER_MS),
+    refuses: { ...options.refuses },
     triggers: createTriggers(now, workspace.newId),
     views: createViews(workspace),
     violations: [],
@@ -140,7 +155,8 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const replies = createReplies(inside, wire);
   const app = new Hono()
     .route('/', createWebApi({ inside, wire, limits, limited, now }))
-    .route('/', replies.app);
+    .route('/', replies.app)
+    .route('/', createUploads(inside.files, wire));
   const people = new Map(
     PERSON_NAMES.map((name) => [
       name,
@@ -163,6 +179,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
             close: () =>
               new Promise((closed) => {
                 events.stop();
+                inside.files.stop();
                 cutSockets?.();
                 server.close(() => closed());
                 if ('closeAllConnections' in server) server.closeAllConnections();
@@ -186,6 +203,8 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     channel: (where) => channelNamed(workspace, where),
     messages: workspace.messages,
     ephemerals: workspace.ephemerals,
+    files: inside.files.finished,
+    refuses: inside.refuses,
     limited,
     forgetCalls: limits.forget,
     violations: inside.violations,
@@ -206,7 +225,10 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     sendRaw: (request) => requests.deliver(requests.raw(request)),
     sendEvent: events.send,
     events: events.deliveries,
-    stop: events.stop,
+    stop() {
+      events.stop();
+      inside.files.stop();
+    },
   };
 
   function dump(): string {
@@ -217,7 +239,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
       const gone = message.deleted ? ' (deleted)' : '';
       return `  ${label(message.channel)} ${message.ts}${thread} ${message.from}${gone}:\n    ${indented(slack.read(message))}`;
     });
-    const whispered = workspace.ephemerals.map(
+    const ephemerals = workspace.ephemerals.map(
       (message) =>
         `  ${label(message.channel)} only for ${message.to}:\n    ${indented(slack.read(message))}`,
     );
@@ -228,7 +250,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
       'Messages:',
       ...shown,
       'Ephemerals:',
-      ...whispered,
+      ...ephemerals,
       'Last calls:',
       ...calls,
       'Violations:',

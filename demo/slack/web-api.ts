@@ -7,6 +7,7 @@ import type { Method } from './method.ts';
 import { chatMethods } from './methods-chat.ts';
 import { connectionMethods } from './methods-connections.ts';
 import { conversationMethods } from './methods-conversations.ts';
+import { fileMethods } from './methods-files.ts';
 import { usergroupMethods } from './methods-usergroups.ts';
 import { viewMethods } from './methods-views.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -16,6 +17,7 @@ const METHODS: Record<string, Method> = {
   ...chatMethods,
   ...connectionMethods,
   ...conversationMethods,
+  ...fileMethods,
   ...usergroupMethods,
   ...viewMethods,
 };
@@ -72,8 +74,9 @@ export function createWebApi(parts: {
         return answer(scopes, { ok: true, ...method.call(inside, args, c.req.url) });
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
-        const { code, detail } = refusal;
-        if (!NO_FAULT_OF_THE_BOT.has(code)) inside.violations.push(violation(name, refusal));
+        const { code, detail, why } = refusal;
+        if (why === undefined && !NO_FAULT_OF_THE_BOT.has(code))
+          inside.violations.push(violation(name, refusal));
         return answer(scopes, { ok: false, error: code, ...detail });
       }
     });

@@ -35,7 +35,7 @@ export interface SentMessage extends Content {
   notifies: string[];
   reactions: { name: string; users: string[] }[];
   deleted: boolean;
-  /** Only people share files here. */
+  /** Files that it shares; nobody has bytes for those of people. */
   files?: { id: string; name: string }[];
   /** Set for messages of people. */
   clientMsgId?: string;
@@ -108,7 +108,7 @@ interface NewMessage extends Content {
   user: User;
   threadTs?: string | undefined;
   broadcast?: boolean;
-  files?: string[];
+  files?: { id: string; name: string }[];
 }
 
 /** Something that Slack would tell a subscribed app about. */
@@ -234,7 +234,7 @@ export function createWorkspace(parts: {
         notifies,
         reactions: [],
         deleted: false,
-        ...(files.length > 0 && { files: files.map((name) => ({ id: newId('F'), name })) }),
+        ...(files.length > 0 && { files }),
         ...(!user.isBot && { clientMsgId: crypto.randomUUID() }),
       };
       messages.push(sent);

@@ -5,7 +5,7 @@ import type { Screen } from './print.ts';
 const REPLY = 'Also add error handling to the quickstart.';
 
 /** Waits until `check` returns something; `what` names it when it does not come. */
-type Until = <T>(what: string, check: () => T | undefined | false) => Promise<T>;
+export type Until = <T>(what: string, check: () => T | undefined | false) => Promise<T>;
 
 /** Ana follows a job of the docs agent, and instructs it by a reply in its thread. */
 export async function showAgentThread(

@@ -14,12 +14,18 @@ const COLOURS = {
 
 const CLOCK_WIDTH = 9;
 const LABEL_WIDTH = 16;
+const THREAD_INDENT = 2;
 /** Emoji are wider than they count, and a line that fills the last column wraps once more in some terminals. */
 const MARGIN = 3;
 /** A narrower terminal wraps by itself, which reads better than a column of single words. */
 const NARROWEST_TEXT = 30;
 
+/** A terminal that does not tell its width. */
+const USUAL_WIDTH = 100;
+
 export interface Screen {
+  /** How many characters a line of an event has room for, in a thread as well. */
+  readonly room: number;
   /** Sets the time of events to 0. */
   startClock(): void;
   /** Prints an event: when, who did it, and its lines, indented in a thread. */
@@ -49,12 +55,15 @@ export function createScreen(out: NodeJS.WriteStream, nowMs: () => number): Scre
   const textFrom = CLOCK_WIDTH + LABEL_WIDTH;
   const indent = ' '.repeat(textFrom);
   return {
+    room: (out.columns || USUAL_WIDTH) - textFrom - THREAD_INDENT - MARGIN,
     startClock() {
       clockStartedMs = nowMs();
     },
     printEvent(kind, label, lines, inThread = false) {
       const text = inThread
-        ? fitted(lines, textFrom + 2).map((line, index) => (index === 0 ? `└ ${line}` : `  ${line}`))
+        ? fitted(lines, textFrom + THREAD_INDENT).map((line, index) =>
+            index === 0 ? `└ ${line}` : `  ${line}`,
+          )
         : fitted(lines, textFrom);
       const [first = '', ...rest] = text;
       const clock = `${((nowMs() - clockStartedMs) / 1000).toFixed(1)} s  `.padStart(CLOCK_WIDTH);

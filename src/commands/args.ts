@@ -11,12 +11,12 @@ export type Reading<Value, Problem = string | Part[]> =
 
 /**
  * An argument, in its place after the verb. `usage` is how it is shown: `<job id>`, or `[domain]` when it can be left
- * out. A `word` comes without its quotes; a `text` is everything that follows, as typed and with Slack's escapes, and
+ * out. A `token` comes without its quotes; a `text` is everything that follows, as typed and with Slack's escapes, and
  * comes last. `read` gets nothing when there is none.
  */
 export interface Arg<Value = unknown> {
   usage: string;
-  takes: 'word' | 'text';
+  takes: 'token' | 'text';
   read(typed: string | undefined): Reading<Value>;
 }
 
@@ -33,13 +33,13 @@ export interface Flag<Value = unknown> {
 
 /** What one subcommand takes. Flags of the same name are the same in all subcommands of a command. */
 export interface Syntax {
-  /** The word that it starts with; one subcommand may have none: the default. */
+  /** The argument that it starts with; one subcommand may have none: the default. */
   verb?: string;
   args: Readonly<Record<string, Arg>>;
   flags: Readonly<Record<string, Flag>>;
   /** A whole command that is right, its name included. */
   example: string;
-  /** What to say about more words than it takes; otherwise that the example is all of it. */
+  /** What to say about more arguments than it takes; otherwise that the example is all of it. */
   tooManyArgs?(typed: string, flags: ReadonlyMap<string, string>): Part[];
 }
 
@@ -72,17 +72,17 @@ export function readCommand<S extends Syntax>(
   const known: Syntax['flags'] = Object.assign({}, ...subcommands.map(({ flags }) => flags));
   const split = splitText(text, subcommands, known);
   if (split.kind === 'unclear') return split;
-  const { words, flags, raw, subcommand } = split;
+  const { args, flags, raw, subcommand } = split;
   if (subcommand === undefined)
-    return words[0] === undefined ? { kind: 'help' } : unknownVerb(name, subcommands, words[0]);
+    return args[0] === undefined ? { kind: 'help' } : unknownVerb(name, subcommands, args[0]);
 
   const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
   if (stray !== undefined)
     return unclear({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
       code: subcommand.example,
     });
-  const args = subcommand.verb === undefined ? words : words.slice(1);
-  if (args.length > countWordArgs(subcommand))
+  const ownArgs = subcommand.verb === undefined ? args : args.slice(1);
+  if (ownArgs.length > countTokenArgs(subcommand))
     return unclear(
       ...(subcommand.tooManyArgs?.(typed, flags) ?? [
         'Type ',
@@ -90,12 +90,13 @@ export function readCommand<S extends Syntax>(
         ' and nothing else.',
       ]),
     );
-  return readValues(subcommand, args, raw, flags);
+  return readValues(subcommand, ownArgs, raw, flags);
 }
 
 interface SplitText<S> {
   kind: 'split';
-  words: string[];
+  /** The verb, if one was typed, and every `token` argument. */
+  args: string[];
   /** Every flag that was typed, those that take nothing with an empty text. */
   flags: ReadonlyMap<string, string>;
   /** What a `text` argument gets. */
@@ -108,20 +109,25 @@ function splitText<S extends Syntax>(
   subcommands: readonly S[],
   known: Syntax['flags'],
 ): SplitText<S> | ReturnType<typeof unclear> {
-  const words: string[] = [];
+  const args: string[] = [];
   const flags = new Map<string, string>();
   let subcommand = subcommands.find(({ verb }) => verb === undefined);
   // In a text, and before it, only the flags of its own subcommand count.
   const textSubcommand = () => {
     const verbs = subcommand?.verb === undefined ? 0 : 1;
-    return subcommand && takesText(subcommand) && words.length >= verbs + countWordArgs(subcommand)
+    return subcommand && takesText(subcommand) && args.length >= verbs + countTokenArgs(subcommand)
       ? subcommand
       : undefined;
   };
+  // A text without a verb before it begins with no other subcommand's verb.
+  const isVerb = (token: Token) =>
+    args.length === 0 &&
+    token.kind === 'plain' &&
+    subcommands.some(({ verb }) => verb === token.text.toLowerCase());
   // The next token is the last one.
   const rest = tokenize(text).reverse();
   for (let token = rest.at(-1); token !== undefined; token = rest.at(-1)) {
-    const textOwner = textSubcommand();
+    const textOwner = isVerb(token) ? undefined : textSubcommand();
     if (token.kind === 'flag' && Object.hasOwn(textOwner?.flags ?? known, token.name)) {
       rest.pop();
       const problem = takeFlag(token, rest, known, flags);
@@ -131,8 +137,8 @@ function splitText<S extends Syntax>(
     if (textOwner) break;
     if (token.kind === 'flag') return unknownFlag(token.name, Object.keys(known));
     rest.pop();
-    words.push(token.text);
-    if (words.length === 1)
+    args.push(token.text);
+    if (args.length === 1)
       subcommand = subcommands.find(({ verb }) => verb === token.text.toLowerCase()) ?? subcommand;
   }
   const tail = rest.reverse();
@@ -140,7 +146,7 @@ function splitText<S extends Syntax>(
   if (problem !== undefined) return problem;
   return {
     kind: 'split',
-    words,
+    args,
     flags,
     raw: text.slice(tail[0]?.start ?? 0, tail.at(-1)?.end ?? 0),
     subcommand,
@@ -148,19 +154,19 @@ function splitText<S extends Syntax>(
 }
 
 const takesText = ({ args }: Syntax) => Object.values(args).some(({ takes }) => takes === 'text');
-const countWordArgs = ({ args }: Syntax) =>
-  Object.values(args).filter(({ takes }) => takes === 'word').length;
+const countTokenArgs = ({ args }: Syntax) =>
+  Object.values(args).filter(({ takes }) => takes === 'token').length;
 
 function readValues<S extends Syntax>(
   subcommand: S,
-  words: readonly string[],
+  args: readonly string[],
   raw: string,
   flags: ReadonlyMap<string, string>,
 ): ReadCommand<S> {
   const input: Record<string, unknown> = {};
-  const rest = [...words];
+  const rest = [...args];
   for (const [name, { takes, read }] of Object.entries(subcommand.args)) {
-    const reading = read(takes === 'word' ? rest.shift() : raw || undefined);
+    const reading = read(takes === 'token' ? rest.shift() : raw || undefined);
     if (reading.kind === 'unclear') return unclear(...[reading.problem].flat());
     input[name] = reading.value;
   }

@@ -20,9 +20,11 @@ import { installedTeamId } from '../slack/reply.ts';
 import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
 import { type createGate, outdated } from './gate.ts';
+import { withOrigin } from './open-modal.ts';
 import {
   actionsOf,
   type EventTools,
+  type ModalDetails,
   type ModalValues,
   modalOrigin,
   type Registry,
@@ -70,7 +72,7 @@ export function bind(app: App, parts: BindParts) {
     if (reply === undefined) return true;
     const arrived =
       responseUrl !== undefined && (await postEphemeral(responseUrl, reply, ephemeralTimeoutMs));
-    if (!arrived) log.warn({ user: user.id }, 'a private answer did not arrive');
+    if (!arrived) log.warn({ user: user.id }, 'an ephemeral answer did not arrive');
     return arrived;
   }
 
@@ -121,12 +123,19 @@ export function bind(app: App, parts: BindParts) {
         const responseUrl = await parts.responseUrlOf(origin.data.request);
         const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
         const result = await gate.pass(callbackId, may, submitter, (caller, tools) =>
-          submit(modalValues(view), caller, tools),
+          submit(modalValues(view), caller, tools, {
+            ticked: tickedValues(view),
+            about: origin.data.about,
+          }),
         );
         if (result.kind === 'refused') return update(result.message);
         const { value } = result;
         if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
         if (value.kind === 'closed') return ack();
+        if (value.kind === 'view') {
+          const next = withOrigin(value.view, { ...origin.data, about: value.about });
+          return ack({ response_action: 'update', view: next });
+        }
         // Buttons work where the command was typed; in a modal their answers would have no place.
         if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
         return update(value.message);
@@ -136,7 +145,7 @@ export function bind(app: App, parts: BindParts) {
   for (const { event: name, handle } of events)
     app.event(name, async ({ event, body }) => {
       const identity = parts.identity();
-      if (identity === undefined) throw new Error('an event came before Slack told who the bot is');
+      if (identity === undefined) throw new Error('an event came before the identity of the bot was known');
       const team = installedTeamId(body);
       if (team === identity.teamId) await handle(event, body, { ...parts.eventTools, identity });
       else log.warn({ team }, 'an event of another workspace was ignored');
@@ -177,11 +186,25 @@ function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage 
 }
 
 /** What the fields of a submitted modal hold: each block has one input. */
-function modalValues({ state }: ViewOutput): ModalValues {
-  const values = Object.entries(state.values).flatMap(([blockId, inputs]) => {
-    const input = Object.values(inputs)[0];
-    const value = input?.value ?? input?.selected_option?.value ?? '';
+function modalValues(view: ViewOutput): ModalValues {
+  const values = inputsOf(view).flatMap(([blockId, input]) => {
+    const chosen = input.selected_option?.value ?? input.selected_conversation ?? input.selected_time;
+    const value = input.value ?? chosen ?? '';
     return value.trim() === '' ? [] : [[blockId, value] as const];
   });
   return Object.fromEntries(values);
 }
+
+function tickedValues(view: ViewOutput): ModalDetails['ticked'] {
+  const values = inputsOf(view).flatMap(([blockId, { selected_options: ticked }]) =>
+    ticked === undefined ? [] : [[blockId, ticked.map(({ value }) => value)] as const],
+  );
+  return Object.fromEntries(values);
+}
+
+const inputsOf = ({ state }: ViewOutput) =>
+  Object.entries(state.values).flatMap(([blockId, inputs]) =>
+    Object.values(inputs)
+      .slice(0, 1)
+      .map((input) => [blockId, input] as const),
+  );

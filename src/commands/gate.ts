@@ -1,4 +1,4 @@
-import { contactsText, missingScopeText } from '../jobs/wording-view.ts';
+import { contactsText, missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
 import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
@@ -117,14 +117,6 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
   };
 }
 
-const permissionText: Record<Permission, string> = {
-  export: 'start exports here, so nothing was started',
-  agent: 'instruct the docs agent here, so nothing was sent',
-  digest: 'change digests here, so nothing was changed',
-  admin: 'see this',
-  status: 'see this',
-};
-
 /** Why somebody is not let in, for the audit log and for them. */
 function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
@@ -136,9 +128,6 @@ function refusalOf(
       ? { result: 'not known to Slack', reply: scopeMissing }
       : { result: 'not known in time', reply: personUnknown };
   if (verdict.outsider) return { result: 'another workspace', reply: otherWorkspace };
-  const whom = contactsText(verdict.ask, policy.isOpen(may));
-  return {
-    result: 'not permitted',
-    reply: message([[`You can't ${permissionText[may]}. Ask ${whom}.`]]),
-  };
+  const contacts = contactsText(verdict.ask, policy.isOpen(may));
+  return { result: 'not permitted', reply: message([[notPermittedText(may, contacts)]]) };
 }

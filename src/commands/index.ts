@@ -1,4 +1,5 @@
 import { agentCommands } from './agent/registry.ts';
+import { digestCommands } from './digest/registry.ts';
 import { exportCommands } from './export/registry.ts';
 import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';
@@ -9,6 +10,7 @@ import { statusCommand } from './status/command.ts';
 export const registry = mergeRegistries([
   exportCommands,
   agentCommands,
+  digestCommands,
   linkCommands,
   { commands: [statusCommand] },
   { events: homeEvents },

@@ -18,7 +18,7 @@ export interface ModalOpenerParts {
   log: Log;
 }
 
-/** From the receipt of a request to the end of the call: a private answer and the acknowledgement come after it. */
+/** From the receipt of a request to the end of the call: an ephemeral answer and the acknowledgement come after it. */
 const OPEN_DEADLINE_MS = 2300;
 
 /** How long keeping the response URL may hold up a modal; without one the modal shows its answer itself. */
@@ -32,28 +32,32 @@ const notOpened = message([
   ],
 ]);
 
+/** Returns the view with where it was opened, which its submission has. */
+export const withOrigin = (view: ModalView, origin: ModalOrigin): ModalView => ({
+  ...view,
+  private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)),
+});
+
 /** Opens a modal for whoever asked, and keeps where its answer belongs. Rejects with `UserFacingError`. */
 export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
     { requestId, channel, triggerId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
+    about?: string,
   ): Promise<void> => {
-    const origin: ModalOrigin = { channel, request: requestId };
+    const origin: ModalOrigin = { channel, request: requestId, ...(about !== undefined && { about }) };
     // Only what can be submitted has an answer.
-    const opened =
-      view.submit === undefined
-        ? view
-        : { ...view, private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)) };
+    const opened = view.submit === undefined ? view : withOrigin(view, origin);
     const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
     const saved = within(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
-      log.warn({ err: error }, 'a dialog will answer itself: its address was not kept'),
+      log.warn({ err: error }, 'a modal will show its answer itself: its response URL was not kept'),
     );
     const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();
     if (remainingMs <= 0) throw new UserFacingError(notOpened);
     try {
       await Promise.all([slack.openModal(triggerId, opened, Math.min(timeoutMs, remainingMs)), saved]);
     } catch (error) {
-      log.warn({ err: error }, 'a dialog was not opened');
+      log.warn({ err: error }, 'a modal was not opened');
       throw new UserFacingError(notOpened);
     }
   };

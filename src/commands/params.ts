@@ -1,8 +1,8 @@
 import { isSafeId } from '../docs-api/paths.ts';
 import { type Flag, ok, type Reading, shown, unclear } from './args.ts';
 
-/** A word or a text as it was typed; nothing when it was left out. */
-export const optional = <Takes extends 'word' | 'text'>(takes: Takes, usage: string) => ({
+/** A token or a text as it was typed; nothing when it was left out. */
+export const optional = <Takes extends 'token' | 'text'>(takes: Takes, usage: string) => ({
   takes,
   usage,
   read: (typed: string | undefined) => ok(typed),
@@ -22,7 +22,7 @@ export const jobIdArg = <Missing extends Reading<undefined>>(
   example: string,
   whenMissing: Missing,
 ) => ({
-  takes: 'word' as const,
+  takes: 'token' as const,
   usage,
   read(typed: string | undefined): Reading<string> | Missing {
     // The usage shows the id in pointed brackets, and some people type them.

@@ -1,3 +1,4 @@
+import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import type { ThreadRun } from '../jobs/agent/thread/record.ts';
 import type { Permission } from '../policy.ts';
@@ -79,27 +80,42 @@ export interface MessageShortcut {
 /** What was entered in a modal, by block id: a text, or the value of what was chosen. Empty fields are left out. */
 export type ModalValues = Record<string, string>;
 
+/** What a submitted modal says besides. */
+export interface ModalDetails {
+  /** The values of checkboxes that are ticked, by block id; an empty list where none is. */
+  ticked: Readonly<Record<string, readonly string[]>>;
+  /** What it was opened about: the `about` that `openModal` got. */
+  about: string | undefined;
+}
+
 /**
  * What became of a modal: `closed`; kept open with a problem at each field, by block id and at most
- * `SLACK_LIMITS.modalFieldError` characters long; or replaced by a message.
+ * `SLACK_LIMITS.modalFieldError` characters long; replaced by a message, or by its next view, which is about `about`.
  */
 export type SubmitResult =
   | { kind: 'closed' }
   | { kind: 'problems'; problems: Record<string, string> }
-  | { kind: 'message'; message: Message };
+  | { kind: 'message'; message: Message }
+  | { kind: 'view'; view: ModalView; about: string };
 
 /** A modal that can be submitted. Its caller is in the channel where it was opened. */
 export interface Modal {
   /** The `callback_id` of its view. */
   callbackId: string;
   may: Permission;
-  submit(values: ModalValues, caller: Caller, tools: CommandTools): Promise<SubmitResult>;
+  submit(
+    values: ModalValues,
+    caller: Caller,
+    tools: CommandTools,
+    details: ModalDetails,
+  ): Promise<SubmitResult>;
 }
 
-/** Where a modal was opened, and by which request: its `private_metadata`. */
+/** Where a modal was opened, by which request, and about what: its `private_metadata`. */
 export const modalOrigin = z.object({
   channel: z.object({ id: z.string(), name: z.string() }),
   request: z.string(),
+  about: z.string().optional(),
 });
 export type ModalOrigin = z.infer<typeof modalOrigin>;
 
@@ -118,7 +134,7 @@ export interface EventListener {
 export interface EventTools {
   identity: Identity;
   threads: Pick<ThreadStore, 'appendToThread'>;
-  runs: Pick<RunStore, 'accept'>;
+  runs: Pick<RunStore, 'accept' | 'byAlias'>;
   /** Has a worker step a run at once. Never rejects, and takes no longer than an event can wait. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Has the Home tab of somebody brought up to date. */

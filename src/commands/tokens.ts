@@ -1,5 +1,5 @@
 /**
- * A word as typed, without the quotes around it. A flag's `value` is what stands behind its `=`. `start` and `end` are
+ * An argument or a flag as typed, without the quotes around it. A flag's `value` is what stands behind its `=`. `start` and `end` are
  * where the token stands in the text, quotes included.
  */
 export type Token = { start: number; end: number } & (
@@ -13,7 +13,7 @@ const quotes = quoteFamilies.join('');
 const quotesAround = new RegExp(`^[${quotes}]+|(?<![${quotes}])[${quotes}]+$`, 'gu');
 
 const quote = new RegExp(`[${quotes}]`, 'gu');
-/** Before the start of a word, or of a flag's value. */
+/** Before the start of a token, or of a flag's value. */
 const beforeToken = /(?<=(?:^|\s)(?:[\p{Pd}\u2212]+\p{L}[^\s=＝]*[=＝])?)/uy;
 
 /** Keyboards make one dash of two, and others of that. */
@@ -24,7 +24,7 @@ const spaces = /\s*/uy;
 /**
  * Splits a slash command's text, of which `stripInvisible` has been made, into tokens. Understood: quotes of all kinds
  * around a value, the dashes that keyboards and pasting bring, line breaks, and `& < >` as Slack escapes them. A quote
- * without its partner, or inside a word, is a character like others. A flag's name comes in lower case.
+ * without its partner, or inside a token, is a character like others. A flag's name comes in lower case.
  */
 export function tokenize(text: string): Token[] {
   const pairs = quotePairs(text);
@@ -66,7 +66,7 @@ function unescaped(text: string): string {
 }
 
 /**
- * Where each quote ends that starts a word: at a member of its family before a space or the end. Quotes inside
+ * Where each quote ends that starts a token: at a member of its family before a space or the end. Quotes inside
  * quotes come in pairs of their own.
  */
 function quotePairs(text: string): ReadonlyMap<number, number> {

@@ -29,8 +29,10 @@ export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | '
   replyMode: 'auto' | 'all' | 'mention';
   /** A presigned link by its name; nothing once it has ended. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
-  /** Opens a modal for whoever asked. Rejects with `UserFacingError`. */
-  openModal: (caller: Caller, view: ModalView) => Promise<void>;
+  /** Opens a modal for whoever asked; `about` comes back with what is submitted. Rejects with `UserFacingError`. */
+  openModal: (caller: Caller, view: ModalView, about?: string) => Promise<void>;
+  /** Returns somebody's time zone, an IANA name; `undefined` where Slack shows none. */
+  personZone: (userId: string) => Promise<string | undefined>;
   /** Leaves a line in the audit log about this request; never rejects. `subject` is a domain or a job id. */
   audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
   /**

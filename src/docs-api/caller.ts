@@ -132,10 +132,12 @@ export function createCaller(options: DocsApiOptions) {
     limit: AbortSignal,
     signal: AbortSignal,
   ): Promise<Result> {
-    // A call with retries must leave time for them, and survives a kept connection that the other side has closed.
+    // A call with retries must leave time for them.
     const isOnlyAttempt = attemptsOf(row) === 1;
+    // With retries it survives a kept connection that the other side has closed; a GET may be made again by its caller.
+    const isKept = row.method === 'GET' || !isOnlyAttempt;
     try {
-      const response = await send(isOnlyAttempt ? freshConnections : keptConnections, {
+      const response = await send(isKept ? keptConnections : freshConnections, {
         origin: base.origin,
         path: base.prefix + path,
         method: row.method,

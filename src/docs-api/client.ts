@@ -24,11 +24,15 @@ type Methods = {
 export interface DocsApi extends Methods {
   /** Time limit of a whole call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Identifies the API key without revealing it: the same for all clients that share one. */
+  /** `keyIdOf` its API key: the same for all clients that share one. */
   readonly keyId: string;
   /** Closes the connections; running calls end first. */
   close(): Promise<void>;
 }
+
+/** Returns what identifies an API key without revealing it. */
+export const keyIdOf = (apiKey: string): string =>
+  createHash('sha256').update(apiKey).digest('base64url').slice(0, 16);
 
 /** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
@@ -40,7 +44,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   return {
     ...(Object.fromEntries(methods) as Methods),
     timeoutMs,
-    keyId: createHash('sha256').update(options.apiKey).digest('base64url').slice(0, 16),
+    keyId: keyIdOf(options.apiKey),
     close,
   };
 }

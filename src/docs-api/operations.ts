@@ -3,12 +3,17 @@ import { isSafeId } from './paths.ts';
 import type { CleanText } from './platform-text.ts';
 import {
   agentJobResponse,
+  assistantConversationsResponse,
   bundleResponse,
   createAgentJobResponse,
   exportResponse,
+  feedbackByPageResponse,
   followUpResponse,
+  MAX_CURSOR_LENGTH,
   pageViewsResponse,
+  searchesResponse,
   startExportResponse,
+  visitorsResponse,
 } from './schemas.ts';
 
 /** One operation of the docs platform: its request, how its response is read, and how often it may be sent. */
@@ -32,6 +37,27 @@ const operation = <Input extends z.ZodObject, Answer>(row: Operation<Input, Answ
 
 const id = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
+const limitTo = (max: number) => z.int().min(1).max(max).optional();
+/** The `nextCursor` of the response before. */
+const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
+const dates = z.object({
+  projectId: id,
+  /** Date (YYYY-MM-DD or ISO 8601), included. */
+  dateFrom: z.string().optional(),
+  /** Date (YYYY-MM-DD or ISO 8601), excluded. */
+  dateTo: z.string().optional(),
+});
+
+/**
+ * Page views are in the platform's contract. The other analytics are not: they reject with `not_found`, `forbidden` or
+ * `unsupported` where the platform lacks them.
+ */
+const analytics = {
+  method: 'GET',
+  // Each request takes one of the hour's, which the jobs count; they retry by themselves, for longer.
+  attempts: 1,
+  maxBytes: 10_000_000,
+} as const;
 
 /** Every operation that Docket calls. A new one is a row here and the schema of its response. */
 export const OPERATIONS = {
@@ -92,21 +118,44 @@ export const OPERATIONS = {
   }),
 
   getPageViews: operation({
-    method: 'GET',
+    ...analytics,
     path: '/v1/analytics/{projectId}/views',
-    input: z.object({
-      projectId: id,
-      /** Date (YYYY-MM-DD or ISO 8601), included. */
-      dateFrom: z.string().optional(),
-      /** Date (YYYY-MM-DD or ISO 8601), excluded. */
-      dateTo: z.string().optional(),
-      /** The platform's default is 50. */
-      limit: z.int().min(1).max(250).optional(),
-      /** Rows to skip. */
-      offset: z.int().min(0).optional(),
-    }),
+    input: dates.extend({ limit: limitTo(250), offset: z.int().min(0).optional() }),
     response: () => pageViewsResponse,
-    maxBytes: 10_000_000,
+  }),
+
+  /** Visitors of a range are fewer than those of its days added up. */
+  getVisitors: operation({
+    ...analytics,
+    path: '/v1/analytics/{projectId}/visitors',
+    /** `limit` counts the pages in the response, whose visitors are not read. */
+    input: dates.extend({ limit: limitTo(250) }),
+    response: () => visitorsResponse,
+  }),
+
+  /** Search terms, the most frequent first. */
+  getSearches: operation({
+    ...analytics,
+    path: '/v1/analytics/{projectId}/searches',
+    input: dates.extend({ limit: limitTo(100), cursor }),
+    response: () => searchesResponse,
+  }),
+
+  /** Has neither cursor nor offset: the first `limit` pages are all that can be had. */
+  getFeedbackByPage: operation({
+    ...analytics,
+    path: '/v1/analytics/{projectId}/feedback/by-page',
+    /** The platform's default limit is 10. */
+    input: dates.extend({ limit: limitTo(100) }),
+    response: () => feedbackByPageResponse,
+  }),
+
+  getAssistantConversations: operation({
+    ...analytics,
+    path: '/v1/analytics/{projectId}/assistant',
+    /** The platform's default limit is 100. */
+    input: dates.extend({ limit: limitTo(1000), cursor }),
+    response: () => assistantConversationsResponse,
   }),
 };
 

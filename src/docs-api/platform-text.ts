@@ -30,6 +30,8 @@ export function createTextCleaner(apiKey: string): CleanText {
 
 /** Returns at most `max` characters of a text, the last one an ellipsis when something was left out. */
 export function cut(text: string, max: number): string {
-  const characters = [...text];
+  if (text.length <= max) return text;
+  // One character more than may stay, if each takes two units: however long the text is, no more of it is looked at.
+  const characters = [...text.slice(0, 2 * max + 1)];
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeId } from './paths.ts';
-import type { CleanText } from './platform-text.ts';
+import { type CleanText, cut } from './platform-text.ts';
 import { type Progress, parseProgress } from './progress.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -151,15 +151,55 @@ function toAgentJob(
   };
 }
 
+/** Returns the schema of text that is cut, in characters, before anything looks at it. */
+const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
+const MAX_PATH = 2000;
+const pagePath = textUpTo(MAX_PATH);
+
 /** Any number, also negative or fractional: it is rounded where it is shown. */
-const viewCount = z
-  .union([z.number(), z.string().regex(/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u)])
+const number = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .max(40)
+      .regex(/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u),
+  ])
   .transform(Number);
-const countsSchema = z.object({ human: viewCount, ai: viewCount, total: viewCount.optional() });
+const flag = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]);
+const optionalFlag = flag.optional().catch(undefined);
+
+const countsSchema = z.object({ human: number, ai: number, total: number.optional() });
 const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   ...counts,
   total: counts.total ?? counts.human + counts.ai,
 });
+
+const pageRow = countsSchema.extend({ path: pagePath }).transform(withTotal);
+type PageRow = z.infer<typeof pageRow>;
+
+/** Returns a row as it came where there is nothing to mend in it. */
+function plainRow(row: unknown): PageRow | undefined {
+  if (typeof row !== 'object' || row === null) return undefined;
+  const { path, human, ai, total } = row as Partial<Record<keyof PageRow, unknown>>;
+  if (typeof path !== 'string' || path.length > MAX_PATH || !path.isWellFormed()) return undefined;
+  if (!isNumber(human) || !isNumber(ai) || !(total === undefined || isNumber(total))) return undefined;
+  return { path, human, ai, total: total ?? human + ai };
+}
+
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+/** Rows come by the ten thousand: a schema takes many times the time and memory of looking at what is plain. */
+const pageRows = z.array(z.unknown()).transform((rows, context) =>
+  rows.map((row, index) => {
+    const plain = plainRow(row);
+    if (plain !== undefined) return plain;
+    const { data, error } = pageRow.safeParse(row);
+    for (const { message, path } of error?.issues ?? [])
+      context.addIssue({ code: 'custom', message, path: [index, ...path] });
+    return data ?? z.NEVER;
+  }),
+);
 
 /**
  * Response to a page-view query, one page of results. Everything but `total` is required; a missing `total` is
@@ -168,9 +208,101 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
 export const pageViewsResponse = z.object({
   /** Of the whole date range. */
   totals: countsSchema.transform(withTotal),
-  views: z.array(countsSchema.extend({ path: z.string() }).transform(withTotal)),
-  hasMore: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]),
+  views: pageRows,
+  hasMore: flag,
 });
+
+/** Response to a visitor query. `total` is required: somebody may be counted both in `human` and in `ai`. */
+export const visitorsResponse = z.object({
+  /** Of the whole date range, approximate. */
+  totals: z
+    .object({
+      human: number.optional().catch(undefined),
+      ai: number.optional().catch(undefined),
+      total: number,
+    })
+    .transform(({ human, ai, total }) => ({ total, ...omitUndefined({ human, ai }) })),
+});
+
+/** A longer one could not be sent back: it stands in the address of the next request. */
+export const MAX_CURSOR_LENGTH = 2000;
+
+/** Anything else at this place means that there is more, which nobody could ask for: it makes a response unreadable. */
+const nextCursor = z
+  .union([z.string().max(MAX_CURSOR_LENGTH), z.int(), z.null()])
+  .optional()
+  .transform((value) => (value === null || value === '' ? undefined : value?.toString()));
+
+/** Returns the schema of a list that leaves out what cannot be read. Only for rows that nobody adds up. */
+const readableRows = <Row extends z.ZodType>(row: Row) =>
+  z.array(z.unknown()).transform((values) =>
+    values.flatMap((value) => {
+      const read = row.safeParse(value);
+      return read.success ? [read.data] : [];
+    }),
+  );
+
+const searchRow = z
+  .object({
+    searchQuery: textUpTo(500),
+    hits: number,
+    ctr: number.optional().catch(undefined),
+    topClickedPage: pagePath.nullish(),
+  })
+  .transform(({ searchQuery, hits, ctr, topClickedPage }) => ({
+    searchQuery,
+    hits,
+    ...omitUndefined({
+      /** Click-through rate on a scale that is not specified; missing when it is not known. */
+      ctr,
+      /** Missing when nobody clicked. */
+      topClickedPage: topClickedPage || undefined,
+    }),
+  }));
+
+/** Response to a query of search terms, one page of results. Only `searches` is required. */
+export const searchesResponse = z
+  .object({
+    searches: readableRows(searchRow),
+    totalSearches: number.optional().catch(undefined),
+    nextCursor,
+  })
+  .transform(({ searches, totalSearches, nextCursor }) => ({
+    searches,
+    /** `totalSearches` counts all searches of the range; without `nextCursor` there are no more terms. */
+    ...omitUndefined({ totalSearches, nextCursor }),
+  }));
+
+/** Response to a query of feedback by page. Only `feedback` is required. */
+export const feedbackByPageResponse = z
+  .object({
+    feedback: readableRows(z.object({ path: pagePath, thumbsUp: number, thumbsDown: number })),
+    hasMore: optionalFlag,
+  })
+  .transform(({ feedback, hasMore }) => ({ feedback, hasMore: hasMore ?? false }));
+
+const RESOLUTIONS = ['answered', 'unanswered'] as const;
+
+/** What readers wrote is not kept. Conversations are counted, so each is one, whatever is missing in it. */
+const conversation = z
+  .object({ resolutionStatus: optionalUnknown, queryCategory: textUpTo(200).optional().catch(undefined) })
+  .transform(({ resolutionStatus, queryCategory }) => ({
+    resolutionStatus: parseStatus(
+      typeof resolutionStatus === 'string' ? cut(resolutionStatus, 40) : '',
+      RESOLUTIONS,
+    ),
+    ...omitUndefined({ queryCategory: queryCategory?.trim() || undefined }),
+  }));
+
+/** Response to a query of conversations with the assistant, one page of results. Only `conversations` is required. */
+export const assistantConversationsResponse = z
+  .object({ conversations: z.array(conversation), nextCursor, hasMore: optionalFlag })
+  .transform(({ conversations, nextCursor, hasMore }) => ({
+    conversations,
+    /** True without a `nextCursor` when the platform has more and does not say how to get it. */
+    hasMore: hasMore ?? nextCursor !== undefined,
+    ...omitUndefined({ nextCursor }),
+  }));
 
 /** Returns the text of an error response (`error`, else `message`), or of the `error` of a failed job. */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {

@@ -28,7 +28,7 @@ export async function loadCardState(
   return delivery;
 }
 
-/** Returns how soon to look again at a message that is on its way since `sinceMs`. */
+/** Returns how soon to check a message that is on its way since `sinceMs`. */
 export const deliveryCheckMs = (
   { sinceMs }: { sinceMs: number },
   { now }: Pick<JobContext, 'now'>,
@@ -53,7 +53,7 @@ export async function postWhereAsked(
 }
 
 /**
- * Tells `userId` that the card of their run could not be posted: where they asked, or by direct message when that is
+ * Posts to `userId` that the card of their run could not be posted: where they asked, or by direct message when that is
  * not known to have arrived. `name` is the same for a repeat.
  */
 export async function reportNoPlace(

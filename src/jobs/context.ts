@@ -10,6 +10,7 @@ import type { Deliver } from '../slack/reconcile.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallOnceStore } from '../store/calls.ts';
+import type { FiguresStore } from '../store/figures.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
@@ -23,6 +24,7 @@ export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
   links: LinkStore;
+  figures: FiguresStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;
 
@@ -33,7 +35,16 @@ export interface JobContext {
   projectId: (project: string) => string | undefined;
   limits: Limits;
 
-  slack: Pick<SlackApi, 'channel' | 'postEphemeralTo' | 'publishHome'>;
+  slack: Pick<
+    SlackApi,
+    | 'channel'
+    | 'postEphemeralTo'
+    | 'publishHome'
+    | 'getUploadAddress'
+    | 'uploadBytes'
+    | 'completeUpload'
+    | 'fileInfo'
+  >;
   outbox: Outbox;
   deliverMessage: Deliver;
   deliverReactions: Deliver;

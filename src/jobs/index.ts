@@ -2,6 +2,10 @@ import type { RunBase } from '../store/runs.ts';
 import { mentionJob } from './agent/mention/job.ts';
 import { threadJob } from './agent/thread/job.ts';
 import { watchJob } from './agent/watch/job.ts';
+import { askJob } from './digest/ask/job.ts';
+import { editionJob } from './digest/edition/job.ts';
+import { figuresJob } from './digest/figures/job.ts';
+import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
@@ -15,6 +19,10 @@ export const jobs = [
   threadJob,
   watchJob,
   mentionJob,
+  figuresJob,
+  scheduleJob,
+  editionJob,
+  askJob,
   outboxJob,
   reactionsJob,
   homeJob,

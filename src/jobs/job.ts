@@ -22,7 +22,7 @@ export interface Job<Data, Context = JobContext> {
   list?: DueList;
   /** One execution: one or a few steps. Safe to repeat at any point, since a process may die at any point. */
   run(data: Data, context: Context): Promise<Outcome>;
-  /** After a defect of ours, again and again: tells people `ref`, which the log has too. */
+  /** After a defect of ours, again and again: shows people `ref`, which the log has too. */
   giveUp?(data: Data, context: Context, ref: string): Promise<void>;
 }
 

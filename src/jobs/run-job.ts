@@ -9,25 +9,33 @@ import type { QueueName } from './queue.ts';
 /** How often a record that cannot be read is tried again. */
 export const UNREADABLE_RETRY_MS = 60_000;
 
-/** Steps of one execution; then other runs have their turn. */
-const MAX_STEPS = 40;
+/** Steps of one execution; then the worker slot goes to another run. */
+export const MAX_STEPS = 40;
 
-/** The next state of a run, to be saved; it is stepped again after `inMs`. `audit` is the result of an audit line. */
+/**
+ * The next state of a run, to be saved; it is stepped again after `inMs`. `audit` is the result of an audit line;
+ * `consumed`: so many entries of its inbox, the oldest, are dropped with the save.
+ */
 interface Save<R> {
   kind: 'save';
   run: R;
   inMs: number;
   audit: string | undefined;
+  consumed: number;
 }
 
 /** What a step came to: another one is to follow at once, the run is to be saved first, or an outcome. */
-export type StepResult<R = never> = 'next' | Save<R> | Outcome;
+export type StepResult<R> = 'next' | Save<R> | Outcome;
 
-export const saveAs = <R>(run: R, options: { inMs?: number; audit?: string } = {}): Save<R> => ({
+export const saveAs = <R>(
+  run: R,
+  options: { inMs?: number; audit?: string; consumed?: number } = {},
+): Save<R> => ({
   kind: 'save',
   run,
   inMs: options.inMs ?? 0,
   audit: options.audit,
+  consumed: options.consumed ?? 0,
 });
 
 /** Has a run rest that has ended, until somebody wakes it, and frees its claim. */
@@ -51,16 +59,21 @@ export interface RunJob<R extends RunBase & { state?: string }, Loaded extends L
   schema: z.ZodType<R>;
   /** Loads a run with whatever else a step needs; without it, the run alone. Throws `UnreadableRun`. */
   load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
+  /**
+   * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns nothing
+   * when `run` was not the latest.
+   */
+  save?(run: R, consumed: number, context: JobContext): Promise<R | undefined>;
   /** Every message of a run as it is to look now, published before each step and before each pause. */
   messages?(run: R): OutboxMessage[];
-  /** Whether the save of a run frees its claim. */
+  /** Whether the save of a run frees its claim, where there is no `save`. */
   hasEnded?(run: R): boolean;
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
   /** Makes what the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
   step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R>>;
-  /** After a defect of ours, again and again: ends the run, and tells people `ref`, which the log has too. */
+  /** After a defect of ours, again and again: ends the run, and shows people `ref`, which the log has too. */
   giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R>>;
 }
 
@@ -102,7 +115,7 @@ export function defineRunJob<
   }
 
   async function saveAndPublish(
-    { run, inMs, audit }: Save<R>,
+    { run, inMs, audit, consumed }: Save<R>,
     before: R,
     context: JobContext,
   ): Promise<'next' | Outcome> {
@@ -112,7 +125,9 @@ export function defineRunJob<
       await context.audit.add(run.teamId, line);
     }
     // A claim is freed before people read of the ending, so that the same can be asked for at once.
-    const saved = await context.runs.save(run, definition.hasEnded?.(run) ?? false);
+    const saved = definition.save
+      ? await definition.save(run, consumed, context)
+      : await context.runs.save(run, definition.hasEnded?.(run) ?? false);
     const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
     if (saved === undefined) {
       // This process may have been taken for dead: then its BullMQ job is gone.

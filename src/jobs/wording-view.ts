@@ -1,4 +1,5 @@
-import type { Part } from '../slack/blocks.ts';
+import type { Permission } from '../policy.ts';
+import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
@@ -44,17 +45,46 @@ export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: numb
 }
 
 /** More names than this do not help. */
-const MAX_LISTED = 10;
+export const MAX_LISTED_NAMES = 10;
 
 /** The first ten names, and how many more there are. */
 export function listNames(names: readonly string[]): string {
-  const more = names.length - MAX_LISTED;
-  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_LISTED_NAMES;
+  return names.slice(0, MAX_LISTED_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** To somebody who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
   `There is no project ${cut(oneLine(named), 60)} here. There is: ${listNames(known)}.`;
+
+/**
+ * Asks which of several projects is meant. `outcome` says what came of the request, if anything has to be said;
+ * `command` is what to type, but for its `--project`.
+ */
+export function chooseProjectMessage(
+  question: string,
+  names: readonly string[],
+  command: string,
+  outcome = '',
+): Message {
+  const [first = ''] = names;
+  return message([
+    [`${question}: ${listNames(names)}?${outcome && ` ${outcome}`} For example: `],
+    [{ code: `${command} --project ${first}` }],
+  ]);
+}
+
+const permissionText: Record<Permission, string> = {
+  export: 'start exports here, so nothing was started',
+  agent: 'instruct the docs agent here, so nothing was sent',
+  digest: 'set up digests or ask for them here, so nothing was done',
+  admin: 'see this',
+  status: 'see this',
+};
+
+/** To somebody without a permission; `contacts` says whom to ask. */
+export const notPermittedText = (permission: Permission, contacts: string) =>
+  `You can't ${permissionText[permission]}. Ask ${contacts}.`;
 
 /**
  * Returns whom somebody asks who may not do something: the names that are known, as plain text. `isOpen`: every full

@@ -32,6 +32,12 @@ export const defaultTiming = {
   reactAfterMs: 4 * second,
   /** Calls per minute of each method that reads conversations. */
   readsPerMinute: 40,
+  /** Calls per minute of each method for files. */
+  fileCallsPerMinute: 80,
+  /** Weekly digests that are posted per minute. */
+  digestsPerMinute: 60,
+  /** How long a digest waits for the numbers that it is compared with, and a weekly one for its pages: one edit less. */
+  digestWaitMs: 1 * minute,
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,
   /**
@@ -93,6 +99,12 @@ export const retention = {
   auditMs: 90 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
+  /** Views of finished days: an alert compares with eight weeks before. */
+  dayFiguresMs: 9 * 7 * 24 * hour,
+  /** Views of pages: the next weekly digest compares with them, up to two days late. */
+  pageFiguresMs: 17 * 24 * hour,
+  /** What the platform or the workspace lacks is tried again a day later. */
+  lacksMs: 24 * hour,
   /** The same trouble alerts admins no more often. */
   adminAlertMs: 1 * hour,
 } as const;

@@ -40,7 +40,7 @@ export async function runListeners(
       ...(retryNum !== undefined && { retryNum }),
       ...(retryReason !== undefined && { retryReason }),
       customProperties: { progress },
-      // Bolt acknowledges events before their listeners have run: it is only noted here, and sent by the receiver.
+      // Bolt acknowledges events before their listeners have run: it is only recorded here, and sent by the receiver.
       async ack(payload: unknown) {
         acknowledgement ??= { payload };
       },

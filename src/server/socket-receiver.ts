@@ -126,7 +126,7 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
       stopping.abort();
       const idle = Promise.all([...links].map((link) => link.idle()));
       await within(DRAIN_MS, idle).catch(() =>
-        log.warn('requests in work are cut off; Slack tells the people'),
+        log.warn('requests in work are cut off; Slack shows an error to whoever made them'),
       );
       for (const link of links) link.close();
       await Promise.all(loops);

@@ -1,11 +1,19 @@
-import type { Button, KnownBlock, RichTextElement } from '@slack/types';
+import type {
+  Button,
+  ContextBlock,
+  ImageBlock,
+  KnownBlock,
+  PlainTextElement,
+  RichTextElement,
+} from '@slack/types';
+import type { MessageBlock } from '../store/blocks.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
 import { cutBytes, escapeText } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
-export interface Message {
+export interface Message<B extends MessageBlock = MessageBlock> {
   text: string;
-  blocks: KnownBlock[];
+  blocks: B[];
 }
 
 /**
@@ -30,28 +38,82 @@ export interface ButtonParts {
   /** An http(s) address, or a placeholder from `linkPlaceholder`. */
   url?: string;
   style?: 'primary' | 'danger';
+  /** What the person is asked first. */
+  confirm?: { title: string; text: string; yes: string; no: string; style?: 'danger' };
 }
 
 /** Most bytes of a `text`; the rest is for the preface of a message that was moved to a direct message. */
 const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
 /** Returns a message of lines, then a row of buttons. */
-export function message(lines: Part[][], buttons: ButtonParts[] = []): Message {
-  const elements = lines.flatMap((line, index) => [
-    ...(index === 0 ? [] : [{ type: 'text' as const, text: '\n' }]),
-    ...line.filter((part) => !isEmpty(part)).map(toRichText),
-  ]);
+export function message(lines: Part[][], buttons: ButtonParts[] = []): Message<KnownBlock> {
+  const elements = joinLines(lines)
+    .filter((part) => !isEmpty(part))
+    .map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
   if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(toButton) });
-  const text = lines.map((line) => line.map(toMrkdwn).join('')).join('\n');
-  return { text: cutBytes(text, MAX_TEXT_BYTES), blocks };
+  return { text: toText(lines), blocks };
+}
+
+/** Returns a message of several parts, from above to below. `text` is said in place of all of them. */
+export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Message {
+  const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
+  const ofType = (type: MessageBlock['type']) => blocks.filter((block) => block.type === type);
+  checkLimit('charts', ofType('data_visualization'));
+  checkLimit('tablesText', shownText(ofType('table')));
+  checkLimit('messageBlocksText', shownText(blocks));
+  return { text: toText(text), blocks: checkLimit('messageBlocks', blocks) };
+}
+
+/** Returns small lines, for what explains the rest. */
+export function contextBlock(lines: Part[][]): ContextBlock {
+  // What other people wrote stands in plain text, apart from links and names, which need markup.
+  const runs: { type: 'plain_text' | 'mrkdwn'; text: string }[] = [];
+  for (const part of joinLines(lines)) {
+    const plain = plainText(part);
+    const type = plain === undefined ? 'mrkdwn' : 'plain_text';
+    const text = plain ?? toMrkdwn(part);
+    const last = runs.at(-1);
+    if (last?.type === type) last.text += text;
+    else runs.push({ type, text });
+  }
+  const shown = runs.filter(({ text }) => text.trim() !== '');
+  for (const { text } of shown) checkLimit('textObject', text);
+  return { type: 'context', elements: checkLimit('contextElements', shown) };
+}
+
+/** Returns the text of a part that is no more than that; `undefined` for others. */
+function plainText(part: Part): string | undefined {
+  if (typeof part === 'string') return part;
+  if ('bold' in part) return part.bold;
+  return 'code' in part ? part.code : undefined;
+}
+
+/** Returns an image that was uploaded to Slack, which refuses it until it is ready. `alt` says what it shows. */
+export function imageBlock({ fileId, alt }: { fileId: string; alt: string }): ImageBlock {
+  return { type: 'image', slack_file: { id: fileId }, alt_text: checkLimit('imageAlt', alt) };
+}
+
+const joinLines = (lines: Part[][]): Part[] =>
+  lines.flatMap((line, index) => (index === 0 ? line : ['\n', ...line]));
+
+const toText = (lines: Part[][]) => cutBytes(joinLines(lines).map(toMrkdwn).join(''), MAX_TEXT_BYTES);
+
+/** Fields of blocks that people read; Slack counts them. */
+const shownFields = new Set(['text', 'title', 'alt_text', 'label', 'name', 'fallback']);
+
+/** Returns all that people read in blocks, as Slack counts it: escaped. */
+function shownText(value: unknown, field = ''): string {
+  if (typeof value === 'string') return shownFields.has(field) ? escapeText(value) : '';
+  if (Array.isArray(value)) return value.map((item) => shownText(item, field)).join('');
+  if (value === null || typeof value !== 'object') return '';
+  return Object.entries(value)
+    .map(([name, item]) => shownText(item, name))
+    .join('');
 }
 
 /** Slack refuses elements without a text. */
-function isEmpty(part: Part): boolean {
-  if (typeof part === 'string') return part === '';
-  return ('bold' in part && part.bold === '') || ('code' in part && part.code === '');
-}
+const isEmpty = (part: Part) => plainText(part) === '';
 
 function toRichText(part: Part): RichTextElement {
   if (typeof part === 'string') return { type: 'text', text: part };
@@ -92,6 +154,24 @@ function toButton(parts: ButtonParts): Button {
     ...(parts.value !== undefined && { value: checkLimit('buttonValue', parts.value) }),
     ...(parts.url !== undefined && { url: checkLimit('buttonUrl', parts.url) }),
     ...(parts.style && { style: parts.style }),
+    ...(parts.confirm && { confirm: toConfirmation(parts.confirm) }),
+  };
+}
+
+function toConfirmation({ title, text, yes, no, style }: NonNullable<ButtonParts['confirm']>) {
+  const plain = (
+    limit: 'confirmTitle' | 'confirmText' | 'confirmButton',
+    shown: string,
+  ): PlainTextElement => ({
+    type: 'plain_text',
+    text: checkLimit(limit, shown),
+  });
+  return {
+    title: plain('confirmTitle', title),
+    text: plain('confirmText', text),
+    confirm: plain('confirmButton', yes),
+    deny: plain('confirmButton', no),
+    ...(style && { style }),
   };
 }
 
@@ -114,7 +194,7 @@ export async function fillLinks(
   original: Message,
   findLink: (name: string) => Promise<string | undefined>,
 ): Promise<Message> {
-  const blocks: KnownBlock[] = [];
+  const blocks: MessageBlock[] = [];
   for (const block of original.blocks) {
     if (block.type !== 'actions') {
       blocks.push(block);
@@ -135,7 +215,7 @@ export async function fillLinks(
   return { text: original.text, blocks };
 }
 
-function linkBlock(label: string, url: string): KnownBlock {
+function linkBlock(label: string, url: string): MessageBlock {
   return {
     type: 'rich_text',
     elements: [{ type: 'rich_text_section', elements: [{ type: 'link', url, text: label }] }],

@@ -18,6 +18,7 @@ import { personOf } from './person.ts';
 import { createScopeReporter } from './scope-report.ts';
 import { createSlackClock } from './slack-clock.ts';
 import { createTokenGate } from './token-gate.ts';
+import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
@@ -50,6 +51,9 @@ export const methodScopes = {
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
+  'files.getUploadURLExternal': ['files:write'],
+  'files.completeUploadExternal': ['files:write'],
+  'files.info': ['files:read'],
   'reactions.add': ['reactions:write'],
   'reactions.remove': ['reactions:write'],
   'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
@@ -143,6 +147,14 @@ export function createSlackApi(options: SlackApiOptions) {
       if (user === 'nobody') return { id: userId, name: userId, fullMember: false, active: false };
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       return personOf(userId, user, own);
+    },
+
+    /** Returns the person's time zone, an IANA name; `undefined` where Slack shows none. */
+    async personZone(userId: string): Promise<string | undefined> {
+      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
+        nobodyIfPermanent,
+      );
+      return user === undefined || user === 'nobody' ? undefined : user.tz || undefined;
     },
 
     /** Returns user ids; `undefined` when the workspace has no such user group. */
@@ -239,6 +251,55 @@ export function createSlackApi(options: SlackApiOptions) {
     ): Promise<void> {
       const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
       await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
+    },
+
+    /**
+     * Begins the upload of a file: `uploadBytes` takes its bytes, and `completeUpload` finishes it. Whoever knows
+     * `uploadUrl` may upload in our name. Rejects with kind `refused` where the workspace takes no files (any more).
+     */
+    async getUploadAddress(file: {
+      filename: string;
+      /** How many. */
+      bytes: number;
+    }): Promise<{ fileId: string; uploadUrl: string }> {
+      const { filename, bytes: length } = file;
+      const response = await call('files.getUploadURLExternal', () =>
+        web.files.getUploadURLExternal({ filename, length }),
+      );
+      const { file_id: fileId, upload_url: uploadUrl } = response;
+      if (!fileId || !uploadUrl || !URL.canParse(uploadUrl))
+        throw new SlackApiError('unclear', 'files.getUploadURLExternal', 'no_address');
+      return { fileId, uploadUrl };
+    },
+
+    uploadBytes,
+
+    /**
+     * Finishes the upload of a file. It is shared in the channel or thread a little later, and without a channel
+     * nowhere. Where the outcome is not known, `fileInfo` tells it.
+     */
+    async completeUpload(file: {
+      fileId: string;
+      title: string;
+      channel?: string;
+      /** The root of a thread in `channel`. */
+      threadTs?: string;
+    }): Promise<void> {
+      const { fileId: id, title, channel: channel_id, threadTs: thread_ts } = file;
+      const place =
+        channel_id === undefined || thread_ts === undefined
+          ? { ...(channel_id !== undefined && { channel_id }) }
+          : { channel_id, thread_ts };
+      await call('files.completeUploadExternal', () =>
+        web.files.completeUploadExternal({ files: [{ id, title }], ...place }),
+      );
+    },
+
+    /** Returns what is known of a file. Rejects with kind `missing` when its upload was never finished. */
+    async fileInfo(fileId: string): Promise<FileInfo> {
+      const response = await call('files.info', () => web.files.info({ file: fileId }));
+      if (!response.file) throw new SlackApiError('unclear', 'files.info', 'no_file');
+      return fileInfoOf(response.file as FileResponse);
     },
 
     /** Adds a reaction of the bot's, by its name without colons. Resolves also when it is there already. */

@@ -10,6 +10,7 @@ import { SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
 import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
+import { tsToMs } from './timestamp.ts';
 
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;
@@ -33,6 +34,23 @@ const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'prog
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
+
+/** Returns in which of its forms a message is to be sent, after what Slack has refused of it. */
+function formOf(record: MessageRecord): 'own' | 'fallback' | 'text' {
+  const { wanted, textOnly, refusedHash, refusedFallbackHash } = record;
+  if (wanted.fallback === undefined) return textOnly ? 'text' : 'own';
+  if (refusedHash !== wanted.hash) return 'own';
+  return refusedFallbackHash === wanted.hash ? 'text' : 'fallback';
+}
+
+/** Returns what to record when Slack has refused the blocks of a message; `undefined` when it was sent without. */
+function afterRefusal(record: MessageRecord): DeliveryChanges | undefined {
+  const { fallback, hash } = record.wanted;
+  const form = formOf(record);
+  if (form === 'text') return undefined;
+  if (fallback === undefined) return { textOnly: true };
+  return form === 'own' ? { refusedHash: hash } : { refusedFallbackHash: hash };
+}
 
 /** A failed call: the record as it was marked before the call, and the changes to make by the kind of failure. */
 interface FailedCall {
@@ -138,7 +156,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = editRateLimit(wanted.teamId, timing);
     // The message that was edited the longest time ago goes first.
-    const sinceMs = record.editedAtMs ?? Number(ts) * 1000;
+    const sinceMs = record.editedAtMs ?? tsToMs(ts);
     const waitMs = await rateLimiter.takeSlot(rateLimit, {
       id: key,
       rank: rankOf(wanted),
@@ -199,10 +217,14 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         if (method !== 'chat.update') return giveUp(key, record, code);
         // Somebody deleted it.
         return save(key, record, { deleted: true, ...forgetEdits }, 0);
-      case 'blocks':
-        log.error({ message: key, code, pointers }, 'Slack refused our blocks');
-        if (record.textOnly) return giveUp(key, record, code);
-        return save(key, record, { textOnly: true, ...undone }, 0);
+      case 'blocks': {
+        const form = formOf(record);
+        const expected = form === 'own' && record.wanted.fallback !== undefined;
+        log[expected ? 'info' : 'error']({ message: key, code, pointers, form }, 'Slack refused our blocks');
+        const refused = afterRefusal(record);
+        if (refused === undefined) return giveUp(key, record, code);
+        return save(key, record, { ...refused, ...undone }, 0);
+      }
       default:
         return giveUp(key, record, code);
     }
@@ -240,16 +262,14 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return channel;
   }
 
-  async function renderContent({
-    wanted,
-    movedTo,
-    refusal,
-    ...record
-  }: MessageRecord): Promise<Message | string> {
+  async function renderContent(record: MessageRecord): Promise<Message | string> {
+    const { wanted, movedTo, refusal } = record;
+    const form = formOf(record);
+    const content = form === 'fallback' ? (wanted.fallback ?? wanted) : wanted;
     const preface = movedPreface(refusal ?? '');
-    const whole = movedTo === undefined ? wanted : withPreface(wanted, [preface]);
+    const whole = movedTo === undefined ? content : withPreface(content, [preface]);
     const filled = await fillLinks(whole, links.get);
-    return record.textOnly ? textOnly(filled) : filled;
+    return form === 'text' ? textOnly(filled) : filled;
   }
 }
 

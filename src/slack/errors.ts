@@ -86,6 +86,8 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   msg_blocks_too_long: 'blocks',
   view_too_large: 'blocks',
   message_not_found: 'missing',
+  file_not_found: 'missing',
+  file_deleted: 'missing',
   no_such_subteam: 'missing',
   // The workspace's plan has no user groups at all.
   plan_upgrade_required: 'missing',
@@ -143,7 +145,8 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
     const code = causeCode(error.original);
     return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
   }
-  return new SlackApiError('unclear', method, error instanceof Error ? error.name : 'unknown');
+  const code = causeCode(error);
+  return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
 }
 
 /** Returns names of scopes, separated by commas; `undefined` for anything else. */

@@ -1,12 +1,25 @@
-import type { InputBlock, KnownBlock, ModalView, PlainTextElement, RichTextBlock } from '@slack/types';
+import type {
+  InputBlock,
+  KnownBlock,
+  ModalView,
+  PlainTextElement,
+  PlainTextOption,
+  RichTextBlock,
+} from '@slack/types';
 import type { Message } from './blocks.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
 
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
-/** Returns a modal that shows a message, titled as the modal before it unless that title is too long. */
+/**
+ * Returns a modal that shows a message, titled as the modal before it unless that title is too long. Charts and tables
+ * are left out, since modals take none.
+ */
 export const noticeView = (title: string, { blocks }: Message) =>
-  reportView(title.length > SLACK_LIMITS.modalTitle ? 'Docket' : title, blocks);
+  reportView(
+    title.length > SLACK_LIMITS.modalTitle ? 'Docket' : title,
+    blocks.filter((block) => block.type !== 'data_visualization' && block.type !== 'table'),
+  );
 
 /** Returns a modal that is only read. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
@@ -24,21 +37,22 @@ export function preformatted(text: string): RichTextBlock {
   return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
 }
 
-/** Returns a modal with fields. `callback` names its listener. */
+/** Returns a modal with fields, `intro` above them. `callback` names its listener. */
 export function formView(form: {
   title: string;
   submit: string;
   callback: string;
+  intro?: Message<KnownBlock>;
   fields: InputBlock[];
 }): ModalView {
-  const { title, submit, callback, fields } = form;
+  const { title, submit, callback, intro, fields } = form;
   return {
     type: 'modal',
     callback_id: callback,
     title: plainText(checkLimit('modalTitle', title)),
     submit: plainText(submit),
     close: plainText('Cancel'),
-    blocks: fields,
+    blocks: [...(intro?.blocks ?? []), ...fields],
   };
 }
 
@@ -82,12 +96,62 @@ export interface Choice {
   value: string;
 }
 
+const toOption = ({ label, value }: Choice): PlainTextOption => ({ text: plainText(label), value });
+
 /** Returns a field with a choice: radio buttons up to four options, else a select. */
 export function choiceField(
   field: FieldParts & { choices: readonly Choice[]; initial?: string },
 ): InputBlock {
-  const options = field.choices.map(({ label, value }) => ({ text: plainText(label), value }));
+  const options = field.choices.map(toOption);
   const chosen = options.find(({ value }) => value === field.initial);
   const type = options.length <= 4 ? 'radio_buttons' : 'static_select';
   return inputBlock(field, { type, action_id: 'choice', options, ...(chosen && { initial_option: chosen }) });
 }
+
+/** Returns a field with a choice among many, which stand in groups under a label each. */
+export function groupedChoiceField(
+  field: FieldParts & { groups: readonly { label: string; choices: readonly Choice[] }[]; initial?: string },
+): InputBlock {
+  const groups = checkLimit('selectGroups', field.groups).map(({ label, choices }) => ({
+    label: plainText(checkLimit('optionText', label)),
+    options: checkLimit('selectOptions', choices.map(toOption)),
+  }));
+  const chosen = groups.flatMap(({ options }) => options).find(({ value }) => value === field.initial);
+  return inputBlock(field, {
+    type: 'static_select',
+    action_id: 'choice',
+    option_groups: groups,
+    ...(chosen && { initial_option: chosen }),
+  });
+}
+
+/** Returns a field where any number of choices may be ticked, none included. */
+export function checkboxField(
+  field: FieldParts & { choices: readonly Choice[]; initial: readonly string[] },
+): InputBlock {
+  const options = checkLimit('checkboxes', field.choices.map(toOption));
+  const ticked = options.filter(({ value = '' }) => field.initial.includes(value));
+  return inputBlock(
+    { ...field, optional: true },
+    {
+      type: 'checkboxes',
+      action_id: 'ticked',
+      options,
+      // Slack refuses an empty list.
+      ...(ticked.length > 0 && { initial_options: ticked }),
+    },
+  );
+}
+
+/** Returns a field for a time of day, `HH:MM` of 24 hours. */
+export const timeField = (field: FieldParts & { initial: string }): InputBlock =>
+  inputBlock(field, { type: 'timepicker', action_id: 'time', initial_time: field.initial });
+
+/** Returns a field for a public or private channel; `initial` is the id of one. */
+export const channelField = (field: FieldParts & { initial?: string }): InputBlock =>
+  inputBlock(field, {
+    type: 'conversations_select',
+    action_id: 'channel',
+    filter: { include: ['public', 'private'] },
+    ...(field.initial !== undefined && { initial_conversation: field.initial }),
+  });

@@ -53,7 +53,7 @@ export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<
       const [userNames, channelNames, groupNames] = await within(parts.timeoutMs, found);
       return { users: userNames, channels: channelNames, groups: groupNames };
     } catch (error) {
-      throw new NamesUnknown('Slack does not tell all names', { cause: error });
+      throw new NamesUnknown('names could not be looked up', { cause: error });
     }
   };
 }

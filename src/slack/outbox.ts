@@ -3,11 +3,16 @@ import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { ReactionStore, ReactionSubject, WantedReaction } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
 
-/** A message and where it belongs. `key` names it for good: publishing the same key again edits the message. */
+/**
+ * A message and where it belongs. `key` names it for good: publishing the same key again edits the message.
+ * `fallback` is shown where Slack refuses the blocks of `message`, whose text is shown alone where it refuses those,
+ * too. What is published next is tried with its own blocks again.
+ */
 export interface OutboxMessage
   extends Pick<WantedMessage, 'place' | 'kind' | 'by' | 'clicked' | 'repost' | 'otherwise' | 'lasting'> {
   key: string;
   message: Message;
+  fallback?: Message;
 }
 
 /** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
@@ -36,7 +41,7 @@ export function createOutbox(parts: OutboxParts) {
     /** Records how a message is to look. */
     async publish(teamId: string, { key, place, kind, message, ...rest }: OutboxMessage, version: number) {
       const { text, blocks } = message;
-      const hash = digest([place, text, blocks]);
+      const hash = digest([place, text, blocks, ...(rest.fallback === undefined ? [] : [rest.fallback])]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.setWanted(key, wanted, version, now())) await enqueueMessage(key);
     },

@@ -26,7 +26,10 @@ export function createPublicChannels(parts: PublicChannelsParts): (channelId: st
     try {
       return await within(parts.timeoutMs, isPublic(channelId));
     } catch (error) {
-      parts.log.info({ err: error, channel: channelId }, 'Slack does not tell whether a channel is public');
+      parts.log.info(
+        { err: error, channel: channelId },
+        'a channel could not be looked up; it counts as private',
+      );
       return false;
     }
   };

@@ -40,6 +40,20 @@ export const readRateLimit = (
   { readsPerMinute }: Pick<Timing, 'readsPerMinute'>,
 ) => perMinute(`${method}:${teamId}`, readsPerMinute, 8);
 
+/** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute, each for itself. */
+export const fileRateLimit = (
+  method: 'begin' | 'complete' | 'info',
+  teamId: string,
+  { fileCallsPerMinute }: Pick<Timing, 'fileCallsPerMinute'>,
+) => perMinute(`files-${method}:${teamId}`, fileCallsPerMinute, 8);
+
+/**
+ * Weekly digests of a workspace, two posts each. Many are due at the same minute, and `chat.postMessage` takes some
+ * hundred a minute of the whole workspace: what is left is for those who ask.
+ */
+export const digestRateLimit = (teamId: string, { digestsPerMinute }: Pick<Timing, 'digestsPerMinute'>) =>
+  perMinute(`digests:${teamId}`, digestsPerMinute, 4);
+
 /** Returns an error handler that holds the limit when Slack says that it is reached. It always rethrows. */
 export const holdWhenLimited =
   (rateLimiter: Pick<RateLimitStore, 'hold'>, rateLimit: RateLimit) => async (error: unknown) => {

@@ -4,6 +4,7 @@ import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 import { holdWhenLimited, reactionRateLimit, reactionRemovalRateLimit } from './rate-limits.ts';
 import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
+import { tsToMs } from './timestamp.ts';
 
 export interface ReactionDeliveryParts extends RetryParts {
   slack: Pick<SlackApi, 'addReaction' | 'removeReaction' | 'refusedForMs'>;
@@ -60,7 +61,7 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
     const read = { ...change.read };
     for (const { name, after, rateLimit, send } of callsFor(change, record.subject.teamId)) {
       // Slots go round by thread, however many replies one of them has.
-      const slot = { id: runId, sinceMs: Number(ts) * 1000, group: runId };
+      const slot = { id: runId, sinceMs: tsToMs(ts), group: runId };
       const waitMs = await rateLimiter.takeSlot(rateLimit, slot);
       if (waitMs > 0) return waitMs;
       if (!(await reactions.beginCall(runId, { ...change, read }, name))) return 0;

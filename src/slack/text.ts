@@ -25,6 +25,19 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** Returns at most `max` characters as Slack counts them in blocks: code units, `& < >` as they are escaped. */
+export function cutShown(text: string, max: number): string {
+  let kept = '';
+  let room = max;
+  for (const point of text) {
+    room -= escapeText(point).length;
+    if (room < 0) return `${kept}…`;
+    // What is cut leaves room for the ellipsis.
+    if (room > 0) kept += point;
+  }
+  return text;
+}
+
 /** Returns the first `maxBytes` bytes of UTF-8, never splitting a character or an entity such as `&amp;`. */
 export function cutBytes(escaped: string, maxBytes: number): string {
   if (Buffer.byteLength(escaped) <= maxBytes) return escaped;

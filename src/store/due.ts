@@ -20,6 +20,17 @@ export interface DueEntry {
   runId?: string;
 }
 
+/**
+ * `unlistIf(delivered, list, member)` takes what is delivered from its list and returns 1. What is not is listed, due
+ * at once where it was missing, and it returns 0.
+ */
+export const LUA_UNLIST_IF = `
+local function unlistIf(delivered, list, member)
+  if delivered then redis.call('ZREM', list, member) else redis.call('ZADD', list, 'NX', 0, member) end
+  return delivered and 1 or 0
+end
+`;
+
 export type DueStore = ReturnType<typeof createDueStore>;
 
 /** Entries that one sweep finds; the next one finds the rest. */

@@ -40,6 +40,15 @@ export const keys = {
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the runs that count toward a quota while they are at work, scored by the time they were accepted. */
   quota: (name: string) => `${PREFIX}:quota:${name}`,
+  /** Hash of the views of finished days of a project, by the day. */
+  dayFigures: (teamId: string, project: string) => `${PREFIX}:figures:days:${teamId}:${project}`,
+  /** Hash of the views of the pages of a project in a range of days, by path. */
+  pageFigures: (teamId: string, project: string, range: string) =>
+    `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
+  /** Set of the runs that report what became of work that was asked of the agent under a digest. */
+  digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
+  /** What the workspace or the platform turned out to lack, until it is tried again. */
+  lacks: (what: string) => `${PREFIX}:lacks:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Whom an alert is for. */
   alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,

@@ -1,7 +1,8 @@
-import type { KnownBlock } from '@slack/types';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
+import type { MessageBlock } from './blocks.ts';
+import { LUA_UNLIST_IF } from './due.ts';
 import { keys } from './keys.ts';
 import { luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
@@ -19,6 +20,9 @@ const place = z.union([
   z.object({ under: z.string() }),
 ]);
 
+// Ours, and Slack checks them; only their being a list is checked here.
+const blocks = z.custom<MessageBlock[]>(Array.isArray);
+
 /** How a message is to look now. */
 export const wantedMessage = z.object({
   v: version(1),
@@ -26,20 +30,21 @@ export const wantedMessage = z.object({
   place,
   /** What it is to people: decides which edits go first. */
   kind: z.enum(['progress', 'state', 'ending']),
-  /** Whom it is for: where many wait, people go in turn. */
+  /** Whom it is for: where many wait, slots go from person to person. */
   by: z.string().optional(),
   /** Somebody has clicked and waits to see it: only endings go first. */
   clicked: z.literal(true).optional(),
   /** Whether it is posted again where somebody deleted it; by default, all but progress is. */
   repost: z.boolean().optional(),
   text: z.string(),
-  /** Ours, and Slack checks them; only their being a list is checked here. */
-  blocks: z.custom<KnownBlock[]>(Array.isArray),
+  blocks,
+  /** How it is to look where Slack refuses the blocks. */
+  fallback: z.object({ text: z.string(), blocks }).optional(),
   /** Who gets it by direct message when the place refuses it for good. */
   otherwise: z.string().optional(),
   /** Kept without a time to live, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
-  /** Digest of place, text and blocks. */
+  /** Digest of place, text, blocks and fallback. */
   hash: z.string(),
 });
 export type WantedMessage = z.infer<typeof wantedMessage>;
@@ -62,8 +67,12 @@ export const deliveryFields = z.object({
   editUnclearUntilMs: number,
   /** Deliveries that went wrong in a row. */
   failures: number,
-  /** Slack refused the blocks: the text alone is shown. */
+  /** Slack refused the blocks of a message without a fallback: from then on, its text alone is shown. */
   textOnly: flag,
+  /** The wanted hash whose blocks Slack refused, so that its fallback is shown. */
+  refusedHash: text,
+  /** The wanted hash whose fallback Slack refused as well, so that its text alone is shown. */
+  refusedFallbackHash: text,
   /** The person who gets it by direct message, since its place refused it with `refusal`. */
   movedTo: text,
   refusal: text,
@@ -78,10 +87,13 @@ const fieldNames = deliveryFields.keyof().options;
 /** `undefined` forgets a field. */
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
-/** How far a message has got, for a job whose next step depends on it. */
+/**
+ * How far a message has got, for a job whose next step depends on it. `fellBack`: Slack refused the blocks of what is
+ * shown, so that its fallback is, or its text alone.
+ */
 export type DeliveryState =
   | { kind: 'waiting' }
-  | { kind: 'shown'; channel: string; ts: string }
+  | { kind: 'shown'; channel: string; ts: string; fellBack?: true }
   | { kind: 'refused'; code: string };
 
 /** A message whose wanted state this Docket cannot read: a newer one wrote it. */
@@ -103,13 +115,8 @@ redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
 `);
 
-const markDeliveredScript = luaScript(`
-if (redis.call('HGET', KEYS[1], 'hash') or '') ~= ARGV[1] then
-  redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2])
-  return 0
-end
-redis.call('ZREM', KEYS[2], ARGV[2])
-return 1
+const markDeliveredScript = luaScript(`${LUA_UNLIST_IF}
+return unlistIf((redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1], KEYS[2], ARGV[2])
 `);
 
 export function createMessageStore(redis: Redis) {
@@ -147,8 +154,10 @@ export function createMessageStore(redis: Redis) {
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {
-      const [channel, ts, code] = await redis.hmget(keys.message(messageKey), 'channel', 'ts', 'refusal');
-      if (channel && ts) return { kind: 'shown', channel, ts };
+      const fields = ['channel', 'ts', 'refusal', 'deliveredHash', 'refusedHash'];
+      const [channel, ts, code, delivered, refused] = await redis.hmget(keys.message(messageKey), ...fields);
+      const fellBack = delivered !== null && delivered === refused;
+      if (channel && ts) return { kind: 'shown', channel, ts, ...(fellBack && { fellBack }) };
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
     /** Whether Slack shows it as it is wanted now, and where it was wanted. */

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
+import { LUA_UNLIST_IF } from './due.ts';
 import { keys } from './keys.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
@@ -119,13 +120,8 @@ return 1
 
 const loadScript = luaScript<[number, string[]]>(`${LUA_NOW}return {now, redis.call('HGETALL', KEYS[1])}`);
 
-const markDeliveredScript = luaScript(`${LUA_DIFFERS}
-if differs(all(KEYS[1])) then
-  redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[1])
-  return 0
-end
-redis.call('ZREM', KEYS[2], ARGV[1])
-return 1
+const markDeliveredScript = luaScript(`${LUA_DIFFERS}${LUA_UNLIST_IF}
+return unlistIf(not differs(all(KEYS[1])), KEYS[2], ARGV[1])
 `);
 
 export function createReactionStore(redis: Redis) {

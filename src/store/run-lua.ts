@@ -21,7 +21,7 @@ export function parseMember(member: string): RunRef {
   return { job, id };
 }
 
-/** `wake(run, active, member)`: the run is due now, and a step under way can tell that it was woken. Needs LUA_NOW. */
+/** `wake(run, active, member)`: the run is due now, and a step under way can see that it was woken. Needs LUA_NOW. */
 export const LUA_WAKE = `
 local function wake(run, active, member)
   redis.call('HINCRBY', run, 'wakes', 1)
@@ -127,7 +127,7 @@ if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
 elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
 for i = 6, 5 + quotas do
   redis.call('ZADD', KEYS[i], now, id)
-  redis.call('PEXPIRE', KEYS[i], ttl)
+  if lasting == '1' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ttl) end
 end
 for i = 6 + quotas, #KEYS do
   redis.call('ZADD', KEYS[i], now, id)

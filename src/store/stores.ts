@@ -3,6 +3,7 @@ import { createAlertStore } from './alerts.ts';
 import { createAuditStore } from './audit.ts';
 import { createCallOnceStore } from './calls.ts';
 import { createDueStore } from './due.ts';
+import { createFiguresStore } from './figures.ts';
 import { createHealthStore } from './health.ts';
 import { createLinkStore } from './links.ts';
 import { createMessageStore } from './messages.ts';
@@ -20,6 +21,7 @@ export const createStores = (redis: Redis) => ({
   audit: createAuditStore(redis),
   due: createDueStore(redis),
   health: createHealthStore(redis),
+  figures: createFiguresStore(redis),
   links: createLinkStore(redis),
   messages: createMessageStore(redis),
   ownPosts: createOwnPostStore(redis),

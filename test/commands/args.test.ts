@@ -108,12 +108,12 @@ const flags: Record<string, Flag> = {
   project: flagOf('value', 'acme'),
   private: flagOf('nothing', ''),
 };
-const [word, text] = [optional('word', '[x]'), optional('text', '[x]')];
+const [token, text] = [optional('token', '[x]'), optional('text', '[x]')];
 const subcommands = [
-  { args: { one: word, two: word }, flags, example: '/docs-test a b' },
+  { args: { one: token, two: token }, flags, example: '/docs-test a b' },
   {
     verb: 'send',
-    args: { one: word, text },
+    args: { one: token, text },
     flags: { project: flagOf('value', 'acme') },
     example: '/docs-test send a',
   },
@@ -217,8 +217,10 @@ describe('whatever is typed', () => {
     fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')),
     hostileText,
   );
-  const visibleOf = (words: Bare<Token>[]) =>
-    words.map((word) => (word.kind === 'plain' ? word.text : `${word.name}${word.value ?? ''}`)).join('');
+  const visibleOf = (tokens: Bare<Token>[]) =>
+    tokens
+      .map((token) => (token.kind === 'plain' ? token.text : `${token.name}${token.value ?? ''}`))
+      .join('');
   const hidden = /[\s"“”„‟«»″＂〝〞〟❝❞'‘’‚‛‹›`´′＇❛❜「」『』\p{Pd}\u2212=＝\p{Cf}\u180E]/gu;
   const decoded = (text: string) =>
     text.replace(/&(amp|lt|gt);/g, (_, name: string) => ({ amp: '&', lt: '<', gt: '>' })[name] ?? '');

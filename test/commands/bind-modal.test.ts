@@ -3,8 +3,9 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { BindParts } from '../../src/commands/bind.ts';
 import type { SubmitResult } from '../../src/commands/registry.ts';
 import { message } from '../../src/slack/blocks.ts';
+import { formView } from '../../src/slack/modals.ts';
 import { answersWith, bindForTest } from '../support/commands/bind.ts';
-import { aModal, ana, done, origin } from '../support/commands/builders.ts';
+import { aCaller, aModal, ana, counted, done, origin } from '../support/commands/builders.ts';
 
 describe('a modal', () => {
   const submitted = (answer: SubmitResult) => aModal(async () => answer);
@@ -19,31 +20,36 @@ describe('a modal', () => {
 
   test('hears what was entered, where it was opened, and by whom', async () => {
     const received: unknown[] = [];
-    const dialog = aModal(async (entered, caller) => {
-      received.push(entered, caller);
+    const dialog = aModal(async (entered, caller, _tools, details) => {
+      received.push(entered, caller, details);
       return { kind: 'closed' };
     });
     const values = {
+      channel: { channel: { type: 'conversations_select', selected_conversation: 'C0DOCS' } },
+      nowhere: { channel: { type: 'conversations_select', selected_conversation: null } },
+      time: { time: { type: 'timepicker', selected_time: '09:30' } },
+      sections: { ticked: { type: 'checkboxes', selected_options: [{ value: 'pages' }, { value: 'csv' }] } },
+      alerts: { ticked: { type: 'checkboxes', selected_options: [] } },
       domain: { text: { type: 'plain_text_input', value: ' docs.acme.com ' } },
       link: { choice: { type: 'radio_buttons', selected_option: { value: 'requester' } } },
       version: { text: { type: 'plain_text_input', value: null } },
       paths: { text: { type: 'plain_text_input', value: ' \n' } },
       project: { choice: { type: 'static_select', selected_option: null } },
     };
-    expect(await bindForTest({ modals: [dialog] }).submits('test.dialog', { state: { values } })).toEqual([
-      undefined,
-    ]);
+    const private_metadata = JSON.stringify({ ...origin, about: 'r1' });
+    const { submits } = bindForTest({ modals: [dialog] });
+    expect(await submits('test.dialog', { state: { values }, private_metadata })).toEqual([undefined]);
     expect(received).toEqual([
-      { domain: ' docs.acme.com ', link: 'requester' },
-      {
-        teamId: 'T0ACME',
+      { domain: ' docs.acme.com ', link: 'requester', channel: 'C0DOCS', time: '09:30' },
+      aCaller({
         user: { id: 'U0ANA', name: 'Ana', fullMember: true },
         channel: origin.channel,
         requestId: 'view V01',
         triggerId: 'trigger.3',
         responseUrl: 'https://hooks.example/1',
         receivedAtMs: 5000,
-      },
+      }),
+      { ticked: { sections: ['pages', 'csv'], alerts: [] }, about: 'r1' },
     ]);
   });
 
@@ -80,15 +86,13 @@ describe('a modal', () => {
   });
 
   test('of somebody who may not does nothing, and says so', async () => {
-    let ran = 0;
-    const dialog = aModal(async () => {
-      ran += 1;
-      return { kind: 'closed' };
-    });
+    const { run, ran } = counted({ kind: 'closed' as const });
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
     const text = "You can't start exports here, so nothing was started. Ask a full member of this workspace.";
-    expect(await bindForTest({ modals: [dialog], policy }).submits('test.dialog')).toEqual([notice(text)]);
-    expect(ran).toBe(0);
+    expect(await bindForTest({ modals: [aModal(run)], policy }).submits('test.dialog')).toEqual([
+      notice(text),
+    ]);
+    expect(ran()).toBe(0);
   });
 
   test('that breaks shows a reference', async () => {
@@ -100,18 +104,24 @@ describe('a modal', () => {
   test.each(['', 'no json', '{}', '{"channel":"C0DOCS","request":"1"}'])(
     'of another version (%j) does nothing and says so',
     async (meta) => {
-      let ran = 0;
-      const dialog = aModal(async () => {
-        ran += 1;
-        return { kind: 'closed' };
-      });
-      const [answer] = await bindForTest({ modals: [dialog] }).submits('test.dialog', {
+      const { run, ran } = counted({ kind: 'closed' as const });
+      const [answer] = await bindForTest({ modals: [aModal(run)] }).submits('test.dialog', {
         private_metadata: meta,
       });
       expect(JSON.stringify(answer)).toContain('another version of me');
-      expect(ran).toBe(0);
+      expect(ran()).toBe(0);
     },
   );
+
+  test('shows its next view, which keeps where it was opened', async () => {
+    const view = formView({ title: 'Next', submit: 'Go', callback: 'test.next', fields: [] });
+    const { submits } = bindForTest({
+      modals: [submitted({ kind: 'view', view, about: '{"page":"/a"}' })],
+    });
+    const next = { ...view, private_metadata: JSON.stringify({ ...origin, about: '{"page":"/a"}' }) };
+    expect(await submits('test.dialog')).toEqual([{ response_action: 'update', view: next }]);
+    expect(() => checkView(next, 'modal', (prefix) => prefix)).not.toThrow();
+  });
 
   test('whose notice replaces it is a view that Slack takes', async () => {
     const { submits } = bindForTest({

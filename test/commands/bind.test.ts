@@ -12,14 +12,26 @@ import type { Message } from '../../src/slack/blocks.ts';
 import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import {
   aButton,
+  aCaller,
   aCommand,
   aModal,
   ana,
   anEventListener,
   aProject,
   aShortcut,
+  counted,
   done,
 } from '../support/commands/builders.ts';
+
+/** Ana in #docs, by the name that Slack confirmed. */
+const anaBy = (trigger: string, responseUrl: string): Caller =>
+  aCaller({
+    user: { id: 'U0ANA', name: 'Ana', fullMember: true },
+    requestId: trigger,
+    triggerId: trigger,
+    responseUrl,
+    receivedAtMs: 5000,
+  });
 
 describe('a name that two entries have', () => {
   test.each<[string, Partial<Registry>]>([
@@ -120,19 +132,7 @@ describe('a command', () => {
     };
     await bindForTest({ commands: [aCommand({ run })] }).types('/docs-test', 'docs.acme.com');
     expect(received).toEqual([
-      [
-        'docs.acme.com',
-        {
-          teamId: 'T0ACME',
-          user: { id: 'U0ANA', name: 'Ana', fullMember: true },
-          channel: { id: 'C0DOCS', name: 'docs' },
-          requestId: 'trigger.1',
-          triggerId: 'trigger.1',
-          responseUrl: 'https://hooks.example/1',
-          receivedAtMs: 5000,
-        },
-        'https://acme.example/',
-      ],
+      ['docs.acme.com', anaBy('trigger.1', 'https://hooks.example/1'), 'https://acme.example/'],
     ]);
   });
 
@@ -199,15 +199,11 @@ describe('a command', () => {
       "I can't reach Slack's API right now, so nothing was started. Try again in a minute.",
     ],
   ])('from somebody %s does not run, and says why', async (_, parts, body, text) => {
-    let ran = 0;
-    const run = async () => {
-      ran += 1;
-      return done;
-    };
+    const { run, ran } = counted(done);
     const { types } = bindForTest({ ...parts, commands: [aCommand({ run })] });
     expect(await types('/docs-test', 'x', body)).toEqual([expect.objectContaining({ text })]);
     expect(await types('/docs-test', 'help', body)).toEqual([expect.objectContaining({ text })]);
-    expect(ran).toBe(0);
+    expect(ran()).toBe(0);
   });
 
   test('that breaks shows a reference, which the log has too, and nothing of the error', async () => {
@@ -232,37 +228,29 @@ describe('a button', () => {
   test.each([undefined, '', 'no json', '{"v":2}', 'null'])(
     'with a value of another version (%j) does nothing and says so',
     async (value) => {
-      let ran = 0;
-      const run = async () => {
-        ran += 1;
-        return done;
-      };
+      const { run, ran } = counted(done);
       const { clicks, answers } = bindForTest({ buttons: [aButton('test.go', run)] });
       expect(await clicks('test.go', value)).toBe(1);
       expect(answers.map(({ text }) => text)).toEqual([
         'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
       ]);
-      expect(ran).toBe(0);
+      expect(ran()).toBe(0);
     },
   );
 
   test('whose answer does not arrive is acknowledged all the same', async () => {
     const { clicks, log } = bindForTest({ buttons: [aButton()], postEphemeral: async () => false });
     expect(await clicks('test.go', '{"v":1}')).toBe(1);
-    expect(log()).toContain('a private answer did not arrive');
+    expect(log()).toContain('an ephemeral answer did not arrive');
     expect(log()).not.toContain('hooks.example');
   });
 
   test('of somebody who may not does nothing', async () => {
-    let ran = 0;
-    const run = async () => {
-      ran += 1;
-      return done;
-    };
+    const { run, ran } = counted(done);
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
     const { clicks, answers } = bindForTest({ buttons: [aButton('test.go', run)], policy });
     await clicks('test.go', '{"v":1}');
-    expect(ran).toBe(0);
+    expect(ran()).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't start exports here/);
   });
 });
@@ -297,15 +285,7 @@ describe('a message shortcut', () => {
     expect(received).toEqual([
       [
         { ts: '2.2', threadTs: '1.1', content: { text: 'Fix it' } },
-        {
-          teamId: 'T0ACME',
-          user: { id: 'U0ANA', name: 'Ana', fullMember: true },
-          channel: { id: 'C0DOCS', name: 'docs' },
-          requestId: 'trigger.4',
-          triggerId: 'trigger.4',
-          responseUrl: 'https://hooks.example/4',
-          receivedAtMs: 5000,
-        },
+        anaBy('trigger.4', 'https://hooks.example/4'),
       ],
     ]);
     expect(answers).toEqual([{ responseUrl: 'https://hooks.example/4', text: 'Done' }]);
@@ -329,15 +309,11 @@ describe('a message shortcut', () => {
   });
 
   test('of somebody who may not does nothing', async () => {
-    let ran = 0;
-    const shortcut = aShortcut(async () => {
-      ran += 1;
-      return done;
-    });
+    const { run, ran } = counted(done);
     const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
-    const { chooses, answers } = bindForTest({ shortcuts: [shortcut], policy });
+    const { chooses, answers } = bindForTest({ shortcuts: [aShortcut(run)], policy });
     expect(await chooses('test.message')).toBe(1);
-    expect(ran).toBe(0);
+    expect(ran()).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't instruct the docs agent here/);
   });
 });
@@ -370,7 +346,7 @@ describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (n
 
   test('that comes before Slack said who the bot is, Slack sends again', async () => {
     const { kept, happens } = setting(() => undefined);
-    await expect(happens(name, event)).rejects.toThrow('before Slack told');
+    await expect(happens(name, event)).rejects.toThrow('before the identity of the bot');
     expect(kept).toEqual([]);
   });
 });

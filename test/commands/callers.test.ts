@@ -1,16 +1,7 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
 import { callerOfAction, callerOfCommand, callerOfModal } from '../../src/commands/callers.ts';
-
-const command = {
-  team_id: 'T0ACME',
-  user_id: 'U0ANA',
-  user_name: 'ana',
-  channel_id: 'C0DOCS',
-  channel_name: 'docs',
-  trigger_id: '1.2.a',
-  response_url: 'https://hooks.example/1',
-} as SlashCommand;
+import { aCaller, typedByAna } from '../support/commands/builders.ts';
 
 const click = (changes: object = {}) =>
   ({
@@ -31,31 +22,29 @@ const submission = (changes: object = {}, view: object = {}) =>
     ...changes,
   }) as unknown as ViewSubmitAction;
 
+/** Whether she is a full member, no request says. */
+const anaAt5000 = aCaller({ user: { id: 'U0ANA', name: 'ana', fullMember: false }, receivedAtMs: 5000 });
+const whoClicked = {
+  ...anaAt5000,
+  requestId: '1.3.b',
+  triggerId: '1.3.b',
+  responseUrl: 'https://hooks.example/2',
+};
+
 const origin = { channel: { id: 'C0ORIGIN', name: 'origin' }, request: '1.2.a' };
 
 test('a command: who typed it, where, and by which request', () => {
-  expect(callerOfCommand(command, 5000)).toEqual({
-    teamId: 'T0ACME',
-    user: { id: 'U0ANA', name: 'ana', fullMember: false },
-    channel: { id: 'C0DOCS', name: 'docs' },
+  expect(callerOfCommand(typedByAna as SlashCommand, 5000)).toEqual({
+    ...anaAt5000,
     requestId: '1.2.a',
     triggerId: '1.2.a',
     responseUrl: 'https://hooks.example/1',
-    receivedAtMs: 5000,
   });
 });
 
 describe('a click', () => {
   test('in a message: who clicked, where, and by which request', () => {
-    expect(callerOfAction(click(), 5000)).toEqual({
-      teamId: 'T0ACME',
-      user: { id: 'U0ANA', name: 'ana', fullMember: false },
-      channel: { id: 'C0DOCS', name: 'docs' },
-      requestId: '1.3.b',
-      triggerId: '1.3.b',
-      responseUrl: 'https://hooks.example/2',
-      receivedAtMs: 5000,
-    });
+    expect(callerOfAction(click(), 5000)).toEqual(whoClicked);
   });
 
   test('on Home or in a modal has neither a channel nor an address for answers', () => {
@@ -82,15 +71,7 @@ describe('a message shortcut', () => {
   const chosen = (changes: object = {}) => ({ ...click(), ...changes }) as unknown as MessageShortcut;
 
   test('who chose it, where, and by which request', () => {
-    expect(callerOfAction(chosen(), 5000)).toEqual({
-      teamId: 'T0ACME',
-      user: { id: 'U0ANA', name: 'ana', fullMember: false },
-      channel: { id: 'C0DOCS', name: 'docs' },
-      requestId: '1.3.b',
-      triggerId: '1.3.b',
-      responseUrl: 'https://hooks.example/2',
-      receivedAtMs: 5000,
-    });
+    expect(callerOfAction(chosen(), 5000)).toEqual(whoClicked);
   });
 
   test.each([
@@ -107,13 +88,11 @@ describe('a submitted modal', () => {
   test('belongs where it was opened, and a repeat of it is the same request', () => {
     const first = callerOfModal(submission(), origin, 'https://hooks.example/1', 5000);
     expect(first).toEqual({
-      teamId: 'T0ACME',
-      user: { id: 'U0ANA', name: 'ana', fullMember: false },
+      ...anaAt5000,
       channel: origin.channel,
       requestId: 'view V01',
       triggerId: '1.4.c',
       responseUrl: 'https://hooks.example/1',
-      receivedAtMs: 5000,
     });
     const again = callerOfModal(submission({ trigger_id: '1.5.d' }), origin, undefined, 6000);
     expect(again.requestId).toBe(first.requestId);

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { createModalOpener } from '../../src/commands/open-modal.ts';
 import { modalOrigin } from '../../src/commands/registry.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
-import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { aCaller } from '../support/commands/builders.ts';
 import { redisForTests } from '../support/redis.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 const notOpened =
   "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.";
@@ -20,16 +20,16 @@ type Parts = Parameters<typeof createModalOpener>[0];
 
 function openerWith(changes: Partial<Parts> = {}) {
   const opened: unknown[][] = [];
-  const lines: string[] = [];
+  const { log, text } = keptLog();
   const open = createModalOpener({
     slack: { openModal: async (...what) => void opened.push(what) },
     responseUrls: createResponseUrlStore(redis.client),
     timeoutMs: 1200,
     monotonicMs: () => 500,
-    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    log,
     ...changes,
   });
-  return { open, opened, log: () => lines.join('') };
+  return { open, opened, log: text };
 }
 
 test('opens it for the click or command, in time, and keeps where its answer belongs', async () => {
@@ -46,6 +46,14 @@ test('a form remembers where it was opened, and by which request', async () => {
   const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'r' };
   expect(opened.map(([, sent]) => sent)).toEqual([{ ...form, private_metadata: JSON.stringify(origin) }]);
   expect(modalOrigin.parse(origin)).toEqual(origin);
+});
+
+test('a form remembers what it is about', async () => {
+  const { open, opened } = openerWith();
+  const form = { ...view, submit: { type: 'plain_text' as const, text: 'Go' } };
+  await open(aCaller(), form, 'r1');
+  const [[, sent] = []] = opened as [unknown, { private_metadata: string }][];
+  expect(modalOrigin.parse(JSON.parse(sent?.private_metadata ?? ''))).toMatchObject({ about: 'r1' });
 });
 
 test('takes less time for a request that was received long ago, so that the answer is not late', async () => {
@@ -76,7 +84,7 @@ test.each([
   const { open, opened, log } = openerWith({ responseUrls });
   await open(aCaller(), view);
   expect(opened).toHaveLength(1);
-  expect(log()).toContain('its address was not kept');
+  expect(log()).toContain('its response URL was not kept');
   expect(log()).not.toContain('hooks.example');
 });
 
@@ -86,5 +94,5 @@ test('that Slack does not open is reported, with what to do instead', async () =
   const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UserFacingError);
   expect((error as UserFacingError).reply.text).toBe(notOpened);
-  expect(log()).toContain('a dialog was not opened');
+  expect(log()).toContain('a modal was not opened');
 });

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readCertificate, redisProblems, secretsInAddress } from '../../src/config/redis.ts';
-import { createLog } from '../../src/runtime/log.ts';
+import { configFolder } from '../support/config/builders.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docket-config-redis-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, fileWith } = configFolder();
 
 describe('a password that an address cannot hold as it is', () => {
   const addresses = [
@@ -27,14 +25,13 @@ describe('a password that an address cannot hold as it is', () => {
 
   test.each(addresses)('no part of it is in a log, whoever repeats %s', (address) => {
     for (const secrets of [[], secretsInAddress(address)]) {
-      const lines: string[] = [];
-      const log = createLog('trace', secrets, { write: (line: string) => void lines.push(line) });
+      const { log, text } = keptLog('trace', secrets);
       log.fatal(
         { err: Object.assign(new TypeError(`Invalid URL: ${address}`), { input: address }) },
         'no start',
       );
       log.warn({ address }, `cannot reach "${address}"`);
-      expect(lines.join('')).not.toMatch(/Sup3r|PartTwo/);
+      expect(text()).not.toMatch(/Sup3r|PartTwo/);
     }
   });
 
@@ -91,10 +88,8 @@ describe('a database', () => {
 });
 
 test('REDIS_CA has to name a file with a certificate', () => {
-  const pem = join(folder, 'ca.pem');
-  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n');
-  const key = join(folder, 'key.pem');
-  writeFileSync(key, '-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n');
+  const pem = fileWith('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'ca.pem');
+  const key = fileWith('-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n', 'key.pem');
   expect(redisProblems({ REDIS_CA: pem })).toEqual([]);
   expect(readCertificate(pem)).toContain('MIIB');
   for (const wrong of [key, folder, join(folder, 'missing.pem')]) {

@@ -1,19 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
-import { problemsOf, sound } from '../support/config/builders.ts';
+import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The path of a file with this in it. */
-function fileWith(content: string | Uint8Array, name = 'docket.yml'): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
+const { folder, fileWith } = configFolder();
 
 const twoProjects = `projects:
   acme: { domains: [docs.acme.com], apiKey: { env: ACME_DOCS_API_KEY } }

@@ -1,23 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readSettings, SettingsError, secretsOf, warningsOf } from '../../src/config/settings.ts';
-import { createLog } from '../../src/runtime/log.ts';
-import { problemsOf, sound } from '../support/config/builders.ts';
+import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 const source = readFileSync(new URL('../../src/config/settings.ts', import.meta.url), 'utf8');
 const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name);
-const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The path of a file with this in it. */
-function fileWith(content: string | Uint8Array, name = 'docket.yml'): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
+const { fileWith } = configFolder();
 
 describe('settings', () => {
   test('that are needed and no others: the rest has defaults', () => {
@@ -189,8 +179,8 @@ describe('warnings', () => {
       expect(warning).toMatch(/^SLACK_SIGNING_SECRET is not 32 hexadecimal characters.*copy it again/);
       expect(warning).not.toContain(secret);
       // In the log it can be read: nothing in it looks like a secret.
-      const lines: string[] = [];
-      createLog('warn', [], { write: (line) => void lines.push(line) }).warn(warning);
+      const { log, lines } = keptLog('warn');
+      log.warn(warning);
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: warning });
       expect(more).toEqual([]);
     },
@@ -225,32 +215,33 @@ describe('settings that cannot work', () => {
     );
   });
 
-  test.each([
-    ['DOCKET_ROLE', 'both', 'must be all, web or worker.'],
-    ['SLACK_BOT_TOKEN', 'xoxp-1', 'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".'],
+  const refused: [string, string[], string][] = [
+    ['DOCKET_ROLE', ['both'], 'must be all, web or worker.'],
+    [
+      'SLACK_BOT_TOKEN',
+      ['xoxp-1'],
+      'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".',
+    ],
     [
       'SLACK_SIGNING_SECRET',
-      'short',
+      ['short'],
       'is too short to be one. Copy it from "Basic Information", App Credentials.',
     ],
-    ['PORT', '65536', 'must be a port number.'],
-    ['PORT', '-1', 'must be a port number.'],
-    ['PORT', '80.5', 'must be a port number.'],
-    ['PORT', '70000.5', 'must be a port number.'],
-    ['PORT', 'http', 'must be a port number.'],
-    ['HEALTH_PORT', 'http', 'must be a port number.'],
-    ['DOCS_DOMAIN', 'https://docs.acme.com', 'must be a host name such as docs.example.com.'],
-    ['DOCS_DOMAIN', 'localhost', 'must be a host name such as docs.example.com.'],
+    ['PORT', ['65536', '-1', '80.5', '70000.5', 'http'], 'must be a port number.'],
+    ['HEALTH_PORT', ['http'], 'must be a port number.'],
+    ['DOCS_DOMAIN', ['https://docs.acme.com', 'localhost'], 'must be a host name such as docs.example.com.'],
     [
       'DOCS_PROJECT_ID',
-      'https://docs.example/prj_1',
+      ['https://docs.example/prj_1'],
       "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
     ],
-    ['REDIS_URL', 'localhost:6379', 'must begin with redis:// or rediss://.'],
-    ['REDIS_URL', 'http://localhost', 'must begin with redis:// or rediss://.'],
-    ['REDIS_ALLOW', 'everything', 'may name plaintext, eviction and volatile, with commas between them.'],
-    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent.'],
-  ])('%s=%s %s', (name, value, problem) => {
+    ['REDIS_URL', ['localhost:6379', 'http://localhost'], 'must begin with redis:// or rediss://.'],
+    ['REDIS_ALLOW', ['everything'], 'may name plaintext, eviction and volatile, with commas between them.'],
+    ['LOG_LEVEL', ['loud'], 'must be one of fatal, error, warn, info, debug, trace, silent.'],
+  ];
+  test.each(
+    refused.flatMap(([name, values, problem]) => values.map((value) => [name, value, problem] as const)),
+  )('%s=%s %s', (name, value, problem) => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${problem}`]);
   });
 

@@ -87,11 +87,12 @@ function plain(output: string): string {
     .replace(/se_\w{4}…\w{4}/, 'se_…')
     .replace(/-9 \d+/, '-9 PID')
     .replace(/[\d.]+ kB/, 'N kB')
-    .replace(/docket-demo-\w+/g, 'docket-demo-X');
+    .replace(/docket-demo-\w+/g, 'docket-demo-X')
+    .replace(/\d+(?: [A-Z]\w\w(?: 20\d\d)? )?–(?: )?\d+ [A-Z]\w\w 20\d\d/g, 'DATES');
 }
 
 describe.concurrent('the demo', () => {
-  test('tells an export down to the bundle and an instruction to the agent, and leaves nothing but the bundle', {
+  test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
     const { ends, folder } = startDemo(context);
@@ -100,13 +101,14 @@ describe.concurrent('the demo', () => {
 
     const text = plain(output).replaceAll(folder, '/tmp');
     const lines = text.split('\n');
-    for (const told of [PEOPLE, CARD, AGENT])
+    for (const told of [PEOPLE, CARD, AGENT, DIGEST, ASKED])
       expect(lines.filter((line) => told.includes(line))).toEqual(told);
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(ENDING);
     expect(text).toContain(BUNDLE);
     expect(text.endsWith(CONCLUSION)).toBe(true);
-    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(6);
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(14);
+    for (const line of DIGEST_LINES) expect(text).toMatch(line);
     expect(lines).toContain('Docket edits ✎  └ Running · ▓░ N% · N pages so far · started AGO');
 
     expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
@@ -164,11 +166,11 @@ describe.concurrent('the demo', () => {
   );
 });
 
-const INTRODUCTION = `Docket demo: one export, down to the unpacked bundle, and one instruction to the docs agent. Nothing leaves this machine.
+const INTRODUCTION = `Docket demo: an export, the docs agent, and a digest of how the docs are read. Nothing leaves this machine.
 
   Ana, Ben  two people of a stand-in Slack workspace, in its channel #docs
   Docket    the real bot, as a process of its own with its own Redis
-  Platform  a stand-in docs platform that hosts docs.acme.com, with its docs agent
+  Platform  a stand-in docs platform that hosts docs.acme.com, with its docs agent and page views
 
 Ana types       /docs-export docs.acme.com
 `;
@@ -205,6 +207,31 @@ const AGENT = [
   'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
 ];
 
+const DIGEST = [
+  'Ben types       /docs-digest last week',
+  'Docket posts    📊 docs.acme.com · DATES (Mon–Sun, UTC)',
+  'Docket replies  └ Top pages',
+  'Ana clicks      └ [Ask the agent], below the search that led nowhere',
+  'Only Ana sees   Ask the docs agent',
+  'Ana types       /docs-digest create',
+  'Docket posts    📊 Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin.',
+];
+const ASKED = [
+  '                           ana asked the docs agent about "sso okta".',
+  '                           ana asked the docs agent about "sso okta". The agent opened acme/docs#102.',
+];
+
+/** Whichever week it is, and whatever its numbers are. */
+const DIGEST_LINES = [
+  /^ +Mon \d+ +█+░+ [\d,]+ \+ [\d,]+$/m,
+  /^ +Page +People +AI +Total +Change$/m,
+  /^ +\/introduction +[\d,]+ +[\d,]+ +[\d,]+ /m,
+  /^ +Searched, nothing clicked: "sso okta" 42 times$/m,
+  /^Docket replies {2}└ \[file: page-views-.*\.csv\]$/m,
+  /✅ @ana The agent opened a pull request: acme\/docs#102$/m,
+  /^ +Instruction: Readers searched "sso okta" 42 times during DATES \(Mon–Sun, UTC\) and clicked nothing\./m,
+];
+
 const BUNDLE = `Ana clicks      [Download bundle]
                          Unpacked into /tmp/docket-demo-X/docs.acme.com:
                            index.html
@@ -215,7 +242,7 @@ const BUNDLE = `Ana clicks      [Download bundle]
 `;
 
 const CONCLUSION = `
-Seen    1 start and 1 instruction at the platform, 6 messages, 2 mentions; killed once.
+Seen    1 start and 2 instructions at the platform, 14 messages, 3 mentions; killed once.
 Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
 Next    npm test; then README.md, for a Slack workspace of your own.
 `;

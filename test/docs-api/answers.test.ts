@@ -263,6 +263,11 @@ test('whatever the platform answers, the outcome is a result or a DocsApiError, 
     () => api.createBundle({ jobId: 'se_1' }),
     () => api.sendFollowUp({ projectId: 'p', jobId: 'aj_1', prompt: 'x' }),
     () => api.createAgentJob({ projectId: 'p', prompt: 'x' }),
+    () => api.getPageViews({ projectId: 'p' }),
+    () => api.getVisitors({ projectId: 'p' }),
+    () => api.getSearches({ projectId: 'p' }),
+    () => api.getFeedbackByPage({ projectId: 'p' }),
+    () => api.getAssistantConversations({ projectId: 'p' }),
   ];
   const secret = fc.constantFrom(KEY, `Bearer ${KEY}`, 'https://files.test/b.tar.gz?X-Signature=s3cr3t');
   const value = fc.oneof(fc.jsonValue(), secret);
@@ -276,6 +281,12 @@ test('whatever the platform answers, the outcome is a result or a DocsApiError, 
     'prLink',
     'source',
     'message',
+    'totals',
+    'views',
+    'searches',
+    'feedback',
+    'conversations',
+    'nextCursor',
   );
   const body = fc.oneof(
     fc.dictionary(name, value).map((fields) => JSON.stringify(fields)),
@@ -287,7 +298,7 @@ test('whatever the platform answers, the outcome is a result or a DocsApiError, 
     fc.asyncProperty(
       fc.constantFrom(200, 202, 400, 409, 429, 500),
       body,
-      fc.nat(3),
+      fc.nat(calls.length - 1),
       async (status, text, index) => {
         Object.assign(answer, { status, body: text });
         const outcome = await calls[index]?.().catch((error: unknown) => error);
@@ -298,6 +309,6 @@ test('whatever the platform answers, the outcome is a result or a DocsApiError, 
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 400 },
   );
 });

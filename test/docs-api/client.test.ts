@@ -222,6 +222,52 @@ describe('page views', () => {
   });
 });
 
+describe('what readers looked for', () => {
+  test('is read as the platform tells it', async () => {
+    const { platform, api } = await platformAndClient();
+    const week = { projectId: platform.projectId, dateFrom: '2026-09-14', dateTo: '2026-09-21' };
+    platform.readers.silence('2026-09-14', '2026-09-21');
+    platform.readers.setVisitors('2026-09-14', '2026-09-21', { human: 90, ai: 20, total: 100 });
+    platform.readers.setSearches('2026-09-14', [
+      { searchQuery: 'sso okta', hits: 41 },
+      { searchQuery: 'cors', hits: 40, clicks: 10, topClickedPage: '/api/cors' },
+    ]);
+    platform.readers.setFeedback('2026-09-15', [{ path: '/a', thumbsUp: 1, thumbsDown: 4 }]);
+    platform.readers.setConversations('2026-09-16', [
+      { resolutionStatus: 'unanswered', queryCategory: 'billing', query: 'I am ana@reader.example' },
+      {},
+    ]);
+
+    expect(await api.getVisitors({ ...week, limit: 1 })).toEqual({
+      totals: { human: 90, ai: 20, total: 100 },
+    });
+    const first = await api.getSearches({ ...week, limit: 1 });
+    expect(first).toEqual({
+      searches: [{ searchQuery: 'sso okta', hits: 41, ctr: 0 }],
+      totalSearches: 81,
+      nextCursor: expect.any(String),
+    });
+    expect(await api.getSearches({ ...week, limit: 1, cursor: first.nextCursor })).toEqual({
+      searches: [{ searchQuery: 'cors', hits: 40, ctr: 0.25, topClickedPage: '/api/cors' }],
+      totalSearches: 81,
+    });
+    expect(await api.getFeedbackByPage({ ...week, limit: 100 })).toEqual({
+      feedback: [{ path: '/a', thumbsUp: 1, thumbsDown: 4 }],
+      hasMore: false,
+    });
+    const latest = await api.getAssistantConversations({ ...week, limit: 1 });
+    expect(latest).toEqual({
+      conversations: [{ resolutionStatus: 'answered' }],
+      hasMore: true,
+      nextCursor: expect.any(String),
+    });
+    expect(await api.getAssistantConversations({ ...week, limit: 1, cursor: latest.nextCursor })).toEqual({
+      conversations: [{ resolutionStatus: 'unanswered', queryCategory: 'billing' }],
+      hasMore: false,
+    });
+  });
+});
+
 describe('faults on the wire', () => {
   const START = 'POST /v1/static-export/jobs';
 

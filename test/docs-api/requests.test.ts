@@ -102,6 +102,32 @@ describe('a request', () => {
     ]);
   });
 
+  test('asks each of the analytics at its own address', async () => {
+    const server = await answering(200, {});
+    const api = clientOf(server.url);
+    const dates = { projectId: 'p', dateFrom: '2026-09-14', dateTo: '2026-09-21' };
+    await errorOf(api.getVisitors({ ...dates, limit: 1 }));
+    await errorOf(api.getSearches({ ...dates, limit: 100, cursor: 'a=b&c' }));
+    await errorOf(api.getFeedbackByPage({ ...dates, limit: 100 }));
+    await errorOf(api.getAssistantConversations({ ...dates, limit: 1000, cursor: '01K5' }));
+    const query = '?dateFrom=2026-09-14&dateTo=2026-09-21&limit=';
+    expect(server.requests.map(({ line }) => line)).toEqual([
+      `GET /v1/analytics/p/visitors${query}1`,
+      `GET /v1/analytics/p/searches${query}100&cursor=a%3Db%26c`,
+      `GET /v1/analytics/p/feedback/by-page${query}100`,
+      `GET /v1/analytics/p/assistant${query}1000&cursor=01K5`,
+    ]);
+  });
+
+  test('of the hour for analytics is sent once: whoever counts them sends it again', async () => {
+    const server = await answering(503, {});
+    const api = clientOf(server.url);
+    const error = await errorOf(api.getPageViews({ projectId: 'p' }));
+    expect(error).toMatchObject({ kind: 'server', retryable: true });
+    expect(await errorOf(api.getVisitors({ projectId: 'p' }))).toMatchObject({ retryable: true });
+    expect(server.requests).toHaveLength(2);
+  });
+
   test('that the platform could only refuse is not sent', async () => {
     const server = await answering(200, {});
     const api = clientOf(server.url);
@@ -113,6 +139,11 @@ describe('a request', () => {
       () => api.getPageViews({ projectId: 'p', limit: 251 }),
       () => api.getPageViews({ projectId: 'p', limit: 1.5 }),
       () => api.getPageViews({ projectId: 'p', offset: -1 }),
+      () => api.getVisitors({ projectId: 'p', limit: 251 }),
+      () => api.getSearches({ projectId: 'p', limit: 101 }),
+      () => api.getSearches({ projectId: 'p', cursor: '' }),
+      () => api.getFeedbackByPage({ projectId: 'p', limit: 101 }),
+      () => api.getAssistantConversations({ projectId: 'p', limit: 1001 }),
     ];
     for (const call of bad)
       expect(await errorOf(call())).toMatchObject({ kind: 'bad_request', happened: 'no' });

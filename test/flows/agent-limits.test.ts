@@ -24,7 +24,7 @@ describe('our own limit of instructions an hour', () => {
     plan(jobId);
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
-    await usedLongAgo(4000);
+    await usedLongAgo(2500);
     const kept = await replies(root, 'The second one is kept');
     await untilBelow(
       root,
@@ -64,7 +64,7 @@ describe('our own limit of instructions an hour', () => {
     plan(jobId);
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
-    await usedLongAgo(5000);
+    await usedLongAgo(3000);
     const gone = await replies(root, 'This will be deleted');
     const changed = await replies(root, 'This will be chnaged');
     await untilBelow(root, '2 instructions are kept');
@@ -107,7 +107,7 @@ projects:
     const { jobId, card: root } = await followsAcme();
     plan(jobId);
     // Longer than it takes to show that it waits.
-    scene.platform.wire.order(SEND, limited(6));
+    scene.platform.wire.order(SEND, limited(3));
     await replies(root, 'Try this in a while');
     await untilBelow(
       root,

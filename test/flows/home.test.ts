@@ -39,14 +39,15 @@ describe('Home', () => {
     const sections = await opens('ana');
     expect(sections).toEqual({
       'What you run and follow': ['Nothing yet.'],
-      'What you may do': ['Start exports', 'Instruct the docs agent'],
+      'What you may do': ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
       Limits: [
         'looks at exports: up to 5 a second for each API key',
         expect.stringMatching(/^edits in Slack: up to \d+ a minute, \d+ free just now, none waits$/),
         'instructions to the docs agent: 0 of 100 used in the past hour',
+        'analytics requests: 0 of 100 used in the past hour',
       ],
       Help: [
-        'Type /docs-export help, /docs-agent help or /docs-status help in any channel.',
+        'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel.',
         'This page is brought up to date when you open it.',
       ],
     });
@@ -97,7 +98,7 @@ describe('Home', () => {
 
   test('tells a guest, who may do nothing, whom to ask', async () => {
     expect((await opens('gus'))['What you may do']).toEqual([
-      "You can't start exports or instruct the docs agent. Ask a full member of this workspace.",
+      "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
     ]);
   });
 

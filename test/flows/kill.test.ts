@@ -36,7 +36,7 @@ function struck(play: (moments: Moment[]) => Promise<Map<Moment, ExportStory>>) 
           for (const [moment, story] of await play(left(phase))) stories.set(moment, story);
         }),
       );
-  }, 240_000);
+  }, 400_000);
   return (moment: Moment) => stories.get(moment);
 }
 
@@ -44,7 +44,7 @@ function struck(play: (moments: Moment[]) => Promise<Map<Moment, ExportStory>>) 
 async function killAt(moments: Moment[], count: number) {
   const world = await crowdedWorld();
   for (let started = 0; started < count; started += 1)
-    await world.startBot({ ...standingStill(count === 1 ? 60_000 : undefined), process: true });
+    await world.startBot({ ...standingStill(count === 1 ? 150_000 : undefined), process: true });
   const stories = await tellStruckStories(world, moments, async (held) => {
     for (const { call, moment } of held) {
       const wire = world.slack.wire.calls.includes(call) ? world.slack.wire : world.platform.wire;
@@ -98,7 +98,7 @@ describe('kill -9 of the embedded Redis', () => {
   const storyOf = struck(async (moments) => {
     const folder = temporaryFolder();
     const world = await crowdedWorld();
-    const { timing, ...more } = standingStill(60_000);
+    const { timing, ...more } = standingStill(150_000);
     // The process lives: on a busy machine its locks must not lapse while its calls stand still.
     await world.startBot({ ...more, timing: { ...timing, lockMs: 30_000 }, dataDir: folder.path });
     const stories = await tellStruckStories(world, moments, async () => killEmbeddedRedis(folder.path));

@@ -5,7 +5,7 @@ import { messageWith, sees, until } from '../support/flows/reading.ts';
 import { createWorld, type World, type WorldOptions } from '../support/flows/world.ts';
 
 /** Long enough to be looked at on a slow machine, short enough to wait for its end. */
-const LIFE_MS = 8000;
+const LIFE_MS = 5000;
 const HOUR_MS = 3_600_000;
 
 const worlds: World[] = [];
@@ -111,8 +111,8 @@ async function exportIsReady(world: World, options = '', who: 'ana' | 'gus' = 'a
   return messageWith(world, '✅');
 }
 
-describe.concurrent('a link in the thread', () => {
-  test('is nowhere after its end, and a click makes a fresh one, but not for a guest', async () => {
+describe.concurrent('a link', () => {
+  test('in the thread is nowhere after its end, and a click makes a fresh one, but not for a guest', async () => {
     const world = await newWorld();
     const { slack, platform } = world;
     const ending = await exportIsReady(world);
@@ -136,9 +136,6 @@ describe.concurrent('a link in the thread', () => {
     expect(platform.starts).toHaveLength(1);
     expect(slack.messages).toHaveLength(3);
   });
-});
-
-describe.concurrent('a link', () => {
   test('that was replaced is gone from the message at once, and from the rest at its end', async () => {
     const world = await newWorld();
     const ending = await exportIsReady(world);

@@ -43,20 +43,22 @@ describe('/docs-status', () => {
     expect(lines[2]).toMatch(/^Redis — answers in \d+ ms$/);
     expect(lines[3]).toMatch(/^Queue docs-export — \d waiting, \d active, \d for later, 0 failed$/);
     expect(lines[4]).toBe('Queue docs-agent — 0 waiting, 0 active, 0 for later, 0 failed');
-    expect(lines[5]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
-    expect(lines.slice(6, 10)).toEqual([
+    expect(lines[5]).toBe('Queue docs-analytics — 0 waiting, 0 active, 0 for later, 0 failed');
+    expect(lines[6]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
+    expect(lines.slice(7, 11)).toEqual([
       'Exports you can see here — 1 running',
       'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
       'Agent threads — none is followed',
       'Schedules — Nothing is scheduled.',
     ]);
-    expect(lines[10]).toBe('Limit — looks at exports: up to 5 a second for each API key');
-    expect(lines[11]).toMatch(
+    expect(lines[11]).toBe('Limit — looks at exports: up to 5 a second for each API key');
+    expect(lines[12]).toMatch(
       /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) just now, /,
     );
-    expect(lines[12]).toBe('Limit — instructions to the docs agent: 0 of 100 used in the past hour');
-    expect(lines[13]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
-    expect(lines).toHaveLength(14);
+    expect(lines[13]).toBe('Limit — instructions to the docs agent: 0 of 100 used in the past hour');
+    expect(lines[14]).toBe('Limit — analytics requests: 0 of 100 used in the past hour');
+    expect(lines[15]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
+    expect(lines).toHaveLength(16);
   });
 
   test('counts what runs beyond five, and shows nothing of what the person cannot open from here', async () => {
@@ -119,7 +121,8 @@ describe('/docs-status', () => {
       expect(lines.at(-1)).toContain('role all');
       expect(lines).toContain("Agent threads — can't be counted right now");
       expect(lines).toContain('Limit — instructions to the docs agent: up to 100 an hour');
-      expect(lines).toHaveLength(10);
+      expect(lines).toContain("Schedules — can't be read right now");
+      expect(lines).toHaveLength(11);
 
       const audit = await asks('/docs-status audit');
       expect(audit.tookMs).toBeLessThan(2500);

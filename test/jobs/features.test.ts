@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../src/commands/index.ts';
 import { defaultConfigFile } from '../../src/config/file.ts';
+import { keyIdOf } from '../../src/docs-api/client.ts';
+import { digestFeature } from '../../src/jobs/digest/feature.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
 import { features, limitLines } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
@@ -8,6 +10,7 @@ import { message } from '../../src/slack/blocks.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aProject } from '../support/commands/builders.ts';
+import { aSchedule } from '../support/jobs/digest/builders.ts';
 import { aRun } from '../support/jobs/export/builders.ts';
 
 const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C0DOCS' } };
@@ -75,7 +78,7 @@ test.each([
 describe('the instructions of the past hour', () => {
   test('are counted', async () => {
     const rateLimiter = { usage: async () => ({ used: 12, free: 988, waiting: 0, nextMs: 0 }) };
-    expect((await limits({ rateLimiter })).slice(2)).toEqual([
+    expect((await limits({ rateLimiter })).slice(2, 3)).toEqual([
       'instructions to the docs agent: 12 of 1,000 used in the past hour',
     ]);
   });
@@ -93,7 +96,7 @@ describe('the instructions of the past hour', () => {
         nextMs: 0,
       }),
     };
-    expect((await limits({ projects, rateLimiter })).slice(2)).toEqual([
+    expect((await limits({ projects, rateLimiter })).slice(2, 4)).toEqual([
       'instructions to the docs agent in acme: 12 of 1,000 used in the past hour',
       'instructions to the docs agent in beta: 1,000 of 1,000 used in the past hour, 3 wait',
     ]);
@@ -106,5 +109,72 @@ test('what is not known of a limit is left out', async () => {
     'looks at exports: up to 0.5 a second for each API key',
     'edits in Slack: up to 44 a minute',
     'instructions to the docs agent: up to 100 an hour',
+    'analytics requests: up to 100 an hour',
   ]);
+});
+
+describe('analytics requests of the past hour', () => {
+  const rateLimiter = {
+    usage: async ({ name }: { name: string }) => ({
+      used: name === `analytics:${keyIdOf('adm_1')}` ? 12 : 90,
+      free: 0,
+      waiting: 0,
+      nextMs: 0,
+    }),
+  };
+
+  test('are counted', async () => {
+    expect((await limits({ rateLimiter })).at(-1)).toBe(
+      'analytics requests: 12 of 100 used in the past hour',
+    );
+  });
+
+  test('say which projects share a key, where there are several; those without an id have none', async () => {
+    const projects = [
+      aProject({ name: 'acme', projectId: 'prj_1' }),
+      aProject({ name: 'beta', projectId: 'prj_2', apiKey: 'adm_2' }),
+      aProject({ name: 'gamma', projectId: 'prj_3' }),
+      aProject({ name: 'delta', apiKey: 'adm_3' }),
+    ];
+    expect((await limits({ projects, rateLimiter })).slice(-2)).toEqual([
+      'analytics requests for acme, gamma: 12 of 100 used in the past hour',
+      'analytics requests for beta: 90 of 100 used in the past hour',
+    ]);
+  });
+});
+
+describe('schedules', () => {
+  const scheduleLineOf = async (runs: unknown[]) => {
+    const activeOf = async (_schema: unknown, job: string) => (job === 'digest-schedule' ? runs : []);
+    const lines = await statusLines({ runs: { activeOf } as Pick<RunStore, 'activeOf'> });
+    return lines.find((line) => line.startsWith('Schedules'));
+  };
+
+  test('are counted in the status, with when the next one is due', async () => {
+    expect(await scheduleLineOf([])).toBe('Schedules — Nothing is scheduled.');
+    expect(await scheduleLineOf([aSchedule()])).toBe('Schedules — 1 weekly digest, next TIME');
+    expect(
+      await scheduleLineOf([
+        aSchedule(),
+        aSchedule({ state: 'paused' }),
+        aSchedule({ state: 'removed' }),
+        aSchedule({ teamId: 'T0ELSE' }),
+      ]),
+    ).toBe('Schedules — 2 weekly digests, next TIME, 1 paused');
+    expect(await scheduleLineOf([aSchedule({ state: 'paused' })])).toBe(
+      'Schedules — 1 weekly digest, 1 paused',
+    );
+  });
+
+  test('are on the Home of whoever they belong to, until they are removed', async () => {
+    const home = digestFeature.homeRuns;
+    const context = aContext({ runs: activeRuns([aSchedule(), aSchedule({ id: 'r2', teamId: 'T0ELSE' })]) });
+    expect(await home?.lasting?.('T0ACME', context)).toEqual(['schedule-1']);
+    const entry = home?.entry(aSchedule(), 'U0ANA', context);
+    expect(message([(await entry?.line()) ?? []]).text.replace(/<!date[^>]*>/, 'TIME')).toBe(
+      'Weekly digest · docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin · next TIME',
+    );
+    expect(home?.entry(aSchedule(), 'U0BEN', context)).toBeUndefined();
+    expect(home?.entry(aSchedule({ state: 'removed' }), 'U0ANA', context)).toBeUndefined();
+  });
 });

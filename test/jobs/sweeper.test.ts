@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startSweeper } from '../../src/jobs/sweeper.ts';
-import { createLog } from '../../src/runtime/log.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 /**
  * A sweeper over what the test says is there: one list, or one error, for each sweep, nothing after the last. The
@@ -8,7 +8,7 @@ import { createLog } from '../../src/runtime/log.ts';
  */
 function sweeping(finds: (string[] | Error)[], ensure: (name: string) => Promise<void> = async () => {}) {
   const story: string[] = [];
-  const lines: string[] = [];
+  const { log, text } = keptLog();
   let sweeps = 0;
   const sweeper = startSweeper({
     async find() {
@@ -22,13 +22,13 @@ function sweeping(finds: (string[] | Error)[], ensure: (name: string) => Promise
       });
     },
     everyMs: 0,
-    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    log,
   });
   stops.push(() => sweeper.stop());
   return {
     sweeper,
     sweeps: () => sweeps,
-    log: () => lines.join(''),
+    log: text,
     /** What happened in the first so many sweeps, as soon as they are over: the next one has begun. */
     async first(count: number) {
       await vi.waitUntil(() => sweeps > count, { interval: 1, timeout: 10_000 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { registry } from '../../src/commands/index.ts';
 import { startTestApp } from '../support/app.ts';
+import { typedByAna } from '../support/commands/builders.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
 
@@ -130,12 +131,7 @@ const payloads = [
 const command = {
   command: '/docs-export',
   text: 'help',
-  team_id: 'T0ACME',
-  user_id: 'U0ANA',
-  user_name: 'ana',
-  channel_id: 'C0DOCS',
-  channel_name: 'docs',
-  trigger_id: '1.2.a',
+  ...typedByAna,
   response_url: 'http://127.0.0.1:9/response',
 };
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { clientOf } from '../support/demo/slack/bot.ts';
 import { apiThatNames, connected, listening, quick } from '../support/server/socket.ts';
@@ -43,9 +43,10 @@ describe('the end', () => {
   });
 
   // In processes of their own, which end only when no timer and no socket is left.
-  test.each(['connected', 'renewing', 'no answer', 'no WebSocket', 'no hello', 'refused'])(
+  test.concurrent.for(['connected', 'renewing', 'no answer', 'no WebSocket', 'no hello', 'refused'])(
     'leaves nothing behind: %s',
-    async (moment) => {
+    { timeout: 30_000 },
+    async (moment, { expect, onTestFinished }) => {
       const slack = createStandInSlack({ transport: 'socket' });
       onTestFinished((await slack.listen()).close);
       let apiUrl = slack.apiUrl;
@@ -55,8 +56,11 @@ describe('the end', () => {
         slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 100);
       if (moment === 'no hello') slack.sockets.order('no hello', 100);
       if (moment === 'no WebSocket') {
-        const deaf = await listening(createServer().on('upgrade', () => {}));
-        apiUrl = await apiThatNames(() => `${deaf.replace('http', 'ws')}/`);
+        const deaf = await listening(
+          createServer().on('upgrade', () => {}),
+          onTestFinished,
+        );
+        apiUrl = await apiThatNames(() => `${deaf.replace('http', 'ws')}/`, onTestFinished);
       }
       const source = `
         import { createLog } from './src/runtime/log.ts';
@@ -90,6 +94,5 @@ describe('the end', () => {
       expect(child.exitCode).toBe(0);
       expect(Number(/stopped (\d+)/.exec(output)?.[1])).toBeLessThan(2000);
     },
-    15_000,
   );
 });

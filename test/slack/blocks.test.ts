@@ -1,4 +1,3 @@
-import type { KnownBlock } from '@slack/types';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
@@ -6,7 +5,10 @@ import { notifiedBy } from '../../demo/slack/notifies.ts';
 import type { Block } from '../../demo/slack/workspace.ts';
 import {
   type ButtonParts,
+  compose,
+  contextBlock,
   fillLinks,
+  imageBlock,
   linkPlaceholder,
   type Message,
   message,
@@ -14,10 +16,11 @@ import {
   textOnly,
   withPreface,
 } from '../../src/slack/blocks.ts';
+import { chartBlock, tableBlock } from '../../src/slack/data-blocks.ts';
 import { hostileText } from '../support/arbitraries.ts';
 
 const AT_MS = Date.UTC(2026, 8, 20, 14, 30, 59, 999);
-const asBlocks = (blocks: KnownBlock[]) => blocks as unknown as Block[];
+const asBlocks = (blocks: Message['blocks']) => blocks as unknown as Block[];
 const notified = ({ text, blocks }: Message) => notifiedBy(text, asBlocks(blocks));
 
 describe('message', () => {
@@ -66,6 +69,35 @@ describe('message', () => {
         ],
       },
     ]);
+  });
+
+  test('has buttons that ask first', () => {
+    const confirm = {
+      title: 'Remove it?',
+      text: 'No digest comes after that.',
+      yes: 'Remove',
+      no: 'Keep it',
+    };
+    const remove = { label: 'Remove', action: 'a.b', confirm: { ...confirm, style: 'danger' as const } };
+    const { blocks } = message([['x']], [remove]);
+    expect(mistakesIn(blocks, 'message')).toEqual([]);
+    const plain = (text: string) => ({ type: 'plain_text', text });
+    expect(blocks[1]).toMatchObject({
+      elements: [
+        {
+          confirm: {
+            title: plain('Remove it?'),
+            text: plain('No digest comes after that.'),
+            confirm: plain('Remove'),
+            deny: plain('Keep it'),
+            style: 'danger',
+          },
+        },
+      ],
+    });
+    expect(() => message([['x']], [{ ...remove, confirm: { ...confirm, yes: 'x'.repeat(31) } }])).toThrow(
+      RangeError,
+    );
   });
 
   test('without buttons has no row for them', () => {
@@ -126,6 +158,59 @@ describe('message', () => {
     const button = { label: 'Go', action: 'a.b' };
     expect(mistakesIn(message([['x']], [{ ...button, ...longest }]).blocks, 'message')).toEqual([]);
     expect(() => message([['x']], [{ ...button, ...tooLong }])).toThrow(RangeError);
+  });
+});
+
+describe('small lines', () => {
+  test('have what others wrote in plain text, and links, names and times in markup', () => {
+    const block = contextBlock([
+      ['*Docs* of ', { mention: 'U0ANA' }, { time: AT_MS, format: '{time}' }],
+      ['<!channel> ', { bold: '_b_' }],
+    ]);
+    expect(block).toEqual({
+      type: 'context',
+      elements: [
+        { type: 'plain_text', text: '*Docs* of ' },
+        { type: 'mrkdwn', text: '<@U0ANA><!date^1789914659^{time}|2026-09-20 14:30 UTC>' },
+        { type: 'plain_text', text: '\n<!channel> _b_' },
+      ],
+    });
+    expect(mistakesIn([block], 'message')).toEqual([]);
+    expect(notifiedBy('', asBlocks([block]))).toEqual(['U0ANA']);
+  });
+
+  test('leave out what is empty, which Slack refuses', () => {
+    expect(contextBlock([['', ' '], [{ link: 'https://a.example/', label: 'A' }]]).elements).toEqual([
+      { type: 'mrkdwn', text: '<https://a.example/|A>' },
+    ]);
+  });
+});
+
+describe('a message of several parts', () => {
+  const chart = chartBlock({ title: 'Views', series: [{ name: 'People', values: [3] }], labels: ['Mon'] });
+  const table = (text: string) => tableBlock(['Page'], [[text]]);
+  const head = message([['Head & all']], [{ label: 'Go', action: 'a.b' }]);
+
+  test('has their blocks from above to below, and a text of its own', () => {
+    const image = imageBlock({ fileId: 'F0A', alt: 'Views per day' });
+    const built = compose(
+      [['3 views by ', { bold: 'people' }], ['<none> by AI']],
+      [head, chart, image, table('/a')],
+    );
+    expect(built.text).toBe('3 views by people\n&lt;none&gt; by AI');
+    expect(built.blocks).toEqual([...head.blocks, chart, image, table('/a')]);
+    expect(mistakesIn(built.blocks, 'message')).toEqual([]);
+    expect(textOnly(built)).toBe(built.text);
+  });
+
+  test.each<[string, (Message | Message['blocks'][number])[]]>([
+    ['a third chart', [chart, chart, chart]],
+    ['tables that are too long together', [table('x'.repeat(6000)), table('x'.repeat(4000))]],
+    ['too much text', [table('&'.repeat(1900)), message([['x'.repeat(4000)]])]],
+    ['a 51st block', Array.from({ length: 51 }, () => message([['x']]))],
+  ])('%s is our own mistake, and throws', (_, parts) => {
+    expect(() => compose([['x']], parts)).toThrow(RangeError);
+    expect(() => compose([['x']], parts.slice(1))).not.toThrow();
   });
 });
 

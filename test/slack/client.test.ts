@@ -1,25 +1,20 @@
 import type { HomeView, ModalView } from '@slack/types';
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
-import { createLog } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
 import { widerManifest } from '../support/demo/slack/bot.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 /** A clock that nobody sets. */
 const up = { ms: 0 };
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((item) => item.close()));
-});
-
 async function setting(options: StandInSlackOptions = {}, log = pino({ level: 'silent' })) {
   const slack = createStandInSlack({ manifest: widerManifest({ homeTab: true }), ...options });
-  open.push(await slack.listen());
+  onTestFinished((await slack.listen()).close);
   const heard: boolean[] = [];
   const api = createSlackApi({
     token: slack.tokens.bot,
@@ -84,10 +79,9 @@ test('a colleague of our Enterprise Grid is known by their own id of it', async 
 });
 
 test('a scope that the app lacks is named, in the error and once in the log, as one that an operator has to mend', async () => {
-  const logged: string[] = [];
   const manifest = widerManifest({});
   const scopes = manifest.scopes.filter((scope) => scope !== 'users:read');
-  const log = createLog('error', [], { write: (line: string) => void logged.push(line) });
+  const { log, lines } = keptLog('error');
   const { api } = await setting({ manifest: { ...manifest, scopes } }, log);
   await api.identity();
   for (let times = 0; times < 2; times += 1) {
@@ -96,7 +90,7 @@ test('a scope that the app lacks is named, in the error and once in the log, as 
     expect(String(error)).toBe('SlackApiError: users.info: missing_scope (needs users:read)');
     expect(lacksScope(error)).toBe(true);
   }
-  expect(logged).toEqual([expect.stringMatching(/users\.info.*needs users:read.*install it again/)]);
+  expect(lines).toEqual([expect.stringMatching(/users\.info.*needs users:read.*install it again/)]);
 });
 
 test('nobody is known before Slack named our own workspace: everybody would count as a stranger', async () => {

@@ -2,12 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { message } from '../../src/slack/blocks.ts';
 import {
+  channelField,
+  checkboxField,
   choiceField,
   formView,
+  groupedChoiceField,
   noticeView,
   preformatted,
   reportView,
   textField,
+  timeField,
 } from '../../src/slack/modals.ts';
 
 const isTaken = (view: unknown) => {
@@ -79,6 +83,59 @@ describe('a form', () => {
     expect(field).not.toHaveProperty('element.initial_option');
     expect(field.optional).toBe(true);
     isTaken(form([field]));
+  });
+
+  test('has a choice in groups', () => {
+    const groups = [
+      { label: 'UTC', choices: [{ label: 'UTC', value: 'UTC' }] },
+      { label: 'Europe', choices: [{ label: 'Europe/Berlin', value: 'Europe/Berlin' }] },
+    ];
+    const view = form([
+      groupedChoiceField({ block: 'a', label: 'A', groups, initial: 'Europe/Berlin' }),
+      groupedChoiceField({ block: 'b', label: 'B', groups, initial: 'gone' }),
+    ]);
+    isTaken(view);
+    expect(view.blocks).toMatchObject([
+      {
+        element: {
+          type: 'static_select',
+          option_groups: [{ label: { text: 'UTC' } }, { label: { text: 'Europe' } }],
+          initial_option: { value: 'Europe/Berlin' },
+        },
+      },
+      {},
+    ]);
+    expect(view.blocks[1]).not.toHaveProperty('element.initial_option');
+    const many = Array.from({ length: 101 }, () => groups[0] ?? { label: '', choices: [] });
+    expect(() => groupedChoiceField({ block: 'a', label: 'A', groups: many })).toThrow(RangeError);
+  });
+
+  test('has checkboxes, of which any number is ticked', () => {
+    const field = (initial: string[], count = 3) =>
+      checkboxField({ block: 'a', label: 'A', choices: choices(count), initial });
+    isTaken(form([field(['c0', 'c2'])]));
+    isTaken(form([field([])]));
+    expect(field(['c2', 'gone', 'c0'])).toMatchObject({
+      optional: true,
+      element: { type: 'checkboxes', initial_options: [{ value: 'c0' }, { value: 'c2' }] },
+    });
+    expect(field([])).not.toHaveProperty('element.initial_options');
+    expect(() => field([], 11)).toThrow(RangeError);
+  });
+
+  test('has a time of day, and a channel of those that people can join', () => {
+    const view = form([
+      timeField({ block: 'a', label: 'A', initial: '09:00' }),
+      channelField({ block: 'b', label: 'B', initial: 'C0DOCS' }),
+      channelField({ block: 'c', label: 'C' }),
+    ]);
+    isTaken(view);
+    expect(view.blocks).toMatchObject([
+      { element: { type: 'timepicker', initial_time: '09:00' } },
+      { element: { initial_conversation: 'C0DOCS', filter: { include: ['public', 'private'] } } },
+      {},
+    ]);
+    expect(view.blocks[2]).not.toHaveProperty('element.initial_conversation');
   });
 
   test('with a title that Slack would refuse is a defect of ours', () => {

@@ -50,6 +50,18 @@ test('what is published again is delivered when it looks different, or belongs e
   expect(woken).toEqual(['m1', 'm1', 'm1']);
 });
 
+test('what is to be shown where Slack refuses the blocks is kept, and a new one is delivered', async () => {
+  const publish = (fallback: string, version: number) =>
+    outbox.publish('T0ACME', shown({ fallback: message([[fallback]]) }), version);
+  await outbox.publish('T0ACME', shown(), 1);
+  await publish('Quiet', 2);
+  expect((await messages.load('m1'))?.wanted.fallback).toEqual(message([['Quiet']]));
+  await publish('Quiet', 3);
+  expect(woken).toEqual(['m1', 'm1']);
+  await publish('Silent', 4);
+  expect(woken).toEqual(['m1', 'm1', 'm1']);
+});
+
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const wantedReactions = new Map([
   ['1.1', { name: 'eyes' as const }],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   cut,
   cutBytes,
+  cutShown,
   escapeText,
   formatCount,
   formatDuration,
@@ -17,6 +18,33 @@ const denseText = fc
   .map((parts) => parts.join(''));
 const text = fc.oneof(anyText, denseText);
 const codePoints = (value: string) => Array.from(value);
+
+describe('cutShown', () => {
+  test.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['a&b', 7, 'a&b'],
+    ['a&b', 6, 'a…'],
+    ['a&', 5, 'a…'],
+    ['😀😀', 4, '😀😀'],
+    ['😀😀', 3, '😀…'],
+    ['<>', 4, '…'],
+    ['', 1, ''],
+  ])('%j to %i is %j', (value, max, expected) => {
+    expect(cutShown(value, max)).toBe(expected);
+  });
+
+  test('is never longer as Slack counts it, and loses nothing that has room', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 300 }), (text, max) => {
+        const shown = cutShown(text, max);
+        expect(escapeText(shown).length).toBeLessThanOrEqual(max);
+        expect(shown === text).toBe(escapeText(text).length <= max);
+        if (shown !== text) expect(text.startsWith(shown.slice(0, -1))).toBe(true);
+      }),
+    );
+  });
+});
 
 describe('cut', () => {
   test.each([

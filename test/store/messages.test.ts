@@ -129,6 +129,8 @@ describe('what is known of a delivery', () => {
       editedAtMs: 3,
       failures: 4,
       textOnly: true,
+      refusedHash: 'h1',
+      refusedFallbackHash: 'h2',
       movedTo: 'U0ANA',
       refusal: 'is_archived',
       deleted: true,
@@ -155,6 +157,14 @@ describe('how far a message has got', () => {
   test.each([
     [
       { channel: 'C0DOCS', ts: '1.1' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
+    ],
+    [
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h1', refusedHash: 'h1' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
+    ],
+    [
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h2', refusedHash: 'h1' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
     ],
     [{ channel: 'C0DOCS' }, { kind: 'waiting' }],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageEvents } from '../../src/commands/agent/events.ts';
-import { createLog, type Log } from '../../src/runtime/log.ts';
+import type { Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
@@ -11,6 +11,7 @@ import { NOW_MS } from '../support/builders.ts';
 import { aProject } from '../support/commands/builders.ts';
 import { anInstruction, aThread } from '../support/jobs/agent/builders.ts';
 import { redisForTests } from '../support/redis.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 const TEXT = 'Delete the pricing page of the secret launch';
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
@@ -20,8 +21,8 @@ const timing = { ...defaultTiming, intakeMs: 100 };
 
 const redis = redisForTests();
 let connection: Redis;
-let lines: string[];
 let log: Log;
+let text: () => string;
 afterEach(() => connection.disconnect());
 beforeEach(async () => {
   const claimed = { ...thread, claim: threadClaim(place) };
@@ -30,8 +31,7 @@ beforeEach(async () => {
   await createThreadStore(redis.client).follow(claimed, place);
   connection = connectForRequests({ url: redis.url }, timing, () => {});
   await once(connection, 'ready');
-  lines = [];
-  log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
+  ({ log, text } = keptLog());
 });
 
 /** What Redis does with a write, and how it is made to do so. */
@@ -129,7 +129,7 @@ describe.each(troubles)('while Redis $trouble', ({ says, takes, during }) => {
       log.error({ err: error }, 'a request broke');
       log.warn({ err: new Error('around it', { cause: error }), errors: [error] });
     });
-    expect(lines.join('')).toMatch(says);
-    expect(lines.join('')).not.toContain('pricing');
+    expect(text()).toMatch(says);
+    expect(text()).not.toContain('pricing');
   });
 });

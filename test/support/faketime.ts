@@ -20,11 +20,11 @@ export const canMoveClocks = library !== undefined;
 
 /**
  * Makes a clock that goes with the test. Timers and time limits in a process do not notice: only the time of day is
- * moved. Where a process starts others, those see it too.
+ * moved. Where a process starts others, those see it too. A concurrent test passes its own `onFinished`.
  */
-export function movedClock(offsetMs: number): MovedClock {
+export function movedClock(offsetMs: number, onFinished = onTestFinished): MovedClock {
   const folder = mkdtempSync(join(tmpdir(), 'docket-clock-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'offset');
   const move = (ms: number) => writeFileSync(file, `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`);
   move(offsetMs);

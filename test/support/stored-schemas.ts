@@ -3,6 +3,10 @@ import { mentionRun } from '../../src/jobs/agent/mention/record.ts';
 import { threadEvent } from '../../src/jobs/agent/thread/event.ts';
 import { listedThread, threadRun } from '../../src/jobs/agent/thread/record.ts';
 import { watchRun } from '../../src/jobs/agent/watch/record.ts';
+import { askRun } from '../../src/jobs/digest/ask/record.ts';
+import { editionRun } from '../../src/jobs/digest/edition/record.ts';
+import { figuresRun } from '../../src/jobs/digest/figures/record.ts';
+import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { exportRun } from '../../src/jobs/export/record.ts';
 import { homeData } from '../../src/jobs/home/job.ts';
 import { linkRun } from '../../src/jobs/link/record.ts';
@@ -16,12 +20,16 @@ export const versioned = {
   'agent-thread': threadRun,
   'agent-watch': watchRun,
   'agent-mention': mentionRun,
+  digest: editionRun,
+  'digest-figures': figuresRun,
+  'digest-ask': askRun,
+  'digest-schedule': scheduleRun,
 };
 
 /** What is written once and never saved again, or field by field: it may get new kinds and new optional fields. */
 export const growing = {
   'inbox entry': threadEvent,
-  // Wanted anew as a whole each time, by whoever shows it.
+  // Published as a whole each time.
   message: wantedMessage,
   'delivery of a message': deliveryFields,
   'listed thread': listedThread,

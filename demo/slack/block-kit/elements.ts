@@ -53,23 +53,51 @@ const overflow = z.strictObject({
   confirm,
 });
 
-const checkboxes = z.strictObject({
-  type: z.literal('checkboxes'),
-  options: z.array(markOption).min(1).max(10),
-  initial_options: z.array(markOption).min(1).optional(),
-  ...base,
-  ...focus,
-  confirm,
-});
+/** "An array of option objects that exactly matches one or more of the options". */
+function initialAmongOptions(element: {
+  options?: unknown[] | undefined;
+  option_groups?: { options: unknown[] }[] | undefined;
+  initial_option?: unknown;
+  initial_options?: unknown[] | undefined;
+}): boolean {
+  const {
+    options = [],
+    option_groups: groups = [],
+    initial_option: one,
+    initial_options: many = [],
+  } = element;
+  const known = new Set([...options, ...groups.flatMap((group) => group.options)].map(asKey));
+  return [...many, ...(one === undefined ? [] : [one])].every((initial) => known.has(asKey(initial)));
+}
+const asKey = (value: unknown): string =>
+  JSON.stringify(value, (_, node) =>
+    node !== null && typeof node === 'object' && !Array.isArray(node)
+      ? Object.fromEntries(Object.entries(node).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : node,
+  );
+const INITIAL = 'initial options must be among the options';
 
-const radioButtons = z.strictObject({
-  type: z.literal('radio_buttons'),
-  options: z.array(markOption).min(1).max(10),
-  initial_option: markOption.optional(),
-  ...base,
-  ...focus,
-  confirm,
-});
+const checkboxes = z
+  .strictObject({
+    type: z.literal('checkboxes'),
+    options: z.array(markOption).min(1).max(10),
+    initial_options: z.array(markOption).min(1).optional(),
+    ...base,
+    ...focus,
+    confirm,
+  })
+  .refine(initialAmongOptions, INITIAL);
+
+const radioButtons = z
+  .strictObject({
+    type: z.literal('radio_buttons'),
+    options: z.array(markOption).min(1).max(10),
+    initial_option: markOption.optional(),
+    ...base,
+    ...focus,
+    confirm,
+  })
+  .refine(initialAmongOptions, INITIAL);
 
 const select = { ...base, ...focus, ...placeholder, confirm };
 const multi = { ...select, max_selected_items: z.number().int().min(1).optional() };
@@ -103,7 +131,8 @@ const staticSelect = z
     initial_option: option.optional(),
     ...select,
   })
-  .refine(eitherOptions, EITHER);
+  .refine(eitherOptions, EITHER)
+  .refine(initialAmongOptions, INITIAL);
 const multiStaticSelect = z
   .strictObject({
     type: z.literal('multi_static_select'),
@@ -111,7 +140,8 @@ const multiStaticSelect = z
     initial_options: z.array(option).min(1).optional(),
     ...multi,
   })
-  .refine(eitherOptions, EITHER);
+  .refine(eitherOptions, EITHER)
+  .refine(initialAmongOptions, INITIAL);
 
 const selects = [
   staticSelect,

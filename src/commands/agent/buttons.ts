@@ -1,9 +1,10 @@
 import { mentionButton, mentionRun } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
-import { applyClick } from '../../jobs/agent/thread/clicks.ts';
+import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
+import { clickedModeText } from '../../jobs/agent/thread/phrases.ts';
 import {
   isSoleAuthor,
   newThread,
@@ -15,6 +16,7 @@ import { canSee } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
+import { tsToMs } from '../../slack/timestamp.ts';
 import { idOf } from '../../store/ids.ts';
 import { handledMessage, notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
@@ -76,9 +78,8 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
         ? replaceOriginal(`It goes to the agent.${mentionHint(thread, by, 'it')}`)
         : replaceOriginal('It goes to the agent, and so do your later replies here.');
     case 'onlyMentioned':
-      return message([['Only replies with @Docket count here from now on.']]);
     case 'allReplies':
-      return message([['Every reply here counts from now on.']]);
+      return message([[clickedModeText(MODE_BY_ACTION[action])]]);
     case 'checkJob':
     case 'checkNow':
       return message([["I'm looking."]]);
@@ -167,7 +168,7 @@ export const startNewButton = defineButton({
         instruction: newInstruction({
           id: ts,
           by: owner,
-          atMs: Math.round(Number(ts) * 1000),
+          atMs: Math.round(tsToMs(ts)),
           isReply: true,
           text: answer.text,
           files,

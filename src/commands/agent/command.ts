@@ -1,7 +1,6 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { newInstruction } from '../../jobs/agent/thread/instruction.ts';
 import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
-import { newThread } from '../../jobs/agent/thread/record.ts';
+import { newOwnThread } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -93,20 +92,17 @@ async function follow(
   const { instructionCharacters: max } = tools.limits;
   if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
   const { teamId, user, channel, requestId } = caller;
-  const owner = { id: user.id, name: user.name };
-  const id = idOf('instruction', teamId, requestId);
-  const one = { id, by: owner, atMs: tools.now(), text, creates: jobId === undefined };
-  const thread = newThread(
+  const thread = newOwnThread(
     {
       id: requestRunId(caller),
       teamId,
       project: project.name,
       agentJobId: jobId,
-      owner,
-      checked: true,
+      owner: { id: user.id, name: user.name },
       asked: conversationOf(channel),
       mode: tools.replyMode,
-      instruction: text === '' ? undefined : newInstruction(one),
+      instructionId: idOf('instruction', teamId, requestId),
+      text,
     },
     tools.now(),
   );

@@ -2,6 +2,7 @@ import { newMention } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
+import { closedThreadName } from '../../jobs/closed-threads.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -76,6 +77,9 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
   if (project.kind !== 'project') return false;
   const { channel, ts, threadTs, user, external } = reply;
   const { teamId } = tools.identity;
+  const place = { teamId, channel, rootTs: threadTs ?? ts };
+  if (threadTs !== undefined && (await tools.runs.byAlias(closedThreadName(place))) !== undefined)
+    return false;
   const thread = newThread(
     {
       id: idOf('agent-thread', teamId, channel, ts),
@@ -85,7 +89,7 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
       owner: { id: user, name: user },
       checked: false,
       // The app is in there, since it received this; who else may read it, the event does not say.
-      asked: { channel, joinable: true, isPublic: false, external, rootTs: threadTs ?? ts, ts },
+      asked: { channel, joinable: true, isPublic: false, external, rootTs: place.rootTs, ts },
       mode: tools.replyMode,
       instruction: undefined,
     },

@@ -1,18 +1,15 @@
 import type { ModalView } from '@slack/types';
-import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
-import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, threadRun, visibleThread, waitingOf } from '../../jobs/agent/thread/record.ts';
-import { stateLabel, threadPermalink } from '../../jobs/agent/thread/view.ts';
+import { instructEntry } from '../../jobs/agent/thread/event.ts';
+import { jobName } from '../../jobs/agent/thread/phrases.ts';
+import { type ThreadRun, threadRun, visibleThread } from '../../jobs/agent/thread/record.ts';
+import { threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import { personName } from '../../jobs/wording-view.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cleanText } from '../../slack/markdown/spans.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
-import { cut, lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Modal, SubmitResult } from '../registry.ts';
-import type { CommandTools } from '../tools.ts';
+import { cleanInstruction, instructionProblem, threadChoices } from './modal-fields.ts';
 import { auditThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
@@ -31,7 +28,6 @@ export function sendModalView({
     0,
     SLACK_LIMITS.selectOptions,
   );
-  const labels = listed.map(labelOf);
   const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
   const fits = text.length <= SLACK_LIMITS.inputInitialValue;
   const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
@@ -43,11 +39,7 @@ export function sendModalView({
       choiceField({
         block: 'thread',
         label: 'Which job',
-        choices: listed.map((thread, index) => {
-          const label = labels[index] ?? '';
-          const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
-          return { label: isOnly ? label : withOwner(label, thread), value: thread.id };
-        }),
+        choices: threadChoices(listed),
         ...(initial && { initial: initial.id }),
       }),
       textField({
@@ -63,18 +55,6 @@ export function sendModalView({
   });
 }
 
-/** What goes out, here and when it is submitted: nothing that whoever submits it cannot see. */
-const cleanInstruction = (text: string) => cleanText(text).trim();
-
-const labelOf = (thread: ThreadRun) =>
-  cut(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
-
-/** Threads with the same label are distinguished by their owners. */
-function withOwner(label: string, { owner }: ThreadRun): string {
-  const whose = cut(` · @${personName(owner.name)}`, 25);
-  return `${cut(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
-}
-
 /** Cut by what Slack counts, and not in the middle of a character. */
 const cutCodeUnits = (text: string) =>
   `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
@@ -85,23 +65,20 @@ export const sendModal: Modal = {
 
   async submit(values, caller, tools) {
     const text = cleanInstruction(values.text ?? '');
-    if (text === '') return { kind: 'problems', problems: { text: 'Write what the agent should do.' } };
     const threadId = values.thread;
     if (threadId === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
     const thread = await tools.intake.load(threadId, threadRun, caller);
     if (thread === undefined || thread.state === 'ended') return notFollowed;
     if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notFollowed;
-    const problem = textProblem(thread, text, tools.limits);
+    const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const { requestId, teamId, user } = caller;
-    const event: ThreadEvent = {
-      kind: 'instruct',
+    const entry = instructEntry({
       id: idOf('instruct', teamId, requestId),
       by: { id: user.id, name: user.name },
       text,
       atMs: tools.now(),
-    };
-    const entry = { event, dedupeKey: `instruct ${requestId}` };
+    });
     const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
     if (outcome === 'gone') return notFollowed;
     await auditThread(thread, 'accepted', tools);
@@ -114,16 +91,6 @@ export const sendModal: Modal = {
     };
   },
 };
-
-/** Checked while the text can still be changed, or sent later; the thread's own job decides. */
-function textProblem(
-  thread: ThreadRun,
-  text: string,
-  { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
-): string | undefined {
-  if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
-  return waitingOf(thread).length < instructionsWaiting ? undefined : tooManyText(instructionsWaiting);
-}
 
 const notFollowed: SubmitResult = {
   kind: 'message',

@@ -27,7 +27,7 @@ export const exportCommand = defineCommand({
   may: 'export',
   subcommands: [
     subcommand({
-      args: { domain: optional('word', '[domain]') },
+      args: { domain: optional('token', '[domain]') },
       flags: exportFlags,
       summary: 'Export a site',
       example: startExample,

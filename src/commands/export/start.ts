@@ -10,7 +10,12 @@ import {
 } from '../../jobs/export/record.ts';
 import { runningMessage } from '../../jobs/export/reply-view.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import { personName, unknownProjectText } from '../../jobs/wording-view.ts';
+import {
+  chooseProjectMessage,
+  MAX_LISTED_NAMES,
+  personName,
+  unknownProjectText,
+} from '../../jobs/wording-view.ts';
 import { resolveProject } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
@@ -110,7 +115,10 @@ export async function watchExport(
 ): Promise<Message | undefined> {
   const resolved = resolveProject(tools.projects, { named, channel: caller.channel.id });
   if (resolved.kind === 'unknownProject') return message([[unknownProjectText(named ?? '', resolved.known)]]);
-  if (resolved.kind !== 'project') return chooseProjectMessage(tools, jobId);
+  if (resolved.kind !== 'project') {
+    const names = tools.projects.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
+    return chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`);
+  }
   const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
   const other = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
@@ -129,13 +137,4 @@ export async function watchExport(
   return acceptance.kind === 'claimed'
     ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
     : undefined;
-}
-
-function chooseProjectMessage({ projects }: CommandTools, jobId: string): Message {
-  const [first = ''] = projects.map(({ name }) => name);
-  const names = projects.slice(0, 10).map(({ name }) => name);
-  return message([
-    [`Which project is it in: ${names.join(', ')}? For example: `],
-    [{ code: `/docs-export watch ${jobId} --project ${first}` }],
-  ]);
 }

@@ -40,7 +40,7 @@ export const statusCommand = defineCommand({
     }),
     subcommand({
       verb: 'audit',
-      args: { lines: { takes: 'word', usage: '[lines]', read: readLineCount } },
+      args: { lines: { takes: 'token', usage: '[lines]', read: readLineCount } },
       flags: {},
       summary: 'See who did what, as an admin',
       example: auditExample,

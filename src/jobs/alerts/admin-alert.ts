@@ -28,7 +28,7 @@ export interface AdminAlert {
   message: Message;
 }
 
-/** More admins than this are not told: a direct message to everybody would be noise. */
+/** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
 /** How long it is believed who the admins are, and how long when not all of them could be read. */
@@ -75,7 +75,7 @@ export async function findAdmins(
   const known = await Promise.allSettled(members);
   const failed = known.find((one) => one.status === 'rejected');
   if (failed?.reason instanceof Stopping) throw failed.reason;
-  if (failed) log.warn({ err: failed.reason }, 'Slack does not tell who all the admins are');
+  if (failed) log.warn({ err: failed.reason }, 'not all admins could be looked up');
   const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   return { ids: [...ids], complete: failed === undefined };
 }

@@ -3,7 +3,7 @@ import { cut, oneLine } from '../../slack/text.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 
 /**
- * Tells the admins by direct message, once an hour at most, that the platform rejects the key of a project. Answers
+ * Alerts the admins by direct message, once an hour at most, that the platform rejects the key of a project. Returns
  * whether there are any.
  */
 export function createKeyAlert(parts: AdminAlertParts) {

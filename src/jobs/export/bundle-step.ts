@@ -39,8 +39,8 @@ export async function createDownloadLink(
 
 /**
  * Decides whether the link is not for everybody in the thread: it was asked for like that, or people of other
- * organizations read along. It is decided for each link, since channels change; where Slack does not tell for long, the
- * link is taken to be for the requester alone.
+ * organizations read along. It is decided for each link, since channels change; when a channel cannot be looked up
+ * for long, the link is for the requester alone.
  */
 async function decideRecipient(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { slack, timing, now, log } = context;
@@ -58,7 +58,7 @@ async function decideRecipient(run: ExportRun, context: JobContext): Promise<Ste
     const isTransient = ['limited', 'unreachable', 'unclear'].includes(error.kind);
     const waitMs = retryAfterMs ?? growingPauseMs(run.sinceMs, context);
     if (isTransient && now() + waitMs <= run.sinceMs + timing.giveUpMs) return runAgainIn(waitMs);
-    log.warn({ run: run.id, err: error }, 'Slack does not tell whether the channel is shared');
+    log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
     return decide(true);
   }
 }

@@ -4,14 +4,11 @@ import { threadClaim } from '../../../src/store/threads.ts';
 import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aMention, anOffer, aThread } from '../../support/jobs/agent/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds(
-  (fresh, on) => {
+const redis = onFreshWorlds(
+  (fresh) => {
     world = fresh;
-    redis = on;
   },
   { projects: [aProject({ projectId: 'prj_1' })] },
 );

@@ -4,17 +4,14 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
 const acme = aProject({ name: 'acme', projectId: 'prj_1' });
 const beta = aProject({ name: 'beta', projectId: 'prj_2', channels: ['C0BETA'] });
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds(
-  (fresh, on) => {
+const redis = onFreshWorlds(
+  (fresh) => {
     world = fresh;
-    redis = on;
   },
   { projects: [acme], replyMode: 'mention' },
 );

@@ -2,7 +2,7 @@ import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, ben } from '../../support/commands/builders.ts';
+import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
 
@@ -74,7 +74,7 @@ describe('the modal', () => {
 
 describe('submitted', () => {
   const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
-    sendModal.submit(entered, caller, world.tools);
+    sendModal.submit(entered, caller, world.tools, noDetails);
 
   test('with more than the agent gets, or where too many wait, keeps what was entered', async () => {
     const thread = await world.followed(aThread());

@@ -6,13 +6,10 @@ import { keys } from '../../../src/store/keys.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds((fresh, on) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
-  redis = on;
 });
 
 const elsewhere = { id: 'C0ELSE', name: 'else' };

@@ -13,14 +13,11 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds(
-  (fresh, on) => {
+const redis = onFreshWorlds(
+  (fresh) => {
     world = fresh;
-    redis = on;
   },
   { projects: [acme] },
 );

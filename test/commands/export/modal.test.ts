@@ -6,7 +6,7 @@ import { exportModal, exportModalView } from '../../../src/commands/export/modal
 import type { ModalValues } from '../../../src/commands/registry.ts';
 import type { CommandTools } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
-import { aCaller, acme, aProject, ben, beta, gus } from '../../support/commands/builders.ts';
+import { aCaller, acme, aProject, ben, beta, gus, noDetails } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -167,7 +167,7 @@ describe('the modal, submitted', () => {
     entered: ModalValues,
     world = createCommandWorld(redis, { projects: [acme, beta] }),
     caller = aCaller({ requestId: 'view V01' }),
-  ) => exportModal.submit(entered, caller, world.tools);
+  ) => exportModal.submit(entered, caller, world.tools, noDetails);
 
   test('starts what was entered, and closes', async () => {
     const world = createCommandWorld(redis, { projects: [acme, twin] });

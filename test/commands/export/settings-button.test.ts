@@ -12,15 +12,12 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anEnding, ended } from '../../support/jobs/export/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds((fresh, on) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
-  redis = on;
 });
 
 /** What the dialog has to be copied, first the settings, then the table. */

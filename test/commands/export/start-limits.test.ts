@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport, watchExport } from '../../../src/commands/export/start.ts';
@@ -12,15 +12,14 @@ import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { endRun } from '../../../src/jobs/export/transitions.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, ben } from '../../support/commands/builders.ts';
-import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
+import { type CommandWorld, createCommandWorld } from '../../support/commands/world.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds((_fresh, on) => {
-  redis = on;
+const redis = redisForTests();
+beforeEach(() => {
   world = limitedTo({ exportsPerPerson: 2, exportsPerChannel: 3 });
 });
 
@@ -134,7 +133,7 @@ test('who has started hundreds has left no more behind than those that run', asy
 test('the limit holds for dialogs', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
   const entered = { domain: 'docs.acme.com', link: 'thread' };
-  expect(await said(exportModal.submit(entered, asks(), world.tools))).toBe(MINE);
+  expect(await said(exportModal.submit(entered, asks(), world.tools, noDetails))).toBe(MINE);
 });
 
 test('the limit holds for exports that are only watched', async () => {

@@ -5,14 +5,11 @@ import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { aCaller, acme, aProject, ben, beta } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds(
-  (fresh, on) => {
+const redis = onFreshWorlds(
+  (fresh) => {
     world = fresh;
-    redis = on;
   },
   { projects: [aProject({ name: 'acme' })] },
 );

@@ -2,27 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { alreadyRunningReply, startExport } from '../../../src/commands/export/start.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
-import type { ExportRun, ExportTarget } from '../../../src/jobs/export/record.ts';
+import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
-import { aRun } from '../../support/jobs/export/builders.ts';
+import { aRun, wholeSite } from '../../support/jobs/export/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
 
-const docs: ExportTarget = {
-  domain: 'docs.acme.com',
-  project: 'acme',
-  version: undefined,
-  paths: undefined,
-  privately: false,
-};
-
 describe('starting', () => {
   test('keeps the run and has it stepped', async () => {
     const world = createCommandWorld(redis);
-    expect(await startExport(docs, aCaller(), world.tools)).toBeUndefined();
+    expect(await startExport(wholeSite, aCaller(), world.tools)).toBeUndefined();
     const [run] = await world.exports();
     expect(run).toMatchObject({ domain: 'docs.acme.com', project: 'acme', state: 'accepted' });
     expect(world.woken).toEqual([run?.id]);
@@ -31,16 +23,16 @@ describe('starting', () => {
 
   test('of the same request again is the same run', async () => {
     const world = createCommandWorld(redis);
-    await startExport(docs, aCaller(), world.tools);
-    expect(await startExport(docs, aCaller(), world.tools)).toBeUndefined();
+    await startExport(wholeSite, aCaller(), world.tools);
+    expect(await startExport(wholeSite, aCaller(), world.tools)).toBeUndefined();
     expect(await world.exports()).toHaveLength(1);
   });
 
   test('what runs already says so, with the way to it, and leaves an audit line', async () => {
     const world = createCommandWorld(redis);
-    await startExport({ ...docs, paths: ['/b', '/a'] }, aCaller(), world.tools);
+    await startExport({ ...wholeSite, paths: ['/b', '/a'] }, aCaller(), world.tools);
     const told = await startExport(
-      { ...docs, paths: ['/a', '/b'] },
+      { ...wholeSite, paths: ['/a', '/b'] },
       aCaller({ requestId: '1.2.b', user: ben }),
       world.tools,
     );
@@ -52,8 +44,8 @@ describe('starting', () => {
 
   test('other pages of the same site goes side by side with it', async () => {
     const world = createCommandWorld(redis);
-    await startExport(docs, aCaller(), world.tools);
-    const what = { ...docs, paths: ['/a'] };
+    await startExport(wholeSite, aCaller(), world.tools);
+    const what = { ...wholeSite, paths: ['/a'] };
     expect(await startExport(what, aCaller({ requestId: '1.2.b' }), world.tools)).toBeUndefined();
     expect(await world.exports()).toHaveLength(2);
   });

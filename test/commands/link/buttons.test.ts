@@ -6,13 +6,10 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aLinkRun } from '../../support/jobs/link/builders.ts';
-import type { TestRedis } from '../../support/redis.ts';
 
-let redis: TestRedis;
 let world: CommandWorld;
-onFreshWorlds((fresh, on) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
-  redis = on;
 });
 
 const click = ({ id, made }: LinkRun, caller = aCaller({ user: ben })) =>

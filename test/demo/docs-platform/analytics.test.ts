@@ -98,4 +98,82 @@ describe('page views', () => {
     clock.ms += HOUR_MS;
     expect((await views('?limit=1&dateFrom=2026-09-20')).status).toBe(200);
   });
+
+  test('have no limit where it is lifted', async () => {
+    const { platform, views } = standIn({ analyticsPerHour: Number.POSITIVE_INFINITY });
+    for (let n = 0; n < 150; n += 1) expect((await views('?limit=1&dateFrom=2026-09-20')).status).toBe(200);
+    expect(platform.analyticsRequests()).toEqual({
+      views: 150,
+      visitors: 0,
+      searches: 0,
+      feedback: 0,
+      assistant: 0,
+    });
+  });
+
+  test('move to other offsets between requests, when told to', async () => {
+    const { platform, views } = standIn();
+    platform.views.movesBy = 3;
+    const range = '?dateFrom=2026-09-14&dateTo=2026-09-21&limit=250';
+    const paths: string[] = [];
+    for (const offset of [0, 250]) {
+      const { body } = await views(`${range}&offset=${offset}`);
+      paths.push(...body.views.map(({ path }: { path: string }) => path));
+    }
+    const all = platform.views.between('2026-09-14', '2026-09-21').views;
+    expect(paths).toHaveLength(all.length);
+    expect(new Set(paths).size).toBe(all.length - 3);
+  });
+});
+
+describe('a site of any size', () => {
+  const week = '?dateFrom=2026-09-14&dateTo=2026-09-21&limit=250';
+
+  test('has as many pages as it is told to, each read, and they add up', async () => {
+    const { platform, views } = standIn({ pages: 25_000, analyticsPerHour: Number.POSITIVE_INFINITY });
+    const first = (await views(week)).body;
+    const sum = { human: 0, ai: 0, total: 0 };
+    const seen = new Set<string>();
+    for (let offset = 0, more = true; more; offset += 250) {
+      const { body } = await views(`${week}&offset=${offset}`);
+      for (const { path, human, ai, total } of body.views) {
+        seen.add(path);
+        sum.human += human;
+        sum.ai += ai;
+        sum.total += total;
+      }
+      more = body.hasMore;
+    }
+    expect(seen.size).toBe(25_000);
+    expect(sum).toEqual(first.totals);
+    expect(platform.analyticsRequests().views).toBe(101);
+    expect(platform.views.between('2026-09-14', '2026-09-21').totals).toEqual(first.totals);
+  });
+
+  test('answers for its last page as for its first', async () => {
+    const { views } = standIn({ pages: 100_000 });
+    const last = (await views(`${week}&offset=99750`)).body;
+    expect(last).toMatchObject({ hasMore: false });
+    expect(last.views).toHaveLength(250);
+  });
+
+  test('has no views in the future', () => {
+    const { views } = standIn({ pages: 300 }).platform;
+    expect(views.between('2026-09-22', '2026-10-01').totals.total).toBe(0);
+    expect(views.between('2026-09-21', '2026-10-01')).toEqual(views.between('2026-09-21', '2026-09-22'));
+  });
+
+  test('takes what it is told of its pages, and of new ones', async () => {
+    const { platform, views } = standIn({ pages: 300 });
+    expect(platform.views.between('2026-09-20', '2026-09-21').views).toHaveLength(300);
+    const path = platform.views.paths[7] ?? '';
+    platform.views.set(path, '2026-09-20', { human: 0, ai: 0 });
+    platform.views.set('/launch', '2026-09-20', { human: 7, ai: 3 });
+    const { totals, views: rows } = platform.views.between('2026-09-20', '2026-09-21');
+    expect(rows.find((row) => row.path === path)).toBeUndefined();
+    expect(rows.at(-1)).toEqual({ path: '/launch', human: 7, ai: 3, total: 10 });
+    expect(rows.reduce((sum, { total }) => sum + total, 0)).toBe(totals.total);
+    expect(rows).toHaveLength(300);
+    expect((await views('?dateFrom=2026-09-20&dateTo=2026-09-21&limit=1')).body.totals).toEqual(totals);
+  });
 });

@@ -20,6 +20,10 @@ describe('the key', () => {
       `GET /v2/agent/prj_acme/job/${agentJob}`,
       'POST /v2/agent/prj_acme/job',
       'GET /v1/analytics/prj_acme/views',
+      'GET /v1/analytics/prj_acme/visitors',
+      'GET /v1/analytics/prj_acme/searches',
+      'GET /v1/analytics/prj_acme/feedback/by-page',
+      'GET /v1/analytics/prj_acme/assistant',
     ];
     for (const line of paths) {
       const [method = '', path] = line.split(' ');

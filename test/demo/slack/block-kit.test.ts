@@ -301,7 +301,7 @@ test.each<[string, unknown]>([
       ),
     ],
   ],
-  ['image', [{ type: 'image', slack_file: { id: 'F1' }, alt_text: 'x', title: plain('y') }]],
+  ['image', [{ type: 'image', image_url: 'https://a.b/c.png', alt_text: 'x', title: plain('y') }]],
   [
     'rich text',
     [

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../../demo/slack/slack.ts';
 import {
   clientOf,
@@ -7,11 +7,6 @@ import {
   startTinyBot,
   widerManifest,
 } from '../../support/demo/slack/bot.ts';
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((item) => item.close()));
-});
 
 const EVENTS = [
   'message.channels',
@@ -29,7 +24,6 @@ const subscribed = widerManifest({
 
 async function setting(reply?: (received: Received) => Reply, options: StandInSlackOptions = {}) {
   const bot = await startTinyBot(reply);
-  open.push(bot);
   const slack = createStandInSlack({
     manifest: subscribed,
     botUrl: bot.url,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../../demo/slack/slack.ts';
 import {
   clientOf,
@@ -8,11 +8,6 @@ import {
   startTinyBot,
   widerManifest,
 } from '../../support/demo/slack/bot.ts';
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((item) => item.close()));
-});
 
 async function setting(
   reply?: (received: Received) => Reply | Promise<Reply>,
@@ -23,7 +18,6 @@ async function setting(
   const manifest = widerManifest({ events: [] });
   const slack = createStandInSlack({ now: () => clock.ms, manifest, ...options });
   const bot = await startTinyBot(reply);
-  open.push(bot);
   slack.botUrl = bot.url;
   const web = clientOf(slack);
   const refresh = {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
 import {
   clientOf,
@@ -8,11 +8,6 @@ import {
   startTinyBot,
   widerManifest,
 } from '../../support/demo/slack/bot.ts';
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((item) => item.close()));
-});
 
 const plain = (text: string) => ({ type: 'plain_text', text });
 const input = (id: string, element: object, rest: object = {}) => ({
@@ -44,7 +39,6 @@ async function setting(reply?: (received: Received) => Reply) {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const slack = createStandInSlack({ now: () => clock.ms, manifest: widerManifest({ homeTab: true }) });
   const bot = await startTinyBot(reply);
-  open.push(bot);
   slack.botUrl = bot.url;
   const web = clientOf(slack);
   const ana = slack.person('ana');
@@ -371,4 +365,107 @@ test('without a Home tab nothing can be published', async () => {
   const view = { type: 'home', blocks: [] };
   const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
   expect((await refusal(call)).error).toBe('not_enabled');
+});
+
+const schedule = (channel: string) =>
+  modal({
+    blocks: [
+      input('where', {
+        type: 'conversations_select',
+        filter: { include: ['public', 'private'], exclude_external_shared_channels: true },
+        initial_conversation: channel,
+      }),
+      input('time', { type: 'timepicker', initial_time: '09:00' }),
+      input('zone', {
+        type: 'static_select',
+        option_groups: [
+          { label: plain('UTC'), options: [option('UTC')] },
+          { label: plain('Europe'), options: [option('Berlin'), option('Paris')] },
+        ],
+        initial_option: option('Berlin'),
+      }),
+      input(
+        'parts',
+        { type: 'checkboxes', options: [option('Api'), option('Guides')], initial_options: [option('Api')] },
+        { optional: true },
+      ),
+    ],
+  });
+
+test('channels, times, grouped options and checkboxes are shown as a person sees them', async () => {
+  const { slack, bot, ana, opens } = await setting();
+  await opens(schedule(slack.channel('#docs').id));
+  expect(ana.fields()).toMatchObject([
+    { label: 'The where', value: '#docs' },
+    { label: 'The time', value: '09:00' },
+    { label: 'The zone', value: 'Berlin', options: ['UTC', 'Berlin', 'Paris'] },
+    { label: 'The parts', value: ['Api'] },
+  ]);
+  await ana.submits({ where: '#private', time: '16:45', zone: 'UTC', parts: [] });
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    view: {
+      state: {
+        values: {
+          where: { value: { selected_conversation: slack.channel('#private').id } },
+          time: { value: { selected_time: '16:45' } },
+          zone: { value: { selected_option: option('UTC') } },
+          parts: { value: { selected_options: [] } },
+        },
+      },
+    },
+  });
+});
+
+test('a select of conversations shows what its filter lets through and the person can see', async () => {
+  const { slack, opens } = await setting();
+  await opens(schedule(slack.channel('#docs').id));
+  const ana = slack.person('ana');
+  for (const where of ['#shared', '#archive', '@ana', 'ana+ben+docket'])
+    expect(() => ana.fills({ where })).toThrow(/^The where does not show .* to ana$/);
+  for (const where of ['#docs', '#elsewhere', '#secret']) expect(() => ana.fills({ where })).not.toThrow();
+  expect(() => ana.fills({ time: '9:30' })).toThrow('The time takes a time like 09:30, not 9:30');
+  expect(() => ana.fills({ time: '24:00' })).toThrow('The time takes a time');
+});
+
+test.each([
+  ['a select', { type: 'static_select', options: [option('Mon')], initial_option: option('Tue') }],
+  [
+    'a select with groups',
+    {
+      type: 'static_select',
+      option_groups: [{ label: plain('Days'), options: [option('Mon')] }],
+      initial_option: option('Tue'),
+    },
+  ],
+  ['radio buttons', { type: 'radio_buttons', options: [option('Mon')], initial_option: option('Tue') }],
+  [
+    'checkboxes',
+    {
+      type: 'checkboxes',
+      options: [option('Mon'), option('Tue')],
+      initial_options: [option('Tue'), option('Wed')],
+    },
+  ],
+])('%s cannot start with what is no option', async (_, element) => {
+  const { opens } = await setting();
+  expect(await refusal(opens(modal({ blocks: [input('day', element)] })))).toMatchObject({
+    error: 'invalid_arguments',
+    response_metadata: {
+      messages: ['[ERROR] initial options must be among the options [json-pointer:/view/blocks/0/element]'],
+    },
+  });
+});
+
+test('a button asks first where it has a dialog, and sends that along', async () => {
+  const { slack, bot, web, ana } = await setting();
+  const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') };
+  const button = (id: string, rest: object) => ({ type: 'button', action_id: id, text: plain(id), ...rest });
+  const blocks = [{ type: 'actions', elements: [button('Go', { confirm }), button('Stay', {})] }];
+  await web.apiCall('chat.postMessage', { channel: slack.channel('#docs').id, text: 'x', blocks });
+  const sent = slack.messages.at(-1);
+  if (!sent) throw new Error('nothing was sent');
+  expect(ana.asked(sent, 'Go')).toEqual({ title: 'Sure?', text: 'Really?', buttons: ['Yes', 'No'] });
+  expect(ana.asked(sent, 'Stay')).toBeUndefined();
+  await ana.clicks(sent, 'Go');
+  expect(bot.received.at(-1)?.json).toMatchObject({ actions: [{ action_id: 'Go', confirm }] });
 });

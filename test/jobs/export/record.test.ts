@@ -3,19 +3,13 @@ import type { Caller } from '../../../src/commands/tools.ts';
 import { type ExportTarget, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
+import { wholeSite } from '../../support/jobs/export/builders.ts';
 
-const docs: ExportTarget = {
-  domain: 'docs.acme.com',
-  project: 'acme',
-  version: undefined,
-  paths: undefined,
-  privately: false,
-};
 const everybody = { links: 'thread' as const, now: () => NOW_MS };
 
 describe('the claim of an export', () => {
   const claimOf = (what: Partial<ExportTarget> = {}, caller = aCaller()) =>
-    newExportRun({ ...docs, ...what }, caller, everybody).claim;
+    newExportRun({ ...wholeSite, ...what }, caller, everybody).claim;
   const paths = ['/api', '/guides'];
 
   test('is the same for the same project, domain, label and pages, whoever asks wherever', () => {
@@ -51,7 +45,7 @@ describe('the claim of an export', () => {
 
 describe('a new run', () => {
   test('is one that the schema takes, and holds what was asked for', () => {
-    const run = newExportRun({ ...docs, version: '1.2', paths: ['/api'] }, aCaller(), everybody);
+    const run = newExportRun({ ...wholeSite, version: '1.2', paths: ['/api'] }, aCaller(), everybody);
     expect(exportRun.parse(run)).toEqual(run);
     expect(run).toMatchObject({
       rev: 1,
@@ -72,7 +66,7 @@ describe('a new run', () => {
   });
 
   test('has the same id for the same request, and another one for another', () => {
-    const idOf = (changes: Partial<Caller> = {}) => newExportRun(docs, aCaller(changes), everybody).id;
+    const idOf = (changes: Partial<Caller> = {}) => newExportRun(wholeSite, aCaller(changes), everybody).id;
     expect(idOf({ receivedAtMs: 99, user: ben })).toBe(idOf());
     expect(new Set([idOf(), idOf({ requestId: '1.2.b' }), idOf({ teamId: 'T0OTHER' })]).size).toBe(3);
   });
@@ -85,7 +79,7 @@ describe('a new run', () => {
   ] as const)('has its link for %s', (_, what, links, fullMember, privately) => {
     const caller = aCaller({ user: { id: 'U0ANA', name: 'ana', fullMember } });
     const tools = { ...everybody, links };
-    expect(newExportRun({ ...docs, ...what }, caller, tools).privately).toBe(privately);
+    expect(newExportRun({ ...wholeSite, ...what }, caller, tools).privately).toBe(privately);
     const joined = {
       project: 'acme',
       domain: '',
@@ -105,6 +99,6 @@ describe('a new run', () => {
     ['mpdm-ana--ben-1', { joinable: false, isPublic: false }],
   ])('knows what kind of place it was asked for in: %s', (name, place) => {
     const caller = aCaller({ channel: { id: 'C0DOCS', name } });
-    expect(newExportRun(docs, caller, everybody).asked).toMatchObject(place);
+    expect(newExportRun(wholeSite, caller, everybody).asked).toMatchObject(place);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { homeJob } from '../../../src/jobs/home/job.ts';
 import type { Permission, Policy } from '../../../src/policy.ts';
-import { createLog } from '../../../src/runtime/log.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -13,6 +12,7 @@ import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
+import { keptLog } from '../../support/runtime/log.ts';
 
 const redis = redisForTests();
 
@@ -22,7 +22,7 @@ const data = { teamId: 'T0ACME', userId: 'U0ANA', openedAtMs: NOW_MS };
 function setting(publish: () => Promise<void> = async () => {}, policy: Partial<Policy> = {}) {
   const clock = { ms: NOW_MS };
   const views: string[] = [];
-  const lines: string[] = [];
+  const { log, text } = keptLog();
   const runs = createRunStore(redis.client);
   const context = jobContext(redis.client, {
     runs,
@@ -37,7 +37,7 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
     limits: { exportStatusPerSecond: 5 },
     projects: [aProject({ projectId: 'prj_1' })],
     now: () => clock.ms,
-    log: createLog('trace', [], { write: (line: string) => void lines.push(line) }),
+    log,
   });
   const keep = async (changes: Parameters<typeof aRun>[0]) =>
     runs.accept(
@@ -48,7 +48,7 @@ function setting(publish: () => Promise<void> = async () => {}, policy: Partial<
     );
   const follow = async (changes: Parameters<typeof aThread>[0]) =>
     runs.accept(aThread(changes), (await runs.timeMs()) + 60_000, 0, undefined);
-  return { clock, views, context, keep, follow, log: () => lines.join('') };
+  return { clock, views, context, keep, follow, log: text };
 }
 
 const refusal = (kind: SlackApiError['kind'], code: string, retryAfterMs?: number) => () =>
@@ -148,10 +148,16 @@ test('no way into a channel that has become private since', async () => {
 test.each<[Permission[], string[]]>([
   [
     ['admin', 'status', 'digest', 'agent', 'export'],
-    ['Start exports', 'Instruct the docs agent', 'Administer Docket: read its audit log'],
+    [
+      'Start exports',
+      'Instruct the docs agent',
+      'Set up digests, and ask for them',
+      'Administer Docket: read its audit log',
+    ],
   ],
   [['export'], ['Start exports']],
   [['agent'], ['Instruct the docs agent']],
+  [['digest'], ['Set up digests, and ask for them']],
 ])('what somebody may do is said in one order: %j', async (granted, lines) => {
   const { views, context } = setting(undefined, { permissionsOf: async () => granted });
   await homeJob.run(data, context);
@@ -180,7 +186,9 @@ describe('whom to ask, for somebody who may do nothing', () => {
   ])('%s', async (_, policy, whom) => {
     const { views, context } = setting(undefined, policy);
     await homeJob.run(data, context);
-    expect(views[0]).toContain(`You can't start exports or instruct the docs agent. Ask ${whom}.`);
+    expect(views[0]).toContain(
+      `You can't start exports, instruct the docs agent or set up digests. Ask ${whom}.`,
+    );
   });
 });
 

@@ -6,18 +6,10 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
 import type { AuditEntry, AuditLines } from '../../../src/store/audit.ts';
 import { hostileText } from '../../support/arbitraries.ts';
-import { NOW_MS } from '../../support/builders.ts';
+import { anAuditEntry } from '../../support/store/builders.ts';
 
-const anEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
-  atMs: NOW_MS,
-  user: { id: 'U0ANA', name: 'ana' },
-  channel: 'C0DOCS',
-  what: 'export',
-  subject: 'docs.acme.com',
-  job: 'se_3f9a77bd04c24a06',
-  result: 'ended: done',
-  ...changes,
-});
+const anEntry = (changes: Partial<AuditEntry> = {}) =>
+  anAuditEntry({ what: 'export', job: 'se_3f9a77bd04c24a06', result: 'ended: done', ...changes });
 const reads = (...done: AuditEntry[]) => readsAll({ done, refused: [] });
 const readsAll = (lines: AuditLines) =>
   auditMessage(lines)

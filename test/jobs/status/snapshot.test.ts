@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultConfigFile } from '../../../src/config/file.ts';
+import { keyIdOf } from '../../../src/docs-api/client.ts';
 import type { FeatureContext } from '../../../src/jobs/feature.ts';
 import { createSystemSnapshot, type SystemParts } from '../../../src/jobs/status/snapshot.ts';
 import { message, type Part } from '../../../src/slack/blocks.ts';
@@ -8,6 +9,7 @@ import { aCaller, aProject } from '../../support/commands/builders.ts';
 const usages = new Map([
   ['edit:T0ACME', { used: 5, free: 3, waiting: 1, nextMs: 0 }],
   ['follow-ups:acme', { used: 12, free: 88, waiting: 1, nextMs: 0 }],
+  [`analytics:${keyIdOf('adm_1')}`, { used: 7, free: 93, waiting: 0, nextMs: 0 }],
 ]);
 
 const features: FeatureContext = {
@@ -53,6 +55,7 @@ test('the use of the limits is that of the workspace that asks, and of each proj
     'looks at exports: up to 5 a second for each API key',
     'edits in Slack: up to 44 a minute, 3 free just now, 1 waits',
     'instructions to the docs agent: 12 of 100 used in the past hour, 1 waits',
+    'analytics requests: 7 of 100 used in the past hour',
   ]);
 });
 
@@ -120,13 +123,14 @@ test.each([
       'looks at exports: up to 5 a second for each API key',
       'edits in Slack: up to 44 a minute',
       'instructions to the docs agent: up to 100 an hour',
+      'analytics requests: up to 100 an hour',
     ],
     role: 'web',
   });
   expect(texts(state.featureLines)).toEqual([
     "Exports you can see here — can't be read right now",
     "Agent threads — can't be counted right now",
-    'Schedules — Nothing is scheduled.',
+    "Schedules — can't be read right now",
   ]);
 });
 

@@ -3,8 +3,8 @@ import { type BindParts, bind } from '../../../src/commands/bind.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
 import { mergeRegistries, type Registry } from '../../../src/commands/registry.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
-import { createLog } from '../../../src/runtime/log.ts';
-import { aCommand, ana, origin } from './builders.ts';
+import { keptLog } from '../runtime/log.ts';
+import { aCommand, ana, origin, typedByAna } from './builders.ts';
 
 export type Payload = Record<string, unknown>;
 type Listener = (received: Payload) => Promise<void>;
@@ -70,15 +70,7 @@ function fakeBolt() {
   return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
 }
 
-const from = {
-  team_id: 'T0ACME',
-  user_id: 'U0ANA',
-  user_name: 'ana.typed',
-  channel_id: 'C0DOCS',
-  channel_name: 'docs',
-  trigger_id: 'trigger.1',
-  response_url: 'https://hooks.example/1',
-};
+const from = { ...typedByAna, user_name: 'ana.typed', trigger_id: 'trigger.1' };
 const fromClick = {
   team: { id: 'T0ACME' },
   user: { id: 'U0ANA', username: 'ana.clicked' },
@@ -134,8 +126,7 @@ export type BindChanges = Partial<Omit<BindParts, 'registry'>> &
 export function bindForTest({ policy = allows, identity = acme, tools, ...changes }: BindChanges = {}) {
   const bolt = fakeBolt();
   const answers: { responseUrl: string; text: string }[] = [];
-  const lines: string[] = [];
-  const log = createLog('trace', [], { write: (line: string) => void lines.push(line) });
+  const { log, text } = keptLog();
   bind(bolt.app, {
     registry: mergeRegistries([{ commands: [aCommand()], ...changes }]),
     gate: createGate({
@@ -159,5 +150,5 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
     log,
     ...changes,
   });
-  return { ...bolt, answers, log: () => lines.join('') };
+  return { ...bolt, answers, log: text };
 }

@@ -6,6 +6,7 @@ import {
   type EventListener,
   type MessageShortcut,
   type Modal,
+  type ModalDetails,
 } from '../../../src/commands/registry.ts';
 import type { Caller } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
@@ -43,6 +44,30 @@ export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels
 export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'trigger.1' };
 export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
 export const done = message([['Done']]);
+
+/** A submitted modal without checkboxes, about nothing in particular. */
+export const noDetails: ModalDetails = { ticked: {}, about: undefined };
+
+/** What Slack sends of a command that Ana types in #docs. */
+export const typedByAna = {
+  team_id: 'T0ACME',
+  user_id: 'U0ANA',
+  user_name: 'ana',
+  channel_id: 'C0DOCS',
+  channel_name: 'docs',
+  trigger_id: '1.2.a',
+  response_url: 'https://hooks.example/1',
+};
+
+/** Returns a `run` that answers with this, and how often it ran. */
+export function counted<T>(answer: T) {
+  let times = 0;
+  const run = async () => {
+    times += 1;
+    return answer;
+  };
+  return { run, ran: () => times };
+}
 
 /** A command that takes whatever is typed after it. */
 export const aCommand = ({

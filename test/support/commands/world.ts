@@ -44,6 +44,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     isPublic: async () => true,
     loadLink: links.get,
     openModal: async (_caller, view) => void opened.push(view),
+    personZone: async () => 'Europe/Berlin',
     audit: async (line) => void audited.push(line),
     requirePermission: async () => {},
     auditLines: async () => ({ done: [], refused: [] }),
@@ -86,11 +87,12 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
 
 export type CommandWorld = ReturnType<typeof createCommandWorld>;
 
-/** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
+/** Hands a new world to `take` before each test of a file. Returns the Redis they share, which is empty each time. */
 export function onFreshWorlds(
-  take: (world: CommandWorld, redis: TestRedis) => void,
+  take: (world: CommandWorld) => void,
   changes: Partial<CommandTools> = {},
-): void {
+): TestRedis {
   const redis = redisForTests();
-  beforeEach(() => take(createCommandWorld(redis, changes), redis));
+  beforeEach(() => take(createCommandWorld(redis, changes)));
+  return redis;
 }

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { readSettings, SettingsError } from '../../../src/config/settings.ts';
 
 /** Settings with which Docket starts. */
@@ -17,4 +21,16 @@ export function problemsOf(env: NodeJS.ProcessEnv): string[] {
     if (!(error instanceof SettingsError)) throw error;
     return error.problems;
   }
+}
+
+/** Returns a folder of this test file's own, which goes at its end, and `fileWith`, which returns the path of a file there. */
+export function configFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'docket-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const fileWith = (content: string | Uint8Array, name = 'docket.yml'): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  return { folder, fileWith };
 }

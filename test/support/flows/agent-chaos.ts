@@ -12,8 +12,8 @@ import { type StrikeOptions, type Strikes, strike } from './agent-strikes.ts';
 import { type Verdict, verdictOn } from './agent-verdict.ts';
 import { createWorld, type World } from './world.ts';
 
-/** Whatever happened, everything is told so long after the last strike. */
-const SETTLED_MS = 300_000;
+/** Whatever happened, nothing is under way any more so long after the last strike. */
+const IDLE_DEADLINE_MS = 300_000;
 
 /** Slow enough that two loaded cores keep up, quick enough that a run takes minutes. */
 const timing: Partial<Timing> = {
@@ -91,7 +91,7 @@ const urlOf = ({ bot }: Member) => `http://127.0.0.1:${bot.port}/slack/events`;
 export interface ChaosOutcome {
   verdict: Verdict;
   /** Nothing was under way any more in the end. */
-  settled: boolean;
+  idle: boolean;
   strikes: Strikes;
   answers: Answers;
   /** Replies, those that are held included. */
@@ -121,10 +121,10 @@ export async function runChaos(
     spoken.abort();
   }
   const strikes = await striking;
-  const settled = await settles(chaos);
+  const idle = await becomesIdle(chaos);
   over.abort();
   return {
-    settled,
+    idle,
     strikes,
     answers: await answering,
     verdict: verdictOn(chaos.world, threads),
@@ -135,10 +135,10 @@ export async function runChaos(
   };
 }
 
-/** Waits until nothing is under way any more. Answers false when that did not come. */
-async function settles({ world }: ChaosWorld): Promise<boolean> {
+/** Waits until nothing is under way any more. Returns false when that did not come. */
+async function becomesIdle({ world }: ChaosWorld): Promise<boolean> {
   const { client } = world.redis;
-  const untilMs = Date.now() + SETTLED_MS;
+  const untilMs = Date.now() + IDLE_DEADLINE_MS;
   let calmSince = Date.now();
   while (Date.now() < untilMs) {
     const counts = await Promise.all(

@@ -66,35 +66,35 @@ export async function converse(
   const { root, name } = thread;
   const [ana, ben] = [slack.person('ana'), slack.person('ben')];
   const place = { threadTs: root.ts };
-  const turn = Number(name.slice(1)) % 4;
+  const variant = Number(name.slice(1)) % 4;
   for (let n = 1; n <= replies; n += 1) {
     await pause(random() * gapMs);
     chaos.route(random);
     const text = `${name} r${String(n).padStart(3, '0')} please improve the page about errors`;
     const mention = thread.held === undefined ? '' : '@docket ';
-    const message = await heardOf(slack, () => void ana.says('#docs', mention + text, place));
+    const message = await untilAccepted(slack, () => void ana.says('#docs', mention + text, place));
     thread.replies.push({ text, message });
-    if (n !== Math.ceil(replies / 2) || turn > 1) continue;
+    if (n !== Math.ceil(replies / 2) || variant > 1) continue;
     const draft = `${name} b001 is this about version one?`;
-    const joined = await heardOf(slack, () => void ben.says('#docs', draft, place));
-    thread.held = { text: draft, message: joined, deleted: turn === 1 };
-    if (turn === 1) await heardOf(slack, () => void ben.deletes(joined));
+    const joined = await untilAccepted(slack, () => void ben.says('#docs', draft, place));
+    thread.held = { text: draft, message: joined, deleted: variant === 1 };
+    if (variant === 1) await untilAccepted(slack, () => void ben.deletes(joined));
     else {
       thread.held.text = `${name} b001 is this about version two?`;
-      await heardOf(slack, () => void ben.edits(joined, `${name} b001 is this about version two?`));
+      await untilAccepted(slack, () => void ben.edits(joined, `${name} b001 is this about version two?`));
     }
   }
 }
 
-/** Acts, and waits until the bot has accepted every event of it. Answers the message that was written, if one was. */
-async function heardOf(slack: World['slack'], act: () => void): Promise<SentMessage> {
+/** Acts, and waits until the bot has accepted every event of it. Returns the message that was written, if one was. */
+async function untilAccepted(slack: World['slack'], act: () => void): Promise<SentMessage> {
   const before = slack.events.length;
   act();
-  const told = slack.events.slice(before);
+  const events = slack.events.slice(before);
   const message = slack.messages.findLast(({ from }) => from !== 'docket');
-  if (message === undefined || told.length === 0) throw new Error('nobody was told');
-  await slack.until(() => told.every(({ ended }) => ended), 90_000, 'the end of the events');
-  const lost = told.filter(({ accepted }) => !accepted);
+  if (message === undefined || events.length === 0) throw new Error('Slack sent no event');
+  await slack.until(() => events.every(({ ended }) => ended), 90_000, 'the end of the events');
+  const lost = events.filter(({ accepted }) => !accepted);
   if (lost.length > 0) throw new Error(`Slack gave up on ${lost.length} events`);
   return message;
 }

@@ -46,15 +46,15 @@ export function verdictOn(world: World, threads: readonly ChaosThread[]): Verdic
       ...places.flatMap((place, at) => (place < (places[at - 1] ?? -1) ? [wanted[place] ?? ''] : [])),
     );
     // The status of its round says that a reply was taken, or else a reaction.
-    const isTold = (message: SentMessage) =>
+    const isShown = (message: SentMessage) =>
       shows(message, 'eyes') ||
       (message.reactions.length === 0 &&
         slack.messages.some((one) => one.threadTs === message.threadTs && keyOf(one).includes('.round.')));
-    for (const { text, message } of replies) if (!isTold(message)) verdict.withoutOutcome.push(text);
+    for (const { text, message } of replies) if (!isShown(message)) verdict.withoutOutcome.push(text);
     if (held === undefined) continue;
     const outcome =
       held.deleted ||
-      (taken.includes(held.text) ? isTold(held.message) : shows(held.message, 'double_vertical_bar'));
+      (taken.includes(held.text) ? isShown(held.message) : shows(held.message, 'double_vertical_bar'));
     if (!outcome) verdict.withoutOutcome.push(held.text);
   }
 

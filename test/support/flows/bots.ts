@@ -16,6 +16,9 @@ export interface RunningBot {
   running(): boolean;
   /** SIGKILL. Throws for a bot in the test's own process. */
   kill(): Promise<void>;
+  /** SIGSTOP and SIGCONT. Throw for a bot in the test's own process. */
+  freeze(): void;
+  thaw(): void;
   /** SIGTERM; returns the exit code. Throws for a bot in the test's own process. */
   terminate(): Promise<number | null>;
   /** Ends it as is quickest, whatever it is. */
@@ -25,10 +28,11 @@ export interface RunningBot {
 /** What only a process of its own can be given. */
 const forProcesses = /^(?:TEST|LD|FAKETIME|NODE)_/;
 
-/** Starts Docket in the process of the test, as `bot-process.ts` does in one of its own. */
+/** Starts Docket in the process of the test, as `bot-process.ts` does in one of its own; `now` is its clock. */
 export async function startBotHere(
   env: Record<string, string>,
   timing: Partial<Timing>,
+  now: (() => number) | undefined,
 ): Promise<RunningBot> {
   const foreign = Object.keys(env).filter((name) => forProcesses.test(name));
   if (foreign.length > 0) throw new Error(`${foreign} needs a bot that is a process: { process: true }`);
@@ -38,17 +42,19 @@ export async function startBotHere(
   };
   const settings = readSettings({ PORT: '0', ...env });
   const log = createLog(settings.logLevel, secretsOf(settings), { write });
-  const docket = await startApp(settings, { log, timing });
+  const docket = await startApp(settings, { log, timing, ...(now && { now }) });
   let running = true;
-  const refuse = async () => {
-    throw new Error('Only a bot that is a process can die: createWorld({ processes: true })');
+  const refuse = () => {
+    throw new Error('Only a bot that is a process can die or freeze: createWorld({ processes: true })');
   };
   return {
     port: settings.role === 'worker' ? 0 : docket.port,
     output: () => output,
     running: () => running,
-    kill: refuse,
-    terminate: refuse,
+    kill: async () => refuse(),
+    freeze: refuse,
+    thaw: refuse,
+    terminate: async () => refuse(),
     async end() {
       await docket.stop();
       running = false;
@@ -98,6 +104,8 @@ export async function spawnBot(
     output: () => output,
     running: () => child.exitCode === null && child.signalCode === null,
     kill: () => end(child, 'SIGKILL'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     end: () => end(child, 'SIGKILL'),
     async terminate() {
       await end(child, 'SIGTERM');

@@ -16,6 +16,7 @@ import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { type RunningBot, spawnBot, startBotHere } from './bots.ts';
+import { createWorldClock, wakeRuns } from './clock.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
 const quick: Partial<Timing> = {
@@ -23,6 +24,14 @@ const quick: Partial<Timing> = {
   slackCallMs: 1500,
   docsCallMs: 1000,
   callMarginMs: 150,
+  // Ten times what Slack allows; its stand-in here counts as many, and holds the bot to them as strictly.
+  postsPerMinute: 600,
+  editsPerMinute: 400,
+  reactionsPerMinute: 400,
+  reactionRemovalsPerMinute: 160,
+  digestsPerMinute: 600,
+  readsPerMinute: 400,
+  digestWaitMs: 1000,
   editGapMs: 50,
   lockMs: 1500,
   stalledMs: 300,
@@ -60,6 +69,10 @@ export interface World {
    * What the bots remember by themselves, such as who people are, stays.
    */
   forget(): Promise<void>;
+  /** The time, as the stand-ins and the bots have it where `startMs` says when it begins. */
+  now(): number;
+  /** Goes on at another time, with everything woken that waited for it. Only in a world with `startMs`. */
+  jumpTo(ms: number): Promise<void>;
   /** What no log may hold: tokens, keys, response addresses, bundle links, and what people wrote. */
   secrets(): string[];
   /** Stops everything and checks what must hold in every test. */
@@ -82,6 +95,8 @@ export interface BotOptions {
 export interface WorldOptions {
   /** Whether every bot is a process: only those can be killed. */
   processes?: boolean;
+  /** When the world's own time begins, which `jumpTo` moves; without it, time is that of this machine. */
+  startMs?: number;
   /** How Slack reaches the bots; over HTTP when left out. */
   transport?: 'http' | 'socket';
   slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
@@ -91,8 +106,16 @@ export interface WorldOptions {
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const slack = createStandInSlack({ ...options.slack, transport: options.transport ?? 'http' });
+  const { startMs } = options;
+  const clock = createWorldClock(startMs);
+  const slack = createStandInSlack({
+    now: clock.now,
+    rateLimits: 10,
+    ...options.slack,
+    transport: options.transport ?? 'http',
+  });
   const platform = createStandInPlatform({
+    nowMs: clock.now,
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
   });
@@ -131,7 +154,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     };
     const isProcess = bot.process ?? (options.processes || program !== undefined);
     const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
-    const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times));
+    if (isProcess && startMs !== undefined) throw new Error("Only bots in the test's process share its time");
+    const now = startMs === undefined ? undefined : clock.now;
+    const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times, now));
     const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
     bots.push(started);
     if (started.port > 0) slack.botUrl = `http://127.0.0.1:${started.port}/slack/events`;
@@ -157,7 +182,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     platform.wire.clear();
     for (const secret of secrets()) forgotten.add(secret);
     await dropWork(redis);
-    for (const list of [slack.messages, slack.ephemerals, slack.wire.calls]) list.splice(0);
+    for (const list of [slack.messages, slack.ephemerals, slack.files, slack.wire.calls]) list.splice(0);
     for (const list of [platform.starts, platform.wire.calls]) list.splice(0);
     for (const jobId of [...platform.exports.keys()]) platform.forget(jobId);
     platform.agent.clear();
@@ -177,6 +202,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     startBot,
     forget,
     secrets,
+    now: clock.now,
+    async jumpTo(ms) {
+      if (startMs === undefined) throw new Error('createWorld({ startMs }) has a time that can be moved');
+      // What was signed before must not arrive after it.
+      await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0));
+      clock.moveTo(ms);
+      await wakeRuns(redis);
+    },
     async close() {
       slack.stop();
       await Promise.all(bots.map((bot) => bot.end()));
@@ -192,15 +225,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /**
- * Work whose record is gone is dropped by whoever comes to it; this waits until everybody has. Whose turn it is goes
+ * Work whose record is gone is dropped by whoever comes to it; this waits until everybody has. Rate limits go
  * last: a post that is still on its way must not find Slack's limits open.
  */
 async function dropWork({ client }: TestRedis) {
-  const turns = '{docket}:pace:';
-  const queues = ['docs-export', 'docs-agent', 'slack-outbox'].map((queue) => `{docket}:${queue}:`);
+  const rateLimits = '{docket}:pace:';
+  const queues = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'].map(
+    (queue) => `{docket}:${queue}:`,
+  );
   const records = async () =>
     (await client.keys('{docket}:*')).filter(
-      (key) => ![turns, ...queues].some((kept) => key.startsWith(kept)),
+      (key) => ![rateLimits, ...queues].some((kept) => key.startsWith(kept)),
     );
   // Jobs go from waiting to active: read in this order, none is seen in neither.
   const lists = queues.flatMap((queue) => [`${queue}wait`, `${queue}active`]);
@@ -214,7 +249,7 @@ async function dropWork({ client }: TestRedis) {
     if (!(await busy()) && (await records()).length === 0) break;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  const left = await client.keys(`${turns}*`);
+  const left = await client.keys(`${rateLimits}*`);
   if (left.length > 0) await client.del(...left);
 }
 

@@ -9,6 +9,7 @@ import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
+import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
@@ -38,6 +39,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   return {
     runs,
     threads: createThreadStore(redis),
+    figures: createFiguresStore(redis),
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
@@ -49,6 +51,10 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},
       publishHome: async () => {},
+      getUploadAddress: async () => ({ fileId: 'F0FILE', uploadUrl: 'https://files.example/u' }),
+      uploadBytes: async () => {},
+      completeUpload: async () => {},
+      fileInfo: async () => ({ ready: true, sharedIn: [] }),
       ...slack,
     },
     outbox: { ...anOutbox(redis, { now }), ...outbox },

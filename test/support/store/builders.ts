@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { AuditEntry } from '../../../src/store/audit.ts';
 import type { WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
 import type { ThreadPlace } from '../../../src/store/threads.ts';
 import { version } from '../../../src/store/version.ts';
+import { NOW_MS } from '../builders.ts';
 
 export const thread = runBase.extend({ note: z.string() });
 export type Thread = z.infer<typeof thread>;
@@ -35,6 +37,17 @@ export function aMessage(changes: Partial<WantedMessage> = {}): WantedMessage {
     ...changes,
   };
 }
+
+/** Ana asked for an export in #docs. */
+export const anAuditEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
+  atMs: NOW_MS,
+  user: { id: 'U0ANA', name: 'ana' },
+  channel: 'C0DOCS',
+  what: '/docs-export',
+  subject: 'docs.acme.com',
+  result: 'accepted',
+  ...changes,
+});
 
 /** A kind of run, as the stores see one. */
 export const note = runBase.extend({ v: version(2), note: z.string() });

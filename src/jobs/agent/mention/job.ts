@@ -3,6 +3,7 @@ import { SlackApiError } from '../../../slack/errors.ts';
 import { findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
+import { closedThreadName } from '../../closed-threads.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
@@ -40,23 +41,26 @@ export const mentionJob = defineRunJob({
 /** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
   const { policy, log, now, limits } = context;
-  const earlyMs = run.early ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
+  const closed = await isClosed(run, context);
+  const mayBeFollowed = run.early && !closed;
+  const earlyMs = mayBeFollowed ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
   if (earlyMs > 0) return runAgainIn(earlyMs);
-  if (run.early && (await isFollowed(run, context))) return markIdle(run, context);
+  if (mayBeFollowed && (await isFollowed(run, context))) return markIdle(run, context);
   const { user, external, channel } = run.reply;
   const verdict = await policy.check(user, 'agent', { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? postAnswer(run, message([[missingScopeText]]), context)
-      : retryLater(run, 'Slack does not tell who it is', context);
+      : retryLater(run, 'its author could not be looked up', context);
   const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
   if (verdict.kind === 'refused') {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
     const answer = { kind: 'refused' as const, ask: contactsText(verdict.ask, policy.isOpen('agent')) };
     return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
   }
+  if (closed) return saveAs({ ...decided, answer: { kind: 'closed' } });
   const text = await readText(run, context);
-  if (text === undefined) return retryLater(run, 'Slack does not tell the names in it', context);
+  if (text === undefined) return retryLater(run, 'the names in it could not be looked up', context);
   return saveAs({ ...decided, answer: answerFor(run, text, limits.instructionCharacters) });
 }
 
@@ -72,6 +76,11 @@ async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: 
   return result.kind !== 'notFollowed';
 }
 
+async function isClosed({ teamId, reply: { channel }, threadTs }: MentionRun, { runs }: JobContext) {
+  if (threadTs === undefined) return false;
+  return (await runs.byAlias(closedThreadName({ teamId, channel, rootTs: threadTs }))) !== undefined;
+}
+
 async function readText(
   { reply: { content }, botUserId, id }: MentionRun,
   { names, log }: JobContext,
@@ -82,7 +91,7 @@ async function readText(
     }).trim();
   } catch (error) {
     if (!(error instanceof NamesUnknown)) throw error;
-    log.info({ run: id, err: error }, 'names in a mention are not known yet');
+    log.info({ run: id, err: error }, 'the names in a mention could not be looked up');
     return undefined;
   }
 }
@@ -118,7 +127,7 @@ async function postAnswer(run: MentionRun, content: Message, context: JobContext
   const { error } = outcome;
   if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
     return retryLater(run, error.code, context, error.retryAfterMs);
-  log.warn({ err: error, run: run.id }, 'Slack did not take an answer to a mention');
+  log.warn({ err: error, run: run.id }, 'Slack refused the ephemeral answer to a mention');
   return markIdle(run, context);
 }
 

@@ -20,6 +20,8 @@ const mentionAnswer = z.discriminatedUnion('kind', [
   /** This person may not instruct the agent; `ask` says who may. */
   z.object({ kind: z.literal('refused'), ask: z.string() }),
   z.object({ kind: z.literal('help') }),
+  /** It is under a message where nothing instructs the agent. */
+  z.object({ kind: z.literal('closed') }),
   /** A word about a followed thread, where none is. */
   z.object({ kind: z.literal('notFollowed') }),
   z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
@@ -54,7 +56,7 @@ export const mentionRun = runBase.extend({
 });
 export type MentionRun = z.infer<typeof mentionRun>;
 
-/** Returns the run of a mention: the same for the same message, however often Slack tells of it. */
+/** Returns the run of a mention: the same for the same message, however often Slack sends it. */
 export const newMention = (
   mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'early' | 'problem'>,
   nowMs: number,

@@ -1,8 +1,8 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
-import { listNames, unknownProjectText } from '../../wording-view.ts';
+import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
 import { agentActions } from '../thread/buttons.ts';
-import { badFollowLine, notPermittedText, tooLongText } from '../thread/phrases.ts';
+import { badFollowLine, tooLongText } from '../thread/phrases.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
 const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
@@ -11,13 +11,18 @@ const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docke
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':
-      return message([[notPermittedText(answer.ask)]]);
+      return message([[notPermittedText('agent', answer.ask)]]);
     case 'help':
       return message([
         ['I pass instructions on to the docs agent, and tell here what comes of them.'],
         ['To start a new job, write ', { code: '@Docket' }, ' and what is to be done.'],
         followHint,
         ['Then every reply in that thread can instruct the agent.'],
+      ]);
+    case 'closed':
+      return message([
+        ["Replies here don't go to the docs agent. Click [Ask the agent] above,"],
+        ['or type ', { code: '/docs-agent new' }, ' and what is to be done.'],
       ]);
     case 'notFollowed':
       return message([
@@ -52,11 +57,7 @@ export function projectMessage(
   switch (problem.kind) {
     case 'ask': {
       const which = job === 'new' ? 'For which project' : 'Which project is it in';
-      const [first = ''] = problem.names;
-      return message([
-        [`${which}: ${listNames(problem.names)}? Nothing was sent. For example: `],
-        [{ code: `${command} --project ${first}` }],
-      ]);
+      return chooseProjectMessage(which, problem.names, command, 'Nothing was sent.');
     }
     case 'unknown':
       return message([[unknownProjectText(problem.named, problem.names)]]);

@@ -1,3 +1,4 @@
+import { tsToMs } from '../../../slack/timestamp.ts';
 import { type Instruction, isPending } from './instruction.ts';
 import { nextWaitingOf, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { keepIfSame } from './transitions.ts';
@@ -60,7 +61,7 @@ export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
       .map((one) =>
         isNeeded(one) ? one : { ...one, text: '', excerpt: '', sentAtMs: undefined, sendToken: undefined },
       ),
-    early: early.filter(({ ts }) => nowMs - Number(ts) * 1000 < RECENT_MS),
+    early: early.filter(({ ts }) => nowMs - tsToMs(ts) < RECENT_MS),
     askedAtMs: Object.fromEntries(Object.entries(askedAtMs).filter(([, atMs]) => nowMs - atMs < RECENT_MS)),
   });
 }

@@ -1,19 +1,22 @@
 import { reportNoPlace } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
-import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { leaveWatch } from '../watch/watches.ts';
+import { noPlaceMessage } from './ephemeral-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
-import { noPlaceMessage } from './note-view.ts';
 import type { ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
-import { ifReadable, type LoadedThread, publishAndWait, save } from './thread-step.ts';
-import { addNote } from './transitions.ts';
+import { ifReadable, type LoadedThread, publishAndWait } from './thread-step.ts';
+import { addEphemeral } from './transitions.ts';
 
 /** A step of a thread that has ended. What the platform has goes on there, but is no longer shown here. */
-export async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult> {
+export async function end(
+  { run, inbox, wakes }: LoadedThread,
+  context: JobContext,
+): Promise<StepResult<ThreadRun>> {
   const events = readEvents(inbox);
-  if (events.length > 0) return save(addEndedNotes(run, events), events.length, context);
+  if (events.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: events.length });
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return runAgainIn(answerInMs);
@@ -33,14 +36,14 @@ function readEvents(inbox: readonly unknown[]): ThreadEvent[] {
   return read.slice(0, end < 0 ? undefined : end).filter((entry) => entry !== undefined);
 }
 
-/** Notes to whoever wanted something of the agent after the end. */
-function addEndedNotes(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
+/** Ephemerals to whoever wanted something of the agent after the end. */
+function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
     return entry.kind === 'reply' && entry.mentionsBot ? [{ to: entry.user, id: entry.ts }] : [];
   });
   return recipients.reduce(
-    (thread, { to, id }) => addNote(thread, { id: `over ${id}`, to, kind: 'over' }),
+    (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),
     run,
   );
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { InboxEntry } from '../../../store/threads.ts';
 import { clickActions } from './buttons.ts';
 import { person } from './instruction.ts';
 
@@ -44,5 +45,13 @@ export const threadEvent = z.discriminatedUnion('kind', [
   }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
+type Instruct = Extract<ThreadEvent, { kind: 'instruct' }>;
+
 export type ReplyEvent = Extract<ThreadEvent, { kind: 'reply' | 'edited' }>;
 export type ThreadClick = Extract<ThreadEvent, { kind: 'clicked' }>;
+
+/** Returns an instruction from a modal for the inbox of a thread: with the same `id`, it is taken once. */
+export const instructEntry = (one: Omit<Instruct, 'kind'>): InboxEntry => ({
+  event: { kind: 'instruct', ...one } satisfies Instruct,
+  dedupeKey: `instruct ${one.id}`,
+});

@@ -32,7 +32,7 @@ export async function follow(
   { run, inbox, wakes }: LoadedThread,
   execution: Execution,
   context: JobContext,
-): Promise<StepResult> {
+): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
   const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
@@ -66,8 +66,7 @@ export async function follow(
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
     if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
     await recordChanges(run, thread, context);
-    await send(thread, head, applied.consumed, context);
-    return 'next';
+    return send(thread, head, applied.consumed, context);
   }
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.blockedBy === 'author';
   if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));

@@ -23,8 +23,8 @@ export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruct
   `${run} ${id} ${attempt}`;
 
 /**
- * Returns what asks for a slot for the next instruction. It waits since the one before it was sent, so that threads take
- * turns however many instructions wait in one; that is the same after a restart.
+ * Returns what asks for a slot for the next instruction. It waits since the one before it was sent, so that slots
+ * go from thread to thread however many instructions wait in one; that is the same after a restart.
  */
 export const slotRequest = (thread: ThreadRun, head: Instruction): SlotRequest => ({
   id: sendKeyOf(thread, head),

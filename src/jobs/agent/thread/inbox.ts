@@ -1,6 +1,7 @@
 import { findMentions } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
+import { tsToMs } from '../../../slack/timestamp.ts';
 import type { JobContext } from '../../context.ts';
 import { contactsText } from '../../wording-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
@@ -78,7 +79,7 @@ async function loadEventContext(
     return { ...known, author, names: await context.names(findMentions(event.content)) };
   } catch (error) {
     if (!(error instanceof NamesUnknown)) throw error;
-    context.log.warn({ run: thread.id, err: error }, 'Slack does not tell the names in a reply');
-    return nowMs - Number(event.ts) * 1000 > NAMES_WAIT_MS ? { ...known, author } : undefined;
+    context.log.warn({ run: thread.id, err: error }, 'the names in a reply could not be looked up');
+    return nowMs - tsToMs(event.ts) > NAMES_WAIT_MS ? { ...known, author } : undefined;
   }
 }

@@ -16,6 +16,10 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   concurrency: CONCURRENCY,
   schema: threadRun,
   load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
+  async save(run, consumed, { threads }) {
+    const result = await threads.save(run, consumed);
+    return result.kind === 'saved' ? result.run : undefined;
+  },
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
   step(loaded, context, execution) {
     switch (loaded.run.state) {

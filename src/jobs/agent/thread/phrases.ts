@@ -1,14 +1,11 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { pullRequestUrl } from '../../pull-request-view.ts';
 import { personName, shortId } from '../../wording-view.ts';
-import type { RoundEnding } from '../watch/record.ts';
 import { agentActions } from './buttons.ts';
 import type { Person } from './instruction.ts';
 import { type ThreadRun, waitingOf } from './record.ts';
-
-/** Reading a host name takes the square of its length. */
-const MAX_URL_LENGTH = 8000;
 
 /** Mentions in one message; a round may have more authors. */
 const MAX_MENTIONS = 20;
@@ -30,10 +27,6 @@ export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
 export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
-/** To somebody without the permission; `contacts` says whom to ask. */
-export const notPermittedText = (contacts: string) =>
-  `You can't instruct the docs agent here, so nothing was sent. Ask ${contacts}.`;
-
 /** To somebody who wants to follow a job but gives no whole id. */
 export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.'];
 
@@ -44,6 +37,24 @@ export const tooLongText = (characters: number, most: number) =>
 /** To somebody whose instruction was one too many to wait. */
 export const tooManyText = (most: number) =>
   `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
+
+/** To whoever switched the mode by a click: a line under the card, which shows the rest. */
+export const clickedModeText = (mode: 'all' | 'mention') =>
+  mode === 'all'
+    ? 'Every reply here counts from now on.'
+    : 'Only replies with @Docket count here from now on.';
+
+/** The same to whoever wrote it, in a sentence that stands alone. The thread may be in another mode by now. */
+export function writtenModeText(mode: string): string {
+  switch (mode) {
+    case 'mention':
+      return 'From now on, only replies that mention @Docket go to the agent.';
+    case 'all':
+      return 'From now on, every reply goes to the agent, unless it starts with "aside".';
+    default:
+      return 'From now on, replies go to the agent while one person alone writes here; then I ask first.';
+  }
+}
 
 /** "2 instructions waiting"; empty when none is. */
 export function waitingText(thread: ThreadRun): string {
@@ -72,28 +83,11 @@ function repositoryName(address: string): string {
   return cut(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
-/** What GitHub, GitLab and Bitbucket call the address of a pull request. */
-const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
-
-/** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
-export function pullRequestName({ prLink, prText }: Pick<RoundEnding, 'prLink' | 'prText'>): string {
-  const address = httpAddress(prLink);
-  if (address === undefined) return cut(oneLine(prText ?? prLink ?? ''), 120);
-  const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
-  if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
-  return cut(`${address.host}${address.pathname}`, 120);
-}
-
 /** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
 export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
-  const url = httpAddress(prLink)?.href;
+  const url = pullRequestUrl(prLink);
   if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
   return [{ label, action: agentActions.openPullRequest, url }];
-}
-
-function httpAddress(text: string | undefined): URL | undefined {
-  const url = text === undefined || text.length > MAX_URL_LENGTH ? null : URL.parse(text);
-  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }
 
 /** That the job was archived, and when if that is known. */

@@ -3,14 +3,14 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
+import { failurePauseMs } from '../../retry.ts';
 import { nextLimit } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
 import type { ThreadRun } from './record.ts';
 import type { SendResult } from './transitions.ts';
 
-/** The pause after the platform said "too many" without saying until when; it doubles up to the longest. */
-const RATE_LIMIT_BACKOFF_MS = 60_000;
-const RATE_LIMIT_BACKOFF_MAX_MS = 10 * 60_000;
+/** First and longest pause after the platform said "too many" without saying until when. */
+const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
 
 type PlatformCall = { kind: 'call'; call: () => Promise<AgentJob> } | NotSent;
 type NotSent = Extract<SendResult, { kind: 'notSent' }>;
@@ -77,21 +77,18 @@ async function resultOfError(
 
 function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
   const refusals = (thread.limit?.refusals ?? 0) + 1;
-  const pauseMs = Math.min(RATE_LIMIT_BACKOFF_MS * 2 ** (refusals - 1), RATE_LIMIT_BACKOFF_MAX_MS);
+  const pauseMs = backoffMs(RATE_LIMIT_PAUSES, refusals, 0.5);
   const waitMs = Math.max(error.retryAfterMs ?? pauseMs, context.timing.retryMinMs);
   const limit = { ...nextLimit(thread, 'platform', waitMs, context), askAtMs: undefined, refusals };
   return { kind: 'later', limit };
 }
 
-function retryOrGiveUp(
-  { retry }: ThreadRun,
-  error: DocsApiError,
-  { now, random, timing }: JobContext,
-): SendResult {
+function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
+  const { now, timing } = context;
   const before = retry?.over ? undefined : retry;
   const sinceMs = before?.sinceMs ?? now();
   const inARow = (before?.inARow ?? 0) + 1;
-  const nextMs = now() + Math.max(error.retryAfterMs ?? 0, backoffMs(timing, inARow, random()));
+  const nextMs = now() + failurePauseMs(inARow, error, context);
   if (nextMs > sinceMs + timing.giveUpMs) return notSent({ why: 'down' });
   return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
 }

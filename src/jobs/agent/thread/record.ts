@@ -4,7 +4,7 @@ import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
 import type { Visible } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
-import { type Instruction, instruction, person } from './instruction.ts';
+import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
 
 /** What this thread shows of one round of the job: from the first send while it was idle to its end. */
 export const threadRound = z.object({
@@ -61,8 +61,8 @@ export const sendTrouble = z.object({
 });
 export type SendTrouble = z.infer<typeof sendTrouble>;
 
-/** An ephemeral message to one person. It may get lost, so it never holds the only copy of anything. */
-export const note = z.object({
+/** An ephemeral to one person. It may get lost, so it never holds the only copy of anything. */
+export const ephemeral = z.object({
   /** The same for the same occasion. */
   id: z.string(),
   to: z.string(),
@@ -95,7 +95,7 @@ export const note = z.object({
   /** Slack refused it, and it is retried from then on. */
   notBeforeMs: z.number().optional(),
 });
-export type Note = z.infer<typeof note>;
+export type Ephemeral = z.infer<typeof ephemeral>;
 
 /** No instruction is sent before `untilMs`. `ours`: by our own hourly limit; `platform`: the platform said so. */
 const sendLimit = z.object({
@@ -166,7 +166,7 @@ export const threadRun = runBase.extend({
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** When people were last asked, by user id; epoch milliseconds. */
   askedAtMs: z.record(z.string(), z.number()).default({}),
-  /** Who has the note that they may not instruct the agent. */
+  /** Who was shown that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
   /** See `compact.ts` for their order, and for which are kept. */
   instructions: z.array(instruction).default([]),
@@ -176,7 +176,8 @@ export const threadRun = runBase.extend({
   /** The last round of the job whose ending is known here. */
   knownRound: z.number().int().default(0),
   troubles: z.array(sendTrouble).default([]),
-  notes: z.array(note).default([]),
+  /** Ephemerals that are to be posted. */
+  notes: z.array(ephemeral).default([]),
   /** The thread has joined the watch of its job. */
   watched: z.boolean().default(false),
   seen: jobSnapshot.optional(),
@@ -198,7 +199,7 @@ export const threadRun = runBase.extend({
 export type ThreadRun = z.infer<typeof threadRun>;
 
 /** A message lists so many instructions one by one. */
-export const MAX_LISTED = 3;
+export const MAX_LISTED_INSTRUCTIONS = 3;
 
 /** What is listed of a thread without its record, see `store/followed-index.ts`. */
 export const listedThread = threadRun.pick({
@@ -233,6 +234,24 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
     sinceMs: nowMs,
     instructions: first === undefined ? [] : [first],
   });
+}
+
+/**
+ * Returns the record of a thread of its own, for somebody whose permission was checked. `text` goes to the agent; without
+ * `agentJobId` it makes the job.
+ */
+export function newOwnThread(
+  {
+    instructionId,
+    text,
+    ...thread
+  }: Omit<NewThread, 'checked' | 'instruction'> & { instructionId: string; text: string },
+  nowMs: number,
+): ThreadRun {
+  const creates = thread.agentJobId === undefined;
+  const one = { id: instructionId, by: thread.owner, atMs: nowMs, text, creates };
+  const first = text === '' ? undefined : newInstruction(one);
+  return newThread({ ...thread, checked: true, instruction: first }, nowMs);
 }
 
 export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>

@@ -2,16 +2,17 @@ import { z } from 'zod';
 import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf } from '../../../slack/text.ts';
+import { tsToMs } from '../../../slack/timestamp.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { applyClick, MODE_BY_ACTION } from './clicks.ts';
 import { compact } from './compact.ts';
 import type { ReplyEvent, ThreadEvent } from './event.ts';
 import { type Instruction, isPending, isResendable, newInstruction, type Person } from './instruction.ts';
-import { findInstruction, heldOf, isSoleAuthor, type Note, type ThreadRun } from './record.ts';
+import { type Ephemeral, findInstruction, heldOf, isSoleAuthor, type ThreadRun } from './record.ts';
 import {
+  addEphemeral,
   addInstruction,
-  addNote,
   askAuthor,
   dropInstructions,
   endThread,
@@ -42,7 +43,7 @@ const QUESTION_TTL_MS = 10 * 60_000;
 const MAX_EARLY = 20;
 const EARLY_MS = 10 * 60_000;
 
-/** Enough of a text that is too long to tell whether it is an aside, and for an excerpt. */
+/** Enough of a text that is too long to see whether it is an aside, and for an excerpt. */
 const TRUNCATED_LENGTH = 200;
 
 /** What counts of a reply. */
@@ -92,7 +93,7 @@ function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext)
   return applyContent(next, ts, content, context);
 }
 
-/** Adds the instruction that a reply is, holds it, answers it with a note, or leaves it as talk among people. */
+/** Adds the instruction that a reply is, holds it, answers it with an ephemeral, or leaves it as talk among people. */
 function applyContent(
   thread: ThreadRun,
   ts: string,
@@ -106,7 +107,7 @@ function applyContent(
   if (parsed.kind === 'aside' || decision === 'ignore') return thread;
   const isTaken = decision === 'take';
   if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
-  const answer = (note: NoteContent) => addReplyNote(thread, ts, author, note);
+  const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
   if (mentionsBot && parsed.kind === 'badFollow') return answer({ kind: 'badFollow' });
@@ -116,7 +117,8 @@ function applyContent(
   const rejection = findRejection(thread, state, content, context);
   if (rejection !== undefined) return answer(rejection);
   const by = { id: author.id, name: author.name };
-  const atMs = Number.isFinite(Number(ts)) ? Number(ts) * 1000 : nowMs;
+  const writtenAtMs = tsToMs(ts);
+  const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
   const next = dropOldestHeld(addInstruction(thread, one), author.id);
   return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one, nowMs);
@@ -126,7 +128,7 @@ function readContent(
   { content, mentionsBot, mentionsOthers, files }: ReplyEvent,
   { author, names, botUserId, limits }: EventContext,
 ): ReplyContent {
-  // Of somebody without the permission only the kind of reply counts, which its beginning tells.
+  // Of somebody without the permission only the kind of reply counts, which its beginning shows.
   const read = author.may ? content : beginningOf(content);
   const text = messageToMarkdown(read, names, { withoutMention: botUserId });
   return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files };
@@ -146,13 +148,13 @@ function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean)
   return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
 }
 
-/** Returns the note that says why an instruction is not added; nothing when it can be. */
+/** Returns the ephemeral that says why an instruction is not added; nothing when it can be. */
 function findRejection(
   { instructions }: ThreadRun,
   state: 'waiting' | 'held',
   { text, characters }: Pick<ReplyContent, 'text' | 'characters'>,
   { limits }: EventContext,
-): NoteContent | undefined {
+): EphemeralContent | undefined {
   const excerpt = excerptOf(text);
   if (characters !== undefined)
     return { kind: 'tooLong', excerpt, characters, most: limits.instructionCharacters };
@@ -171,7 +173,7 @@ function hasOpenQuestion(thread: ThreadRun, userId: string, nowMs: number): bool
   return heldOf(thread, userId).length > 0 && nowMs - askedAtMs < QUESTION_TTL_MS;
 }
 
-/** A person without the permission gets a note once, and at each mention of Docket. */
+/** A person without the permission gets an ephemeral once, and at each mention of Docket. */
 function refuseAuthor(
   thread: ThreadRun,
   ts: string,
@@ -181,7 +183,7 @@ function refuseAuthor(
   const wasNotified = thread.refused.includes(author.id);
   if (wasNotified && !mentionsBot) return thread;
   const refused = wasNotified ? thread.refused : [...thread.refused, author.id];
-  return addReplyNote({ ...thread, refused }, ts, author, { kind: 'notPermitted', about: ask });
+  return addReplyEphemeral({ ...thread, refused }, ts, author, { kind: 'notPermitted', about: ask });
 }
 
 function applyCommand(
@@ -190,28 +192,29 @@ function applyCommand(
   command: ThreadCommand,
   { author, nowMs }: EventContext,
 ): ThreadRun {
-  if (command === 'help') return addReplyNote(thread, ts, author, { kind: 'help' });
+  if (command === 'help') return addReplyEphemeral(thread, ts, author, { kind: 'help' });
   if (command === 'stop') {
     const by = { id: author.id, name: author.name };
-    return addReplyNote(endThread(thread, { why: 'stopped', by }), ts, author, { kind: 'stopped' });
+    return addReplyEphemeral(endThread(thread, { why: 'stopped', by }), ts, author, { kind: 'stopped' });
   }
   const mode = MODE_BY_ACTION[command];
-  return addReplyNote(switchMode(thread, mode, nowMs), ts, author, { kind: 'mode', about: mode });
+  return addReplyEphemeral(switchMode(thread, mode, nowMs), ts, author, { kind: 'mode', about: mode });
 }
 
-type NoteContent = Omit<Note, 'id' | 'to'>;
+type EphemeralContent = Omit<Ephemeral, 'id' | 'to'>;
 
-const addReplyNote = (thread: ThreadRun, ts: string, author: Person, content: NoteContent) =>
-  addNote(thread, { id: `${content.kind} ${ts}`, to: author.id, ...content });
+const addReplyEphemeral = (thread: ThreadRun, ts: string, author: Person, content: EphemeralContent) =>
+  addEphemeral(thread, { id: `${content.kind} ${ts}`, to: author.id, ...content });
 
-/** The edited text is what is sent. When the reply was sent already, its author gets a note. */
+/** The edited text is what is sent. When the reply was sent already, its author gets an ephemeral. */
 function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { ts } = event;
   const one = findInstruction(thread, ts);
   const content = readContent(event, context);
   if (!one) return applyUnknownEdit(thread, ts, content, context);
   const isSent = one.state === 'over' ? one.outcome === 'sent' : !isResendable(one);
-  if (isSent) return addReplyNote(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
+  if (isSent)
+    return addReplyEphemeral(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
   if (!isResendable(one)) return thread;
   const { text, characters, mentionsBot } = content;
   const { kind } = parseThreadText(text);
@@ -219,7 +222,7 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
   const rejection = characters === undefined ? undefined : findRejection(thread, 'waiting', content, context);
   if (rejection !== undefined)
-    return addReplyNote(withdrawPending(thread, one), ts, context.author, rejection);
+    return addReplyEphemeral(withdrawPending(thread, one), ts, context.author, rejection);
   const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
   // Whoever adds the mention has answered the question for this reply.
   return mentionsBot ? releaseHeld(edited, [ts]) : edited;
@@ -237,7 +240,7 @@ function applyUnknownEdit(
     return keepEarly(thread, { ts, deleted: false, json: JSON.stringify(content) }, context);
   const { kind } = parseThreadText(content.text);
   if (kind === 'aside' || kind === 'empty') return thread;
-  return addReplyNote(thread, ts, context.author, { kind: 'lateMention' });
+  return addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' });
 }
 
 function applyDeletion(thread: ThreadRun, ts: string, context: EventContext): ThreadRun {
@@ -253,7 +256,7 @@ const withdrawPending = (thread: ThreadRun, one: Instruction) =>
 
 /** An edit that comes after the deletion of its message does not bring it back. */
 function keepEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: EventContext): ThreadRun {
-  const isNew = ({ ts }: { ts: string }) => nowMs - Number(ts) * 1000 < EARLY_MS;
+  const isNew = ({ ts }: { ts: string }) => nowMs - tsToMs(ts) < EARLY_MS;
   const known = thread.early.find(({ ts }) => ts === early.ts);
   if (known?.deleted || !isNew(early)) return thread;
   const others = thread.early.filter((one) => one !== known && isNew(one));
@@ -268,6 +271,6 @@ function applyModal(
   if (findInstruction(thread, id) || parseThreadText(text).kind === 'empty') return thread;
   const rejection = findRejection(thread, 'waiting', truncateText(text, context.limits), context);
   if (rejection !== undefined)
-    return addNote(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
+    return addEphemeral(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
   return addInstruction(thread, newInstruction({ id, by, atMs, text }));
 }

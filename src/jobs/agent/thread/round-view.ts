@@ -1,6 +1,7 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration } from '../../../slack/text.ts';
+import { pullRequestName } from '../../pull-request-view.ts';
 import type { RoundEnding } from '../watch/record.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import {
@@ -8,7 +9,6 @@ import {
   instructionCountText,
   mentionParts,
   pullRequestButton,
-  pullRequestName,
   quotedBy,
   waitingText,
 } from './phrases.ts';

@@ -1,5 +1,6 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
+import { type StepResult, saveAs } from '../../run-job.ts';
 import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
 import { updateWatch } from '../watch/watches.ts';
 import { auditChanges } from './audit.ts';
@@ -37,29 +38,26 @@ export async function send(
   head: Instruction,
   consumed: number,
   context: JobContext,
-): Promise<void> {
+): Promise<StepResult<ThreadRun>> {
   const { threads, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
   const sentAtMs = now();
   const sendToken = context.newToken();
   const intent = updateInstruction(thread, head.id, { state: 'sending', sentAtMs, sendToken });
   const prepared = prepareCall(thread, head, context);
-  if (prepared.kind === 'notSent') {
-    await saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
-    return;
-  }
+  if (prepared.kind === 'notSent')
+    return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // What makes a job is no follow-up.
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
   const saved = await threads.save(intent, consumed, slot);
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
-    await threads.save({ ...thread, limit: next }, consumed);
-    return;
+    return saveAs({ ...thread, limit: next }, { consumed });
   }
   // When the answer of a write is lost, the connection repeats the write, which then finds its own revision.
   const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
-  if (own === undefined) return;
+  if (own === undefined) return 'next';
   // After so long others may have recorded the send as lost: the call must not be made any more.
   const isLate = now() - sentAtMs > timing.callMarginMs;
   const result: SendResult = isLate ? { kind: 'later' } : await makeCall(own, head, prepared.call, context);
@@ -68,9 +66,10 @@ export async function send(
   if (slot && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
   const current = await saveSendResult(own, head, result, context);
-  if (current?.state !== 'following' || result.kind !== 'taken') return;
   // Where the watch cannot be read, a later step does it.
-  await ifReadable(() => registerSend(current, { ...head, sentAtMs }, result.job, context), context);
+  if (current?.state === 'following' && result.kind === 'taken')
+    await ifReadable(() => registerSend(current, { ...head, sentAtMs }, result.job, context), context);
+  return 'next';
 }
 
 async function loadIntent(

@@ -1,24 +1,30 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { type Instruction, isPending, type Person } from './instruction.ts';
-import { findInstruction, MAX_LISTED, type Note, type SendTrouble, type ThreadRun } from './record.ts';
+import {
+  type Ephemeral,
+  findInstruction,
+  MAX_LISTED_INSTRUCTIONS,
+  type SendTrouble,
+  type ThreadRun,
+} from './record.ts';
 
-/** More unposted notes of one kind to one person tell that person nothing new. */
-const MAX_NOTES_PER_KIND = 5;
+/** More unposted ephemerals of one kind say nothing new to the same person. */
+const MAX_EPHEMERALS_PER_KIND = 5;
 
 /** Returns `after`, or `before` itself when both are stored as the same JSON. */
 export const keepIfSame = <T>(before: T, after: T): T =>
   JSON.stringify(before) === JSON.stringify(after) ? before : after;
 
 /**
- * Adds a note, unless there is one with its id, or as many of its kind to this person as are useful. A question is
- * always added: held replies wait for its answer.
+ * Adds an ephemeral, unless there is one with its id, or as many of its kind to this person as are useful. A question
+ * is always added: held replies wait for its answer.
  */
-export function addNote(thread: ThreadRun, note: Note): ThreadRun {
-  const { id, to, kind } = note;
+export function addEphemeral(thread: ThreadRun, ephemeral: Ephemeral): ThreadRun {
+  const { id, to, kind } = ephemeral;
   if (thread.notes.some((other) => other.id === id)) return thread;
   const alike = thread.notes.filter((other) => other.to === to && other.kind === kind);
-  if (kind !== 'question' && alike.length >= MAX_NOTES_PER_KIND) return thread;
-  return { ...thread, notes: [...thread.notes, note] };
+  if (kind !== 'question' && alike.length >= MAX_EPHEMERALS_PER_KIND) return thread;
+  return { ...thread, notes: [...thread.notes, ephemeral] };
 }
 
 /** Changes the instructions that match; returns the thread itself when none does. */
@@ -42,27 +48,27 @@ export const dropInstructions = (
   outcome: 'notForAgent' | 'discarded' | 'withdrawn',
 ): ThreadRun => updateInstructions(thread, matches, { state: 'over', outcome });
 
-/** Adds an instruction. When it is not held, its author gets the note that files do not go along. */
+/** Adds an instruction. When it is not held, its author gets the ephemeral that files do not go along. */
 export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
   const next = { ...thread, instructions: [...thread.instructions, one] };
-  return one.state === 'waiting' ? addFilesNote(next, one) : next;
+  return one.state === 'waiting' ? addFilesEphemeral(next, one) : next;
 }
 
 /** Lets the held instructions among `ids` be sent. */
 export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
   const isReleased = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
   const released = updateInstructions(thread, isReleased, { state: 'waiting' });
-  return thread.instructions.filter(isReleased).reduce(addFilesNote, released);
+  return thread.instructions.filter(isReleased).reduce(addFilesEphemeral, released);
 }
 
-const addFilesNote = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
-  files ? addNote(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
+const addFilesEphemeral = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
+  files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
 
 /** Asks the author whether a reply is for the agent. */
 export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, nowMs: number): ThreadRun {
   // Two questions to one person in one millisecond have different ids.
   const atMs = Math.max(nowMs, (thread.askedAtMs[by.id] ?? 0) + 1);
-  return addNote(
+  return addEphemeral(
     { ...thread, askedAtMs: { ...thread.askedAtMs, [by.id]: atMs } },
     { id: `question ${by.id} ${atMs}`, to: by.id, kind: 'question', about: id, excerpt },
   );
@@ -76,12 +82,12 @@ export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: nu
   return firsts.reduce<ThreadRun>((next, one) => askAuthor(next, one, nowMs), { ...thread, mode });
 }
 
-/** Takes back everything of one person that is not sent yet. A note tells that person what it was, and whom to ask. */
+/** Takes back everything of one person that is not sent yet. An ephemeral says what it was, and whom to ask. */
 export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
   const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
   const dropped = thread.instructions.filter(isDropped);
-  const excerpts = dropped.slice(0, MAX_LISTED).map(({ excerpt }) => excerpt);
-  return addNote(dropInstructions(thread, isDropped, 'discarded'), {
+  const excerpts = dropped.slice(0, MAX_LISTED_INSTRUCTIONS).map(({ excerpt }) => excerpt);
+  return addEphemeral(dropInstructions(thread, isDropped, 'discarded'), {
     id: `noLongerAllowed ${dropped[0]?.id}`,
     to: userId,
     kind: 'noLongerAllowed',

@@ -13,7 +13,13 @@ import {
   quotedBy,
   unsentText,
 } from './phrases.ts';
-import { MAX_LISTED, nextWaitingOf, type SendTrouble, type ThreadRun, waitingOf } from './record.ts';
+import {
+  MAX_LISTED_INSTRUCTIONS,
+  nextWaitingOf,
+  type SendTrouble,
+  type ThreadRun,
+  waitingOf,
+} from './record.ts';
 import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
 /** Returns the messages about sends that failed, or whose result is unknown. */
@@ -186,8 +192,8 @@ function limitMessage(
       ? `${instructionCountText(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
       : `The platform's limit is reached. ${kept}; I try again about `;
   const lines: Part[][] = [[`⏸ ${text}`, { time: untilMs, format: '{time}' }, '.']];
-  if (many > 1) lines.push(...waiting.slice(0, MAX_LISTED).map((one) => [quotedBy(one)]));
-  if (many > MAX_LISTED) lines.push([`and ${many - MAX_LISTED} more`]);
+  if (many > 1) lines.push(...waiting.slice(0, MAX_LISTED_INSTRUCTIONS).map((one) => [quotedBy(one)]));
+  if (many > MAX_LISTED_INSTRUCTIONS) lines.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
   const ids = waiting.map(({ id }) => id);
   const label = many === 1 ? 'Discard' : 'Discard all';
   return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)]);

@@ -1,6 +1,7 @@
 import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
 import { cut, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
+import { pullRequestName } from '../../pull-request-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
@@ -9,7 +10,6 @@ import {
   jobName,
   mentionParts,
   pullRequestButton,
-  pullRequestName,
   refText,
   unsentText,
   waitingText,
@@ -21,7 +21,7 @@ import { limitMessages, troubleMessages } from './unsent-view.ts';
 /** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
 export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
 
-/** Returns every message of a thread as it is to look now, except for notes. */
+/** Returns every message of a thread as it is to look now, except for ephemerals. */
 export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
   const card: OutboxMessage = {
@@ -73,7 +73,7 @@ function factsLine(thread: ThreadRun): string {
   return facts.filter((fact) => fact !== '').join(' · ');
 }
 
-/** How authors decide about held replies without the note that asks them, which may be lost. */
+/** How authors decide about held replies without the ephemeral that asks them, which may be lost. */
 function heldLine({ instructions }: ThreadRun): string {
   const held = instructions.filter(({ state }) => state === 'held').length;
   if (held === 0) return '';

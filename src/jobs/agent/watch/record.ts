@@ -76,7 +76,7 @@ export const watchRun = runBase.extend({
       found: z.boolean().optional(),
     }),
   ),
-  /** The rounds of the latest sends, by name, at most SENDS_KEPT: telling of one again changes nothing. */
+  /** The rounds of the latest sends, by name, at most SENDS_KEPT: adding one again changes nothing. */
   sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
   nextLookAtMs: z.number(),
   /** Somebody waits for a poll, though no round is open. */

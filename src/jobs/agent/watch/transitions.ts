@@ -89,7 +89,7 @@ export function recordSend(
   // A send may be answered without a status: then what was seen before stands.
   const known = job.rawStatus === '' ? watch : applySnapshot(watch, job, atMs);
   const hasOthers = watch.threads.some((id) => id !== thread);
-  // What is untold already, this thread need not know.
+  // Where threads are to be woken for an earlier change already, this one is among them.
   const knownBy = watch.untold && watch.knownBy !== thread ? undefined : thread;
   return {
     ...known,

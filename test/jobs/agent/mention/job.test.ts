@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
+import { closedThreadName } from '../../../../src/jobs/closed-threads.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
 import { createLog } from '../../../../src/runtime/log.ts';
@@ -105,6 +106,25 @@ test('in a thread is answered there', async () => {
   await look(await given({ threadTs: '1.1' }));
   expect(said).toMatchObject([{ to: { threadTs: '1.1' } }]);
 });
+
+test.each(['Add a quickstart', 'follow job_1', 'stop', 'help'])(
+  'where nothing instructs the agent, %j is answered with what does',
+  async (text) => {
+    const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' };
+    await createRunStore(redis.client).alias(closedThreadName(place), 'd1');
+    const run = await given({ reply: aMentionReply(text), threadTs: '1.1' });
+    await look(run);
+    expect(said).toMatchObject([
+      {
+        to: { threadTs: '1.1' },
+        text: expect.stringMatching(
+          /^Replies here don't go to the docs agent\. Click \[Ask the agent\] above,\nor type \/docs-agent new/,
+        ),
+      },
+    ]);
+    expect((await stored(run))?.answer).toEqual({ kind: 'closed' });
+  },
+);
 
 describe('by its words', () => {
   const problem = { kind: 'noId' as const, name: 'default' };

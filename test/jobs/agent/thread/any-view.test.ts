@@ -4,26 +4,28 @@ import { checkMessageBlocks, mistakesIn } from '../../../../demo/slack/block-kit
 import { notifiedBy } from '../../../../demo/slack/notifies.ts';
 import type { Block } from '../../../../demo/slack/workspace.ts';
 import { agentActions, threadButton } from '../../../../src/jobs/agent/thread/buttons.ts';
-import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
-import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { ephemeralMessage } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
+import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anyNote, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
+import { anyEphemeral, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
 import { buttonsIn } from '../../../support/slack/rendering.ts';
 
-const everyMessage = (thread: ThreadRun, note: Note) => [
+const everyMessage = (thread: ThreadRun, ephemeral: Ephemeral) => [
   ...threadMessages(thread),
-  { key: 'note', message: noteMessage(thread, note) },
+  { key: 'ephemeral', message: ephemeralMessage(thread, ephemeral) },
   { key: 'listed', message: message([threadLine(thread, undefined)]) },
 ];
 
-function always(claim: (shown: { key: string; message: Message }, thread: ThreadRun, note: Note) => void) {
+function always(
+  claim: (shown: { key: string; message: Message }, thread: ThreadRun, ephemeral: Ephemeral) => void,
+) {
   fc.assert(
-    fc.property(anyThread, anyNote, (thread, note) => {
-      for (const shown of everyMessage(thread, note)) claim(shown, thread, note);
+    fc.property(anyThread, anyEphemeral, (thread, ephemeral) => {
+      for (const shown of everyMessage(thread, ephemeral)) claim(shown, thread, ephemeral);
     }),
     { numRuns: 400 },
   );
@@ -43,9 +45,9 @@ function concerned(key: string, { id, owner, rounds, troubles }: ThreadRun): str
 
 test('Slack takes every message', () => {
   fc.assert(
-    fc.property(anyThread, anyNote, (thread, note) => {
+    fc.property(anyThread, anyEphemeral, (thread, ephemeral) => {
       const listed = { message: message([threadLine(thread, THREAD)]) };
-      for (const { message: shown } of [...everyMessage(thread, note), listed]) {
+      for (const { message: shown } of [...everyMessage(thread, ephemeral), listed]) {
         expect(mistakesIn(shown.blocks, 'message')).toEqual([]);
         expect(() => checkMessageBlocks(shown.blocks, (prefix) => prefix)).not.toThrow();
       }
@@ -99,7 +101,7 @@ test('every button carries what its listener understands, or opens a page', () =
 
 test('a thread that has ended has no button that somebody would have to work on', () => {
   always(({ key, message: { blocks } }, { state }) => {
-    if (state !== 'ended' || key === 'note') return;
+    if (state !== 'ended' || key === 'ephemeral') return;
     const actions = buttonsIn(blocks).map(({ action_id }) => action_id);
     expect(actions.filter((action) => action !== agentActions.openPullRequest)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import {
   ben,
   cleo,
   clicks,
-  notesOf,
+  ephemeralsOf,
   outcomesOf,
   ts,
   wrote,
@@ -32,7 +32,7 @@ describe('the answer to the question', () => {
     const sent = applyEvents(asked, [clicks(ana, 'send', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
     expect(sent.answers).toEqual({ U0ANA: 'mention' });
     expect(outcomesOf(sent)).not.toContainEqual(expect.stringContaining('Lunch?'));
-    expect(notesOf(sent)).toEqual(['ben: question', 'ana: question']);
+    expect(ephemeralsOf(sent)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('[Not for the agent] drops everything of that person, and makes later replies talk', () => {
@@ -43,7 +43,7 @@ describe('the answer to the question', () => {
       'held: Nice',
     ]);
     expect(dropped.answers).toEqual({ U0ANA: 'mention' });
-    expect(notesOf(dropped)).toEqual(['ben: question', 'ana: question']);
+    expect(ephemeralsOf(dropped)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('after [Not for the agent] a mention of Docket is still for the agent', () => {
@@ -62,7 +62,7 @@ describe('the answer to the question', () => {
       'waiting: And the nav',
       'waiting: And the footer',
     ]);
-    expect(notesOf(always)).toEqual(['ben: question', 'ana: question']);
+    expect(ephemeralsOf(always)).toEqual(['ben: question', 'ana: question']);
   });
 
   test('[Always in this thread] after [Send] still changes what comes later', () => {
@@ -86,8 +86,8 @@ describe('the answer to the question', () => {
 
   test('files of a held reply are told of when it goes out', () => {
     const held = applyEvents(aThread({ crowd: true }), [wrote(ben, 1, 'See this', true)]);
-    expect(notesOf(held)).toEqual(['ben: question']);
-    expect(notesOf(applyEvents(held, [clicks(ben, 'send', [ts(1)])]))).toEqual([
+    expect(ephemeralsOf(held)).toEqual(['ben: question']);
+    expect(ephemeralsOf(applyEvents(held, [clicks(ben, 'send', [ts(1)])]))).toEqual([
       'ben: question',
       'ben: files',
     ]);
@@ -122,7 +122,7 @@ describe('an owner who is alone', () => {
       expect.arrayContaining([`${fate}: Or @cleo?`, 'held: What does @ben think?']),
     );
     expect(settled.answers).toEqual({});
-    expect(notesOf(settled)).toEqual(['ana: question', 'ana: question']);
+    expect(ephemeralsOf(settled)).toEqual(['ana: question', 'ana: question']);
   });
 
   test('may say that all replies count', () => {
@@ -294,7 +294,7 @@ describe('which replies count', () => {
   );
 
   test('where nothing is held, nobody is asked or told', () => {
-    expect(notesOf(applyEvents(aThread(), [clicks(ben, 'allReplies')]))).toEqual([]);
+    expect(ephemeralsOf(applyEvents(aThread(), [clicks(ben, 'allReplies')]))).toEqual([]);
   });
 
   test.each(['send', 'always'] as const)('%s lets everything held go out, and means no more', (action) => {

@@ -15,7 +15,7 @@ import {
   ben,
   clicks,
   edited,
-  notesOf,
+  ephemeralsOf,
   ts,
   wrote,
 } from '../../../support/jobs/agent/events.ts';
@@ -32,7 +32,7 @@ const failed = { kind: 'failed' as const, atMs: NOW_MS };
 test('of what is over, the latest are known: whoever edits one is told that it was sent', () => {
   const thread = compactIdle(aThread({ instructions: over(30) }), NOW_MS);
   expect(thread.instructions.map(({ id }) => id)).toEqual([ts(-975), ts(-974), ts(-973), ts(-972), ts(-971)]);
-  expect(notesOf(applyEvents(thread, [edited(ana, -971, 'Other words')]))).toEqual(['ana: edited']);
+  expect(ephemeralsOf(applyEvents(thread, [edited(ana, -971, 'Other words')]))).toEqual(['ana: edited']);
   expect(compactIdle(thread, NOW_MS)).toBe(thread);
 });
 

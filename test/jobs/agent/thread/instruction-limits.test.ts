@@ -7,8 +7,8 @@ import {
   applyEvents,
   ben,
   edited,
+  ephemeralsOf,
   instructs,
-  notesOf,
   outcomesOf,
   wrote,
 } from '../../../support/jobs/agent/events.ts';
@@ -38,18 +38,20 @@ describe('an instruction that is too long', () => {
 
   test('is counted in characters as people see them', () => {
     expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
-    expect(notesOf(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]))).toEqual(['ana: tooLong']);
+    expect(ephemeralsOf(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]))).toEqual([
+      'ana: tooLong',
+    ]);
   });
 
   test('is none when it is an aside, and no question when it would be held', () => {
     expect(applyEvents(aThread(), [wrote(ana, 1, `aside ${long(9000)}`)]).notes).toEqual([]);
-    expect(notesOf(applyEvents(aThread(), [wrote(ben, 1, long(9000))]))).toEqual(['ben: tooLong']);
+    expect(ephemeralsOf(applyEvents(aThread(), [wrote(ben, 1, long(9000))]))).toEqual(['ben: tooLong']);
   });
 
   test('does not go out as it was before it was edited', () => {
     const thread = applyEvents(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
     expect(outcomesOf(thread)).toEqual(['withdrawn: Fix it']);
-    expect(notesOf(thread)).toEqual(['ana: tooLong']);
+    expect(ephemeralsOf(thread)).toEqual(['ana: tooLong']);
   });
 
   test('is not taken either when the edit comes before its message', () => {
@@ -62,7 +64,7 @@ describe('an instruction that is too long', () => {
   test('is told to whoever wrote it in a dialog', () => {
     const thread = applyEvents(aThread(), [instructs(ben, 'i1', long(9000))]);
     expect(thread.instructions).toEqual([]);
-    expect(notesOf(thread)).toEqual(['ben: tooLong']);
+    expect(ephemeralsOf(thread)).toEqual(['ben: tooLong']);
   });
 
   test('or hundreds of them are told of a few times', () => {
@@ -83,7 +85,7 @@ describe('where as many as may wait do so', () => {
   });
 
   test('one from a dialog is not taken either', () => {
-    expect(notesOf(applyEvents(full, [instructs(ben, 'i1', 'One more')]))).toEqual(['ben: tooMany']);
+    expect(ephemeralsOf(applyEvents(full, [instructs(ben, 'i1', 'One more')]))).toEqual(['ben: tooMany']);
   });
 
   test('one is taken again when one has gone out', () => {
@@ -94,7 +96,7 @@ describe('where as many as may wait do so', () => {
   });
 
   test('one that waits can be edited, and those that are held keep nobody', () => {
-    expect(notesOf(applyEvents(full, [edited(ana, -500, 'Other words')]))).toEqual([]);
+    expect(ephemeralsOf(applyEvents(full, [edited(ana, -500, 'Other words')]))).toEqual([]);
     const held = waiting(100).map((one) => ({ ...one, state: 'held' as const, by: ben }));
     expect(applyEvents(aThread({ instructions: held }), [wrote(ana, 1, 'One more')]).notes).toEqual([]);
   });
@@ -106,7 +108,7 @@ describe('where as many as may wait do so', () => {
       by: { id: `U${index}`, name: 'x' },
     }));
     const thread = aThread({ instructions: held, crowd: true });
-    expect(notesOf(applyEvents(thread, [wrote(ben, 1, 'And I')]))).toEqual(['ben: tooMany']);
+    expect(ephemeralsOf(applyEvents(thread, [wrote(ben, 1, 'And I')]))).toEqual(['ben: tooMany']);
   });
 });
 

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
+import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
 import { followUpLimit } from '../../../../src/jobs/agent/thread/follow-up-limit.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { addThread, recordSend, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
 import { updateWatch } from '../../../../src/jobs/agent/watch/watches.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
@@ -18,15 +20,49 @@ onFreshWorlds((fresh) => {
 });
 
 const HOUR = 3_600_000;
-const PR = 'https://github.com/acme/docs/pull/1';
 const refused = (kind: DocsApiErrorKind, operation: 'sendFollowUp' | 'getAgentJob' = 'sendFollowUp') =>
   new DocsApiError('refused', { operation, kind, happened: 'no', retryable: kind === 'rate_limited' });
+const refusesSends = (error: DocsApiError) => {
+  world.docs.sendFollowUp = () => Promise.reject(error);
+};
+const active: AgentJob = { id: 'aj', status: 'active', rawStatus: 'active' };
+const completed: AgentJob = {
+  id: 'aj',
+  status: 'completed',
+  rawStatus: 'completed',
+  prLink: 'https://github.com/acme/docs/pull/1',
+};
+const reports = (job: AgentJob) => {
+  world.docs.getAgentJob = async () => job;
+};
+/** The watch records the send of an instruction, as a process does that dies before the thread has it. */
+const watchHearsOf = (thread: ThreadRun, instructionId: string | undefined) =>
+  updateWatch(
+    thread,
+    (watch) =>
+      recordSend(
+        addThread(watch, world.id, NOW_MS),
+        world.id,
+        `${world.id} ${instructionId} 1`,
+        active,
+        NOW_MS,
+      ),
+    world.context,
+  );
+/** Ben has the job instructed, and it stays active for longer than it is watched. */
+const isGivenUp = async () => {
+  await world.follows();
+  reports(active);
+  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.step();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.stepWatch();
+  await world.step();
+};
 
 test('a platform that says "too many" again and again is told of in one message', async () => {
   await world.follows();
-  world.docs.sendFollowUp = async () => {
-    throw refused('rate_limited');
-  };
+  refusesSends(refused('rate_limited'));
   await world.receives(wrote(ana, 1, 'please'));
   for (let times = 0; times < 4; times += 1) {
     await world.step();
@@ -39,6 +75,25 @@ test('a platform that says "too many" again and again is told of in one message'
       .size,
   ).toBe(1);
   expect((await world.thread()).limit).toMatchObject({ kind: 'platform', refusals: 4 });
+});
+
+test('a thread that another process saved meanwhile is stepped again, with the same events', async () => {
+  await world.follows();
+  const { mode } = await world.thread();
+  await world.receives(clicks(ana, 'onlyMentioned'));
+  const woken: string[] = [];
+  world.context.wake = async ({ id }) => void woken.push(id);
+  const { save } = world.context.threads;
+  world.context.threads.save = async (run, taken) => {
+    world.context.threads.save = save;
+    await save({ ...(await world.thread()), crowd: true }, 0);
+    return save(run, taken);
+  };
+  await world.step();
+  expect(woken).toEqual([world.id]);
+  expect(await world.thread()).toMatchObject({ crowd: true, mode });
+  await world.step();
+  expect(await world.thread()).toMatchObject({ crowd: true, mode: 'mention' });
 });
 
 test('whether its channel is public is not settled by a process that is to stop', async () => {
@@ -90,25 +145,9 @@ test('the end of a round that came while the thread was away is told all the sam
   // The watch knows of the send; the process died before the thread did.
   await world.follows({ ...run, state: 'carding' });
   const thread = { ...(await world.thread()), ...run, state: 'following' as const };
-  await updateWatch(
-    thread,
-    (watch) =>
-      recordSend(
-        addThread(watch, world.id, NOW_MS),
-        world.id,
-        `${world.id} ${one.id} 1`,
-        { id: 'aj', status: 'active', rawStatus: 'active' },
-        NOW_MS,
-      ),
-    world.context,
-  );
+  await watchHearsOf(thread, one.id);
   await world.threads.save(thread, 0);
-  world.docs.getAgentJob = async () => ({
-    id: 'aj',
-    status: 'completed',
-    rawStatus: 'completed',
-    prLink: PR,
-  });
+  reports(completed);
   world.clock.ms += 300_000;
   await world.stepWatch(4);
   await world.step();
@@ -121,18 +160,7 @@ test('a watch that was not woken for a send is stepped after a restart', async (
   await world.step();
   await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
   const sent = await world.thread();
-  await updateWatch(
-    sent,
-    (watch) =>
-      recordSend(
-        addThread(watch, world.id, NOW_MS),
-        world.id,
-        `${world.id} ${sent.instructions[0]?.id} 1`,
-        { id: 'aj', status: 'active', rawStatus: 'active' },
-        NOW_MS,
-      ),
-    world.context,
-  );
+  await watchHearsOf(sent, sent.instructions[0]?.id);
   expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
 });
 
@@ -255,22 +283,11 @@ describe('a job that the platform does not know', () => {
 });
 
 test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
-  await world.follows();
-  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
-  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
-  await world.step();
-  world.clock.ms += 6 * HOUR + 1000;
-  await world.stepWatch();
-  await world.step();
+  await isGivenUp();
   expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching after 6 h')]);
   await world.receives(clicks(ana, 'checkNow', ['round', '1']));
   await world.step();
-  world.docs.getAgentJob = async () => ({
-    id: 'aj',
-    status: 'completed',
-    rawStatus: 'completed',
-    prLink: PR,
-  });
+  reports(completed);
   await world.stepWatch();
   await world.step();
   const [, ending] = world.texts('.end.');
@@ -280,9 +297,7 @@ test('what was given up is told when somebody asks again, to whose it was, and n
 
 test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {
   await world.follows({ mode: 'all' });
-  world.docs.sendFollowUp = async () => {
-    throw refused('rate_limited');
-  };
+  refusesSends(refused('rate_limited'));
   await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
   await world.step();
   await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref123');
@@ -293,9 +308,7 @@ test('a thread that breaks says what was not sent, and who asked for it can read
 
 test('a thread that ends leaves nothing behind that stays for ever', async () => {
   await world.follows();
-  world.docs.sendFollowUp = async () => {
-    throw refused('bad_request');
-  };
+  refusesSends(refused('bad_request'));
   await world.receives(wrote(ana, 1, 'please'));
   await world.step();
   await world.receives(clicks(ana, 'stop'));
@@ -311,14 +324,9 @@ test('a thread that ends leaves nothing behind that stays for ever', async () =>
 
 test('that the platform does not answer is no longer said once it is not tried any more', async () => {
   await world.follows({ mode: 'all' });
-  world.docs.sendFollowUp = async () => {
-    throw new DocsApiError('away', {
-      operation: 'sendFollowUp',
-      kind: 'refused',
-      happened: 'no',
-      retryable: true,
-    });
-  };
+  refusesSends(
+    new DocsApiError('away', { operation: 'sendFollowUp', kind: 'refused', happened: 'no', retryable: true }),
+  );
   await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
   for (let times = 0; times < 14; times += 1) {
     await world.step();
@@ -330,19 +338,8 @@ test('that the platform does not answer is no longer said once it is not tried a
 });
 
 test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
-  await world.follows();
-  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
-  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
-  await world.step();
-  world.clock.ms += 6 * HOUR + 1000;
-  await world.stepWatch();
-  await world.step();
-  world.docs.getAgentJob = async () => ({
-    id: 'aj',
-    status: 'completed',
-    rawStatus: 'completed',
-    prLink: PR,
-  });
+  await isGivenUp();
+  reports(completed);
   // Somebody clicks in the other thread, and this one hears of it with its end only.
   await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
   await world.stepWatch();

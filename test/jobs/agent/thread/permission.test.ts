@@ -4,13 +4,10 @@ import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, createAgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
-import type { TestRedis } from '../../../support/redis.ts';
 
-let redis: TestRedis;
 let world: AgentWorld;
-onFreshWorlds((fresh, on) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
-  redis = on;
 });
 
 const person = (id: string) => ({ id, name: id, fullMember: true, active: true });

@@ -7,7 +7,7 @@ import {
   ben,
   deleted,
   edited,
-  notesOf,
+  ephemeralsOf,
   outcomesOf,
   ts,
   wrote,
@@ -42,7 +42,7 @@ describe('an edit', () => {
     const failed = anInstruction({ id: ts(1), state: 'failed', outcome: 'notSent' });
     const thread = applyEvents(aThread({ instructions: [failed] }), [edited(ana, 1, 'two')]);
     expect(thread.instructions).toMatchObject([{ state: 'failed', text: 'two', excerpt: 'two' }]);
-    expect(notesOf(thread)).toEqual([]);
+    expect(ephemeralsOf(thread)).toEqual([]);
   });
 
   test.each(['sending', 'unknown', 'working', 'sent'] as const)('comes too late when %s', (state) => {
@@ -51,13 +51,13 @@ describe('an edit', () => {
       edited(ana, 1, 'two'),
     ]);
     expect(thread.instructions).toMatchObject([{ ...one, excerpt: anInstruction().excerpt }]);
-    expect(notesOf(thread)).toEqual(['ana: edited']);
+    expect(ephemeralsOf(thread)).toEqual(['ana: edited']);
   });
 
   test('that comes too late is told of once', () => {
     const thread = aThread({ instructions: [anInstruction({ id: ts(1), state: 'working' })] });
     const late = applyEvents(thread, [edited(ana, 1, 'two'), edited(ana, 1, 'three')]);
-    expect(notesOf(late)).toEqual(['ana: edited']);
+    expect(ephemeralsOf(late)).toEqual(['ana: edited']);
   });
 
   test.each(['notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const)(

@@ -10,8 +10,8 @@ import {
   clicks,
   deleted,
   edited,
+  ephemeralsOf,
   instructs,
-  notesOf,
   outcomesOf,
   ts,
   wrote,
@@ -56,7 +56,7 @@ describe('a thread in which somebody else wrote', () => {
     const thread = applyEvents(aThread(), [first, wrote(ana, 2, 'Fix the title')], { mayNot });
     expect(thread.crowd).toBe(true);
     expect(outcomesOf(thread)).toContain('held: Fix the title');
-    expect(notesOf(thread)).toEqual(['ana: question']);
+    expect(ephemeralsOf(thread)).toEqual(['ana: question']);
   });
 
   const crowd = aThread({ crowd: true });
@@ -87,7 +87,7 @@ describe('a thread in which somebody else wrote', () => {
   test('asks again when the question was left for ten minutes', () => {
     const asked = applyEvents(crowd, [wrote(ben, 1, 'one')]);
     expect(
-      notesOf(applyEvents(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute - 1 })),
+      ephemeralsOf(applyEvents(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute - 1 })),
     ).toHaveLength(1);
     const again = applyEvents(asked, [wrote(ben, 2, 'two')], { nowMs: NOW_MS + 10 * minute });
     expect(again.notes.at(-1)).toMatchObject({ kind: 'question', about: ts(2) });
@@ -105,7 +105,7 @@ describe('a thread in which somebody else wrote', () => {
   test('takes a mention of Docket at once, past what is held', () => {
     const thread = applyEvents(crowd, [wrote(ben, 1, 'one'), wrote(ben, 2, '<@U0DOCKET> two')]);
     expect(outcomesOf(thread)).toEqual(['held: one', 'waiting: two']);
-    expect(notesOf(thread)).toEqual(['ben: question']);
+    expect(ephemeralsOf(thread)).toEqual(['ben: question']);
   });
 
   test('does not ask about files alone', () => {
@@ -128,7 +128,7 @@ describe('which replies count', () => {
   ] as const)('with %s, %j', (mode, text, fate, notes) => {
     const thread = applyEvents(aThread({ mode }), [wrote(ana, 1, text)]);
     expect(outcomesOf(thread)).toEqual(fate);
-    expect(notesOf(thread)).toEqual(notes);
+    expect(ephemeralsOf(thread)).toEqual(notes);
   });
 
   test('with all, those of everybody', () => {
@@ -142,7 +142,7 @@ describe('which replies count', () => {
   ] as const)('with auto, as the person answered: %s', (answer, fate) => {
     const thread = applyEvents(aThread({ crowd: true, answers: { U0BEN: answer } }), [wrote(ben, 1, 'one')]);
     expect(outcomesOf(thread)).toEqual(fate);
-    expect(notesOf(thread)).toEqual([]);
+    expect(ephemeralsOf(thread)).toEqual([]);
   });
 });
 
@@ -165,26 +165,28 @@ describe('who may not instruct', () => {
       wrote(ben, 3, 'three'),
     ];
     const thread = applyEvents(aThread({ mode: 'mention' }), mentions, { mayNot });
-    expect(notesOf(thread)).toEqual(['ben: notPermitted', 'ben: notPermitted']);
+    expect(ephemeralsOf(thread)).toEqual(['ben: notPermitted', 'ben: notPermitted']);
     expect(thread.state).toBe('following');
   });
 
   test.each(['auto', 'mention'] as const)('is not bothered for talk, with %s', (mode) => {
     const thread = applyEvents(aThread({ mode }), twice, { mayNot });
-    expect(notesOf(thread)).toEqual([]);
+    expect(ephemeralsOf(thread)).toEqual([]);
     expect(outcomesOf(thread)).toEqual([]);
   });
 
   test('is told once as an owner whose permission was taken away', () => {
     const replies = [wrote(ana, 1, 'one'), wrote(ana, 2, 'two')];
-    expect(notesOf(applyEvents(aThread(), replies, { mayNot: ['U0ANA'] }))).toEqual(['ana: notPermitted']);
+    expect(ephemeralsOf(applyEvents(aThread(), replies, { mayNot: ['U0ANA'] }))).toEqual([
+      'ana: notPermitted',
+    ]);
   });
 
   test('cannot change what waits either: it is withdrawn', () => {
     const waiting = applyEvents(aThread({ mode: 'all' }), [wrote(ben, 1, 'one')]);
     const thread = applyEvents(waiting, [edited(ben, 1, 'two')], { mayNot });
     expect(outcomesOf(thread)).toEqual(['withdrawn: one']);
-    expect(notesOf(thread)).toEqual(['ben: notPermitted']);
+    expect(ephemeralsOf(thread)).toEqual(['ben: notPermitted']);
   });
 });
 
@@ -226,7 +228,7 @@ describe('commands', () => {
   });
 
   test('help', () => {
-    expect(notesOf(applyEvents(aThread(), [wrote(ben, 1, '<@U0DOCKET> help')]))).toEqual(['ben: help']);
+    expect(ephemeralsOf(applyEvents(aThread(), [wrote(ben, 1, '<@U0DOCKET> help')]))).toEqual(['ben: help']);
   });
 
   test.each(['aj_3f9a77bd04c24a06', 'aj_other'])('follow %s, in a thread that follows already', (jobId) => {
@@ -274,7 +276,7 @@ describe('a reply', () => {
   ])('of %s has nothing to send', (_, reply) => {
     const thread = applyEvents(aThread(), [reply]);
     expect(outcomesOf(thread)).toEqual([]);
-    expect(notesOf(thread)).toEqual(['ana: tooEmpty']);
+    expect(ephemeralsOf(thread)).toEqual(['ana: tooEmpty']);
   });
 
   test('that comes again changes nothing', () => {

@@ -6,14 +6,11 @@ import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/wat
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
-import type { TestRedis } from '../../../support/redis.ts';
 
-let redis: TestRedis;
 let world: AgentWorld;
 let polled: string[];
-onFreshWorlds((fresh, on) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
-  redis = on;
   polled = [];
   world.docs.getAgentJob = async ({ jobId }) => {
     polled.push(jobId);

@@ -30,5 +30,13 @@ export function standIn(options: StandInPlatformOptions = {}) {
   const say = (jobId: string, body: unknown = { prompt: 'x' }) =>
     call('POST', `${job}/${jobId}/message`, { body });
   const views = (query = '') => call('GET', `/v1/analytics/${platform.projectId}/views${query}`);
-  return { platform, clock, call, start, poll, bundle, job, say, views };
+  const readers = (
+    operation: 'visitors' | 'searches' | 'feedback' | 'assistant',
+    query = '',
+    projectId = platform.projectId,
+  ) => {
+    const path = operation === 'feedback' ? 'feedback/by-page' : operation;
+    return call('GET', `/v1/analytics/${projectId}/${path}?${query}`);
+  };
+  return { platform, clock, call, start, poll, bundle, job, say, views, readers };
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { onTestFinished } from 'vitest';
 import { type Manifest, readManifest } from '../../../../demo/slack/manifest.ts';
 import type { StandInSlack } from '../../../../demo/slack/slack.ts';
 
@@ -14,7 +15,7 @@ export interface Received {
 
 export type Reply = { status?: number; headers?: Record<string, string>; body?: unknown } | 'never';
 
-/** A bot that writes down what Slack sends it, and answers by `reply`. */
+/** A bot that writes down what Slack sends it, and answers by `reply`. It is closed when the test ends. */
 export async function startTinyBot(reply: (received: Received) => Reply | Promise<Reply> = () => ({})) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -36,15 +37,13 @@ export async function startTinyBot(reply: (received: Received) => Reply | Promis
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}/slack/events`,
-    received,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${port}/slack/events`, received, close };
 }
 
 // Refusals are what these tests are about; the client would print each.

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import {
-  type Note,
-  note,
+  type Ephemeral,
+  ephemeral,
   sendTrouble,
   type ThreadRun,
   threadRound,
@@ -86,16 +86,16 @@ const anyTrouble = fc.record({
   answer: maybe(fc.record({ by: person, action: fc.constantFrom('sendAgain', 'leave', 'late'), atMs: time })),
 });
 
-export const anyNote: fc.Arbitrary<Note> = fc
+export const anyEphemeral: fc.Arbitrary<Ephemeral> = fc
   .record({
     id: hostileText,
     to: slackId('U'),
-    kind: fc.constantFrom(...note.shape.kind.options),
+    kind: fc.constantFrom(...ephemeral.shape.kind.options),
     about: maybe(hostileText),
     excerpt: maybe(hostileText),
     atMs: time,
   })
-  .map((one) => note.parse(stored(one)));
+  .map((one) => ephemeral.parse(stored(one)));
 
 /** Records that the schema takes, with hostile words wherever a person or the platform supplies them. */
 export const anyThread: fc.Arbitrary<ThreadRun> = fc

@@ -135,8 +135,9 @@ export function createAgentWorld(redis: TestRedis) {
 
 export type AgentWorld = ReturnType<typeof createAgentWorld>;
 
-/** Hands a new world to `take` before each test of a file; they share one Redis, which is empty each time. */
-export function onFreshWorlds(take: (world: AgentWorld, redis: TestRedis) => void): void {
+/** Hands a new world to `take` before each test of a file. Returns the Redis they share, which is empty each time. */
+export function onFreshWorlds(take: (world: AgentWorld) => void): TestRedis {
   const redis = redisForTests();
-  beforeEach(() => take(createAgentWorld(redis), redis));
+  beforeEach(() => take(createAgentWorld(redis)));
+  return redis;
 }

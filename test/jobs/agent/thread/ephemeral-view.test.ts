@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
+import { ephemeralMessage } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
-import { noteMessage } from '../../../../src/jobs/agent/thread/note-view.ts';
-import type { Note, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { buttonsIn, reads } from '../../../support/slack/rendering.ts';
 
-const aNote = (kind: Note['kind'], changes: Partial<Note> = {}) =>
-  ({ id: '1', to: 'U0ANA', kind, atMs: 0, ...changes }) as Note;
-const says = (note: Note, changes: Partial<ThreadRun> = {}) => reads(noteMessage(aThread(changes), note));
+const anEphemeral = (kind: Ephemeral['kind'], changes: Partial<Ephemeral> = {}) =>
+  ({ id: '1', to: 'U0ANA', kind, atMs: 0, ...changes }) as Ephemeral;
+const says = (ephemeral: Ephemeral, changes: Partial<ThreadRun> = {}) =>
+  reads(ephemeralMessage(aThread(changes), ephemeral));
 
 test('asks whether a reply is for the agent', () => {
-  const question = aNote('question', {
+  const question = anEphemeral('question', {
     about: '1789912860.000200',
     excerpt: 'looks good, but what about v2?',
   });
@@ -18,7 +19,7 @@ test('asks whether a reply is for the agent', () => {
     'Is this for the agent? "looks good, but what about v2?"\n[Send] [Not for the agent] [Always in this thread]',
   );
   const value = '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":["1789912860.000200"],"attempt":1}';
-  expect(buttonsIn(noteMessage(aThread(), question).blocks).map((button) => button.value)).toEqual([
+  expect(buttonsIn(ephemeralMessage(aThread(), question).blocks).map((button) => button.value)).toEqual([
     value,
     value,
     value,
@@ -33,41 +34,41 @@ test.each<[string, Partial<ThreadRun>, string]>([
   ['an owner, once the mode is another', { mode: 'all' }, `${forAll}\n[Send]`],
   ['an owner who is alone', {}, '[Send]'],
 ])('says what else the answer settles: %s', (_, changes, expected) => {
-  expect(says(aNote('question', { excerpt: 'Fix it' }), changes)).toContain(`"Fix it"\n${expected}`);
+  expect(says(anEphemeral('question', { excerpt: 'Fix it' }), changes)).toContain(`"Fix it"\n${expected}`);
 });
 
 test('offers to count all later replies only where that is for a person to say', () => {
-  const labels = (mode: ThreadRun['mode']) => says(aNote('question'), { mode }).split('\n').at(-1);
+  const labels = (mode: ThreadRun['mode']) => says(anEphemeral('question'), { mode }).split('\n').at(-1);
   expect(labels('auto')).toContain('[Always in this thread]');
   expect(labels('all')).toBe('[Send] [Not for the agent]');
   expect(labels('mention')).toBe('[Send] [Not for the agent]');
 });
 
-test.each<[Note, string]>([
-  [aNote('files'), "I take the text. I can't pass files on to the agent."],
-  [aNote('edited'), 'That was already sent. Reply with the correction instead.'],
+test.each<[Ephemeral, string]>([
+  [anEphemeral('files'), "I take the text. I can't pass files on to the agent."],
+  [anEphemeral('edited'), 'That was already sent. Reply with the correction instead.'],
   [
-    aNote('notPermitted', { about: '@docs-admins or @ben' }),
+    anEphemeral('notPermitted', { about: '@docs-admins or @ben' }),
     "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins or @ben.",
   ],
   [
-    aNote('notPermitted'),
+    anEphemeral('notPermitted'),
     "You can't instruct the docs agent here, so nothing was sent. Ask whoever runs Docket.",
   ],
   [
-    aNote('tooEmpty'),
+    anEphemeral('tooEmpty'),
     'There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.',
   ],
-  [aNote('followsAlready'), 'This thread follows job aj_3f9a…4a06. Type @Docket stop first.'],
+  [anEphemeral('followsAlready'), 'This thread follows job aj_3f9a…4a06. Type @Docket stop first.'],
   [
-    aNote('followsAlready', { about: 'aj_other' }),
+    anEphemeral('followsAlready', { about: 'aj_other' }),
     'This thread follows job aj_3f9a…4a06. Type @Docket stop first.',
   ],
-  [aNote('followsAlready', { about: 'aj_3f9a77bd04c24a06' }), 'This thread follows that job already.'],
-  [aNote('badFollow'), 'Which job? Write @Docket follow and its whole id.'],
-  [aNote('lateMention'), 'I read new replies only. Write it again with @Docket.'],
+  [anEphemeral('followsAlready', { about: 'aj_3f9a77bd04c24a06' }), 'This thread follows that job already.'],
+  [anEphemeral('badFollow'), 'Which job? Write @Docket follow and its whole id.'],
+  [anEphemeral('lateMention'), 'I read new replies only. Write it again with @Docket.'],
   [
-    aNote('help'),
+    anEphemeral('help'),
     [
       'Mention @Docket with what the agent should do, or with one of these:',
       '@Docket stop — stop following the job',
@@ -77,8 +78,8 @@ test.each<[Note, string]>([
       'A reply that starts with "aside" never goes to the agent.',
     ].join('\n'),
   ],
-])('tells one person: %j', (note, expected) => {
-  expect(says(note)).toBe(expected);
+])('tells one person: %j', (ephemeral, expected) => {
+  expect(says(ephemeral)).toBe(expected);
 });
 
 test.each<[Instruction['state'], string]>([
@@ -87,8 +88,8 @@ test.each<[Instruction['state'], string]>([
   ['working', 'That was already sent.'],
   ['over', 'That was already sent.'],
 ])('says of an edit that came late how sure that is: %s', (state, expected) => {
-  const note = aNote('edited', { about: '1789912860.000200' });
-  expect(says(note, { instructions: [anInstruction({ state })] })).toBe(
+  const ephemeral = anEphemeral('edited', { about: '1789912860.000200' });
+  expect(says(ephemeral, { instructions: [anInstruction({ state })] })).toBe(
     `${expected} Reply with the correction instead.`,
   );
 });
@@ -99,14 +100,14 @@ test.each([
   [2, ' 2 instructions were not sent.'],
 ])('says to whoever stopped it what is lost: %i', (unsent, expected) => {
   const ended = { why: 'stopped' as const, unsent };
-  expect(says(aNote('stopped'), { state: 'ended', ended })).toBe(
+  expect(says(anEphemeral('stopped'), { state: 'ended', ended })).toBe(
     `I follow job aj_3f9a…4a06 no more here.${expected}`,
   );
 });
 
 test('names no job where none is made yet', () => {
   const { agentJobId: _, ...thread } = aThread();
-  expect(reads(noteMessage(thread, aNote('followsAlready')))).toBe(
+  expect(reads(ephemeralMessage(thread, anEphemeral('followsAlready')))).toBe(
     'This thread follows a job that is about to be made. Type @Docket stop first.',
   );
 });
@@ -116,6 +117,6 @@ test.each<[ThreadRun['mode'], string]>([
   ['all', 'From now on, every reply goes to the agent, unless it starts with "aside".'],
   ['auto', 'From now on, replies go to the agent while one person alone writes here; then I ask first.'],
 ])('says what counts from now on: %s', (mode, expected) => {
-  expect(says(aNote('mode'), { mode })).toBe(expected);
-  expect(says(aNote('mode', { about: mode }))).toBe(expected);
+  expect(says(anEphemeral('mode'), { mode })).toBe(expected);
+  expect(says(anEphemeral('mode', { about: mode }))).toBe(expected);
 });

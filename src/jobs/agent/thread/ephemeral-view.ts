@@ -1,37 +1,43 @@
 import { type Message, message } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
-import { shortId } from '../../wording-view.ts';
+import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
-import { badFollowLine, notPermittedText, quoted, tooLongText, tooManyText, unsentText } from './phrases.ts';
-import { findInstruction, isSoleAuthor, MAX_LISTED, type Note, type ThreadRun } from './record.ts';
+import { badFollowLine, quoted, tooLongText, tooManyText, unsentText, writtenModeText } from './phrases.ts';
+import {
+  type Ephemeral,
+  findInstruction,
+  isSoleAuthor,
+  MAX_LISTED_INSTRUCTIONS,
+  type ThreadRun,
+} from './record.ts';
 
-export function noteMessage(thread: ThreadRun, note: Note): Message {
-  switch (note.kind) {
+export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
+  switch (ephemeral.kind) {
     case 'question':
-      return questionMessage(thread, note);
+      return questionMessage(thread, ephemeral);
     case 'files':
       return message([["I take the text. I can't pass files on to the agent."]]);
     case 'edited':
-      return message([[`${sentText(thread, note)} Reply with the correction instead.`]]);
+      return message([[`${sentText(thread, ephemeral)} Reply with the correction instead.`]]);
     case 'notPermitted':
-      return message([[notPermittedText(contactText(note))]]);
+      return message([[notPermittedText('agent', contactText(ephemeral))]]);
     case 'noLongerAllowed':
-      return noLongerAllowedMessage(note);
+      return noLongerAllowedMessage(ephemeral);
     case 'tooEmpty':
       return message([
         ['There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.'],
       ]);
     case 'tooLong':
       return message([
-        [`${tooLongText(note.characters ?? 0, note.most ?? 0)} Split it into several replies.`],
-        [quoted(note.excerpt)],
+        [`${tooLongText(ephemeral.characters ?? 0, ephemeral.most ?? 0)} Split it into several replies.`],
+        [quoted(ephemeral.excerpt)],
       ]);
     case 'tooMany':
-      return message([[tooManyText(note.most ?? 0)], [quoted(note.excerpt)]]);
+      return message([[tooManyText(ephemeral.most ?? 0)], [quoted(ephemeral.excerpt)]]);
     case 'help':
       return helpMessage();
     case 'mode':
-      return message([[modeText(note.about ?? thread.mode)]]);
+      return message([[writtenModeText(ephemeral.about ?? thread.mode)]]);
     case 'over':
       return message([
         [
@@ -39,7 +45,7 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
         ],
       ]);
     case 'followsAlready':
-      return alreadyFollowsMessage(thread, note);
+      return alreadyFollowsMessage(thread, ephemeral);
     case 'badFollow':
       return message([badFollowLine]);
     case 'lateMention':
@@ -49,20 +55,20 @@ export function noteMessage(thread: ThreadRun, note: Note): Message {
   }
 }
 
-const contactText = ({ about }: Note) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
+const contactText = ({ about }: Ephemeral) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
 
-function noLongerAllowedMessage(note: Note): Message {
-  const { excerpt = '', more = 0 } = note;
+function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
+  const { excerpt = '', more = 0 } = ephemeral;
   const what = 'You may no longer instruct the agent here, so what was waiting was not sent.';
-  const listed = excerpt.split('\n').slice(0, MAX_LISTED).map(quoted);
+  const listed = excerpt.split('\n').slice(0, MAX_LISTED_INSTRUCTIONS).map(quoted);
   return message([
-    [`${what} Ask ${contactText(note)}.`],
+    [`${what} Ask ${contactText(ephemeral)}.`],
     ...listed.map((line) => [line]),
     ...(more > 0 ? [[`and ${formatCount(more)} more`]] : []),
   ]);
 }
 
-function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Message {
+function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): Message {
   const ids = about === undefined ? [] : [about];
   const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
   if (!isSoleAuthor(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
@@ -75,13 +81,13 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Note): Messa
   ]);
 }
 
-function sentText(thread: ThreadRun, { about }: Note): string {
+function sentText(thread: ThreadRun, { about }: Ephemeral): string {
   const state = findInstruction(thread, about)?.state;
   const isUnclear = state === 'sending' || state === 'unknown';
   return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
 }
 
-function alreadyFollowsMessage(thread: ThreadRun, { about }: Note): Message {
+function alreadyFollowsMessage(thread: ThreadRun, { about }: Ephemeral): Message {
   if (about !== undefined && about === thread.agentJobId)
     return message([['This thread follows that job already.']]);
   return message([[`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
@@ -99,18 +105,6 @@ function helpMessage(): Message {
     [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
     ['A reply that starts with "aside" never goes to the agent.'],
   ]);
-}
-
-/** About the switch that the note is of: the thread may be in another mode by now. */
-function modeText(mode: string): string {
-  switch (mode) {
-    case 'mention':
-      return 'From now on, only replies that mention @Docket go to the agent.';
-    case 'all':
-      return 'From now on, every reply goes to the agent, unless it starts with "aside".';
-    default:
-      return 'From now on, replies go to the agent while one person alone writes here; then I ask first.';
-  }
 }
 
 /** Returns the answer to somebody whose card cannot be posted. `joinable`: the app can be invited there. */

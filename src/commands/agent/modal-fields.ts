@@ -1,0 +1,44 @@
+import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
+import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
+import { stateLabel } from '../../jobs/agent/thread/view.ts';
+import { personName } from '../../jobs/wording-view.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { cleanText } from '../../slack/markdown/spans.ts';
+import type { Choice } from '../../slack/modals.ts';
+import { cutShown, lengthOf } from '../../slack/text.ts';
+import type { CommandTools } from '../tools.ts';
+
+// What modals share in which somebody instructs the agent.
+
+/** Returns the choice among threads: each is named by its job, and those that look the same by their owner too. */
+export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
+  const labels = threads.map(labelOf);
+  return threads.map((thread, index) => {
+    const label = labels[index] ?? '';
+    const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
+    return { label: isOnly ? label : withOwner(label, thread), value: thread.id };
+  });
+}
+
+const labelOf = (thread: ThreadRun) =>
+  cutShown(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
+
+function withOwner(label: string, { owner }: ThreadRun): string {
+  const whose = cutShown(` · @${personName(owner.name)}`, 25);
+  return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
+}
+
+/** What goes out, as it is shown and when it is submitted: nothing that whoever submits it cannot see. */
+export const cleanInstruction = (text: string) => cleanText(text).trim();
+
+/** Checked while the text can still be changed, or sent later; the thread's own job decides. */
+export function instructionProblem(
+  text: string,
+  thread: ThreadRun | undefined,
+  { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
+): string | undefined {
+  if (text === '') return 'Write what the agent should do.';
+  if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
+  const isFull = thread !== undefined && waitingOf(thread).length >= instructionsWaiting;
+  return isFull ? tooManyText(instructionsWaiting) : undefined;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { type AskEntry, entriesOf, entryId } from '../../jobs/digest/ask/entries.ts';
+import { askButton } from '../../jobs/digest/buttons.ts';
+import { type EditionRun, editionRun } from '../../jobs/digest/edition/record.ts';
+import { canSee } from '../../jobs/visibility.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+
+/** What the dialogs of [Ask the agent] are about: the button's line, then one entry of it, or a page that was typed. */
+const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });
+export type AskAbout = z.infer<typeof askAbout>;
+
+export const readAbout = (about: string | undefined): AskAbout | undefined =>
+  askAbout.safeParse(parseJson(about)).data;
+
+/** Returns a digest, if it is known and this person may see it: in its channel, or who asked for it. */
+export async function loadVisible(
+  digest: string,
+  caller: Caller,
+  { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
+): Promise<EditionRun | undefined> {
+  const run = await intake.load(digest, editionRun, caller);
+  if (run === undefined) return undefined;
+  const asked = { channel: run.channel, isPublic: false };
+  const visible = { requester: run.owner, asked, inDirectMessage: run.kind === 'preview' };
+  return (await canSee(visible, caller, isPublic)) ? run : undefined;
+}
+
+/** Returns the entry that was chosen or typed; nothing when the digest does not have it. */
+export function findEntry(run: EditionRun, { about, entry, path }: AskAbout): AskEntry | undefined {
+  const entries = entriesOf(run, about);
+  if (path === undefined) return entries.find((one) => entryId(one) === entry);
+  const listed = entries.find((one) => one.kind === 'page' && one.page.path === path);
+  return listed ?? { kind: 'named', path };
+}
+
+/** So that it fits into a modal's own memory, however it is written. */
+const MAX_PATH = 300;
+
+/** Returns the path of a page as somebody typed it, or pasted its address. */
+export function readPage(
+  typed: string,
+): { kind: 'page'; path: string } | { kind: 'unclear'; problem: string } {
+  const text = oneLine(typed.slice(0, 20 * MAX_PATH).toWellFormed());
+  const path = /^https?:\/\//i.test(text) ? URL.parse(text)?.pathname : text;
+  if (!path?.startsWith('/'))
+    return { kind: 'unclear', problem: 'Type the path of a page, such as /guides/sso.' };
+  if (path.length > MAX_PATH)
+    return {
+      kind: 'unclear',
+      problem: `A path may have ${MAX_PATH} characters. "${cut(path, 40)}" has more.`,
+    };
+  return { kind: 'page', path };
+}

@@ -1,0 +1,87 @@
+import type { ModalView } from '@slack/types';
+import type { ThreadRun } from '../../jobs/agent/thread/record.ts';
+import {
+  type AskEntry,
+  entriesOf,
+  entryId,
+  entryNumbers,
+  subjectOf,
+  subjectText,
+} from '../../jobs/digest/ask/entries.ts';
+import { instructionFor } from '../../jobs/digest/ask/instruction.ts';
+import type { AskButton } from '../../jobs/digest/buttons.ts';
+import type { EditionRun } from '../../jobs/digest/edition/record.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { choiceField, formView, textField } from '../../slack/modals.ts';
+import { cutShown } from '../../slack/text.ts';
+import { cleanInstruction, threadChoices } from '../agent/modal-fields.ts';
+
+export const SUBJECT_CALLBACK = 'digest.ask.subject';
+export const ASK_CALLBACK = 'digest.ask';
+
+/** What is chosen where a new job is wanted; no run is called so. */
+export const NEW_JOB = 'new';
+
+const TITLE = 'Ask the docs agent';
+
+/** Returns the first modal: what the agent is asked about. Under the tables, that may be any page. */
+export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
+  const entries = entriesOf(run, about).slice(0, SLACK_LIMITS.selectOptions);
+  const isAnyPage = about === 'pages';
+  const listed = choiceField({
+    block: 'entry',
+    label: about === 'searches' ? 'Search' : 'Page',
+    optional: isAnyPage,
+    choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
+  });
+  const other = textField({
+    block: 'path',
+    label: 'Another page',
+    hint: 'Its path. It counts instead of a page from the list.',
+    placeholder: '/guides/sso',
+    optional: true,
+  });
+  return formView({
+    title: TITLE,
+    submit: 'Next',
+    callback: SUBJECT_CALLBACK,
+    fields: [...(entries.length > 0 ? [listed] : []), ...(isAnyPage ? [other] : [])],
+  });
+}
+
+/** The numbers stay readable, however long a path is. */
+function labelOf(entry: AskEntry): string {
+  const numbers = ` · ${entryNumbers(entry)}`;
+  return `${cutShown(subjectText(subjectOf(entry)), SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
+}
+
+/** Returns the second modal: the instruction, written from the numbers, and which job gets it. */
+export function instructionView(
+  run: EditionRun,
+  entry: AskEntry,
+  threads: readonly ThreadRun[],
+  nowMs: number,
+): ModalView {
+  const choices = [{ label: 'New job', value: NEW_JOB }, ...threadChoices(threads)];
+  return formView({
+    title: TITLE,
+    submit: 'Ask',
+    callback: ASK_CALLBACK,
+    fields: [
+      textField({
+        block: 'text',
+        label: 'Instruction',
+        hint: `About ${subjectText(subjectOf(entry))}. It goes to the agent as it stands here; its first words show in the job's thread.`,
+        multiline: true,
+        initial: cleanInstruction(instructionFor(entry, run, nowMs)),
+      }),
+      choiceField({
+        block: 'where',
+        label: 'Which job',
+        hint: 'A new job gets a thread of its own in the channel of the digest.',
+        choices: choices.slice(0, SLACK_LIMITS.selectOptions),
+        initial: NEW_JOB,
+      }),
+    ],
+  });
+}

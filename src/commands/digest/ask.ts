@@ -1,0 +1,161 @@
+import { projectMessage } from '../../jobs/agent/mention/view.ts';
+import {
+  acceptsInstructions,
+  type ThreadRun,
+  threadRun,
+  visibleThread,
+} from '../../jobs/agent/thread/record.ts';
+import { type AskEntry, entriesOf, entryId, subjectOf } from '../../jobs/digest/ask/entries.ts';
+import { type AskRun, newAsk } from '../../jobs/digest/ask/record.ts';
+import { askButton, digestActions } from '../../jobs/digest/buttons.ts';
+import type { EditionRun } from '../../jobs/digest/edition/record.ts';
+import { conversationOf, requestRunId } from '../../jobs/request.ts';
+import { canSee } from '../../jobs/visibility.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { idOf } from '../../store/ids.ts';
+import { cleanInstruction, instructionProblem } from '../agent/modal-fields.ts';
+import { resolveAgentProject } from '../agent/project.ts';
+import { findThreads } from '../agent/threads.ts';
+import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { type AskAbout, findEntry, loadVisible, readAbout, readPage } from './ask-subject.ts';
+import { ASK_CALLBACK, instructionView, NEW_JOB, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
+
+/** [Ask the agent] under a digest: which entry, unless there is one alone, then with which words, and which job. */
+export const askAgentButton = defineButton({
+  action: digestActions.askAgent,
+  may: 'agent',
+  value: askButton,
+  async run(button, caller, tools): Promise<Message | undefined> {
+    const run = await loadVisible(button.digest, caller, tools);
+    if (run === undefined) return notKnown;
+    const problem = projectProblem(run, tools);
+    if (problem !== undefined) return problem;
+    const [first, ...others] = entriesOf(run, button.about);
+    // Under the tables any page can be named.
+    if (button.about === 'pages' || others.length > 0) {
+      await tools.openModal(caller, subjectView(run, button.about), JSON.stringify(button));
+      return undefined;
+    }
+    if (first === undefined) return notKnown;
+    const view = await instructionFields(run, first, caller, tools);
+    await tools.openModal(caller, view, JSON.stringify({ ...button, entry: entryId(first) }));
+    return undefined;
+  },
+});
+
+/** Which page or search it is about. */
+const askSubjectModal: Modal = {
+  callbackId: SUBJECT_CALLBACK,
+  may: 'agent',
+
+  async submit(values, caller, tools, details) {
+    const button = readAbout(details.about);
+    const run = button && (await loadVisible(button.digest, caller, tools));
+    if (button === undefined || run === undefined) return { kind: 'message', message: notKnown };
+    const typed = values.path === undefined ? undefined : readPage(values.path);
+    if (typed?.kind === 'unclear') return { kind: 'problems', problems: { path: typed.problem } };
+    const chosen = typed ? { path: typed.path } : { entry: values.entry };
+    const about: AskAbout = { ...button, ...chosen };
+    const entry = findEntry(run, about);
+    if (entry === undefined) return { kind: 'problems', problems: missingEntry(about) };
+    const view = await instructionFields(run, entry, caller, tools);
+    return { kind: 'view', view, about: JSON.stringify(about) };
+  },
+};
+
+const missingEntry = ({ about }: AskAbout) =>
+  about === 'pages' ? { path: 'Choose a page, or type its path here.' } : { entry: 'Choose one.' };
+
+/** With which words, and which job gets them. */
+const askModal: Modal = {
+  callbackId: ASK_CALLBACK,
+  may: 'agent',
+
+  async submit(values, caller, tools, details) {
+    const about = readAbout(details.about);
+    const run = about && (await loadVisible(about.digest, caller, tools));
+    const entry = run && findEntry(run, about);
+    if (run === undefined || entry === undefined) return { kind: 'message', message: notKnown };
+    const unclear = projectProblem(run, tools);
+    if (unclear !== undefined) return { kind: 'message', message: unclear };
+    const text = cleanInstruction(values.text ?? '');
+    const where = values.where ?? NEW_JOB;
+    const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
+    if (thread === 'gone') return notFollowed;
+    const problem = instructionProblem(text, thread, tools.limits);
+    if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
+    const ask = askOf(run, entry, { text, thread }, caller, tools);
+    await tools.intake.start(ask, caller);
+    const job = thread?.agentJobId;
+    await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
+    // Its line under the digest is the answer.
+    return { kind: 'closed' };
+  },
+};
+
+async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
+  const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;
+  const { threads } = await findThreads(caller, tools, SLACK_LIMITS.selectOptions - 1, isOfProject);
+  return instructionView(run, entry, threads.filter(acceptsInstructions), tools.now());
+}
+
+async function loadThread(
+  id: string,
+  { project }: EditionRun,
+  caller: Caller,
+  { intake, isPublic }: CommandTools,
+): Promise<ThreadRun | 'gone'> {
+  const thread = await intake.load(id, threadRun, caller);
+  if (thread === undefined || thread.state === 'ended' || thread.project !== project) return 'gone';
+  return (await canSee(visibleThread(thread), caller, isPublic)) ? thread : 'gone';
+}
+
+/** Everything else follows from this one run, so that it happens once, whatever dies. */
+function askOf(
+  { id: edition, project, channel }: EditionRun,
+  entry: AskEntry,
+  { text, thread }: { text: string; thread: ThreadRun | undefined },
+  caller: Caller,
+  { replyMode, now }: CommandTools,
+): AskRun {
+  const { teamId, user } = caller;
+  // Of another conversation than the one that it was asked in, the name is not known.
+  const conversation = caller.channel.id === channel ? caller.channel : { id: channel, name: '' };
+  return newAsk(
+    {
+      id: idOf('digest-ask', requestRunId(caller)),
+      teamId,
+      project,
+      edition,
+      channel,
+      by: { id: user.id, name: user.name },
+      subject: subjectOf(entry),
+      text,
+      to: thread ? { thread: thread.id } : { asked: conversationOf(conversation), mode: replyMode },
+    },
+    now(),
+  );
+}
+
+/** Returns why no agent of the digest's project can be asked; nothing when one can. */
+function projectProblem({ project, channel }: EditionRun, { projects }: CommandTools): Message | undefined {
+  const resolved = resolveAgentProject(projects, { named: project, channel });
+  return resolved.kind === 'project'
+    ? undefined
+    : projectMessage(resolved.problem, '/docs-agent new …', 'new');
+}
+
+const notKnown = message([
+  ['I no longer know what this digest said, so nothing was sent.'],
+  ['Instruct the agent with ', { code: '/docs-agent new' }, ' and what is to be done.'],
+]);
+
+const notFollowed: SubmitResult = {
+  kind: 'message',
+  message: message([['That job is followed no more, so nothing was sent.']]),
+};
+
+/** Its dialogs, in their order. */
+export const askModals: readonly Modal[] = [askSubjectModal, askModal];

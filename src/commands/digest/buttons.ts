@@ -1,0 +1,41 @@
+import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
+import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import type { Message } from '../../slack/blocks.ts';
+import { defineButton } from '../registry.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { applyToSchedule } from './change.ts';
+import { changeModalView } from './modal.ts';
+import { loadSchedule } from './schedules.ts';
+import { sendNow, sendPreview } from './send.ts';
+
+/** The buttons of a schedule that change nothing of it but what is posted. */
+const openingButton = (
+  action: string,
+  run: (schedule: ScheduleRun, caller: Caller, tools: CommandTools) => Promise<Message | undefined>,
+) =>
+  defineButton({
+    action,
+    may: 'digest',
+    value: scheduleButton,
+    async run({ schedule: id }, caller, tools) {
+      const found = await loadSchedule(id, caller, tools);
+      return found.kind === 'none' ? found.message : run(found.schedule, caller, tools);
+    },
+  });
+
+export const scheduleButtons = [
+  openingButton(digestActions.preview, sendPreview),
+  openingButton(digestActions.sendNow, sendNow),
+  openingButton(digestActions.change, async (schedule, caller, tools) => {
+    await tools.openModal(caller, changeModalView(schedule), schedule.id);
+    return undefined;
+  }),
+  ...(['pause', 'resume', 'remove', 'takeOver'] as const).map((name) =>
+    defineButton({
+      action: digestActions[name],
+      may: 'digest',
+      value: scheduleButton,
+      run: ({ schedule }, caller, tools) => applyToSchedule(name, schedule, caller, tools),
+    }),
+  ),
+];

@@ -1,0 +1,98 @@
+import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { type ScheduleTransition, scheduleTransitions } from '../../jobs/digest/schedule/transitions.ts';
+import { goesOnMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { personName } from '../../jobs/wording-view.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { retryStale } from '../clicks.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { loadSchedule } from './schedules.ts';
+
+/** Does to a schedule what a button or a subcommand says, and returns what came of it. */
+export async function applyToSchedule(
+  name: ScheduleTransition,
+  id: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const saved = await saveSchedule(id, caller, tools, {
+    change: (schedule) => scheduleTransitions[name](schedule, caller.user, tools.now()),
+    result: results[name],
+  });
+  switch (saved.kind) {
+    case 'saved':
+      return changedMessage(name, saved.schedule);
+    case 'unchanged':
+      return unchangedMessage(name, saved.schedule, caller);
+    case 'none':
+      return saved.message;
+  }
+}
+
+const results: Record<ScheduleTransition, string> = {
+  pause: 'paused',
+  resume: 'resumed',
+  remove: 'removed',
+  takeOver: 'taken over',
+};
+
+type Saved = { kind: 'saved' | 'unchanged'; schedule: ScheduleRun } | { kind: 'none'; message: Message };
+
+/** Saves what `change` makes of a schedule, with `result` in the audit log; `unchanged` where it makes nothing of it. */
+export async function saveSchedule(
+  id: string,
+  caller: Caller,
+  tools: CommandTools,
+  { change, result }: { change: (schedule: ScheduleRun) => ScheduleRun | undefined; result: string },
+): Promise<Saved> {
+  const saved = await retryStale('digest', async (): Promise<Saved | 'stale'> => {
+    const found = await loadSchedule(id, caller, tools);
+    if (found.kind === 'none') return found;
+    const next = change(found.schedule);
+    if (next === undefined) return { kind: 'unchanged', schedule: found.schedule };
+    const acceptance = await tools.intake.resume(next, caller, false);
+    if (acceptance.kind === 'stale') return 'stale';
+    await tools.audit({ subject: next.site, result });
+    return { kind: 'saved', schedule: next };
+  });
+  return 'kind' in saved ? saved : { kind: 'none', message: saved };
+}
+
+const site = ({ site }: ScheduleRun) => cut(oneLine(site), 80);
+
+function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Message {
+  const where = { channel: schedule.channel };
+  switch (name) {
+    case 'pause':
+      return message(
+        [[`Paused: no digest of ${site(schedule)} comes into `, where, ' until somebody resumes it.']],
+        scheduleButtons(schedule, 'resume', 'remove'),
+      );
+    case 'resume':
+      return goesOnMessage(schedule);
+    case 'remove':
+      return message([[`Removed: no more digests of ${site(schedule)} come into `, where, '.']]);
+    case 'takeOver':
+      return message([
+        [`The digest of ${site(schedule)} in `, where, ' is yours now: you hear when it cannot be posted.'],
+      ]);
+  }
+}
+
+/** Why nothing was done: it is so already, or cannot be yet. */
+function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { user }: Caller): Message {
+  if (name === 'takeOver')
+    return message([
+      [
+        schedule.owner.id === user.id
+          ? 'This digest is yours already.'
+          : `@${personName(schedule.owner.name)} has this digest, and is still here.`,
+      ],
+    ]);
+  if (schedule.state === 'testing') return beingSetUp;
+  if (name === 'pause') return message([['It is paused already.']], scheduleButtons(schedule, 'resume'));
+  return goesOnMessage(schedule);
+}
+
+/** To somebody who wants of a schedule what only goes once its first message is there. */
+export const beingSetUp = message([['This digest is just being set up. Try again in a moment.']]);

@@ -1,0 +1,130 @@
+import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { readRange } from '../../jobs/digest/weeks.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { defineCommand, helpMessage, subcommand } from '../command.ts';
+import { optional, projectFlag } from '../params.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { applyToSchedule } from './change.ts';
+import { openCreateModal } from './modal.ts';
+import { askProjectMessage, resolveDigestProject } from './project.ts';
+import { listSchedules, withSchedule } from './schedules.ts';
+import { sendNow, sendPreview, sendRange } from './send.ts';
+
+const flags = { project: projectFlag };
+
+/** A subcommand for the schedule of the channel where it is typed. */
+const ofSchedule = (
+  verb: string,
+  action: Parameters<typeof withSchedule>[1],
+  summary: string,
+  run: (schedule: ScheduleRun, caller: Caller, tools: CommandTools) => Promise<Message | undefined>,
+) =>
+  subcommand({
+    verb,
+    args: {},
+    flags,
+    summary,
+    example: `/docs-digest ${verb}`,
+    run: ({ project }, caller, tools) =>
+      withKnownProject(project, caller, tools, (known) =>
+        withSchedule(known, action, caller, tools, (schedule) => run(schedule, caller, tools)),
+      ),
+  });
+
+export const digestCommand = defineCommand({
+  name: '/docs-digest',
+  summary: 'How people and AI read the docs, every week in a channel',
+  may: 'digest',
+  subcommands: [
+    subcommand({
+      verb: 'create',
+      args: {},
+      flags,
+      summary: 'Set up a weekly digest',
+      example: '/docs-digest create',
+      run: create,
+    }),
+    subcommand({
+      verb: 'list',
+      args: {},
+      flags,
+      summary: 'List what is scheduled, and change it',
+      example: '/docs-digest list',
+      run: ({ project }, caller, tools) =>
+        withKnownProject(project, caller, tools, (known) => listSchedules(known, caller, tools)),
+    }),
+    ofSchedule('preview', 'preview', "See the channel's next digest, you alone", sendPreview),
+    ofSchedule('run', 'sendNow', "Post the channel's digest of last week now", sendNow),
+    ofSchedule('pause', 'pause', "Pause the channel's digest", ({ id }, caller, tools) =>
+      applyToSchedule('pause', id, caller, tools),
+    ),
+    ofSchedule('resume', 'resume', 'Have it go on', ({ id }, caller, tools) =>
+      applyToSchedule('resume', id, caller, tools),
+    ),
+    ofSchedule('remove', 'remove', "Remove the channel's digest", async (schedule) =>
+      confirmRemoval(schedule),
+    ),
+    subcommand({
+      args: { range: optional('text', '<range>') },
+      flags,
+      summary: 'Post a digest of any dates here',
+      example: '/docs-digest 2026-11-01..2026-11-15',
+      run: sendTypedRange,
+    }),
+  ],
+});
+
+async function create(
+  { project: named }: { project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const resolved = resolveDigestProject(named, caller.channel.id, tools);
+  if (resolved.kind === 'refused') return resolved.message;
+  await openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
+  return undefined;
+}
+
+/** Goes on with the name of a project that somebody typed, as the settings have it. */
+async function withKnownProject(
+  named: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+  run: (project: string | undefined) => Promise<Message | undefined>,
+): Promise<Message | undefined> {
+  if (named === undefined) return run(undefined);
+  const resolved = resolveDigestProject(named, caller.channel.id, tools);
+  if (resolved.kind === 'refused') return resolved.message;
+  return run(resolved.kind === 'project' ? resolved.project.name : undefined);
+}
+
+/** What cannot be taken back asks first. */
+const confirmRemoval = (schedule: ScheduleRun): Message =>
+  message(
+    [
+      [
+        `Remove the weekly digest of ${cut(oneLine(schedule.site), 80)} from `,
+        { channel: schedule.channel },
+        '?',
+      ],
+    ],
+    scheduleButtons(schedule, 'remove'),
+  );
+
+async function sendTypedRange(
+  { range: typed, project: named }: { range: string | undefined; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  if (typed === undefined) return helpMessage(digestCommand);
+  const read = readRange(typed, tools.now());
+  if (read.kind === 'unclear')
+    return message([[read.problem], [{ code: '/docs-digest help' }, ' lists what else I can do.']]);
+  const resolved = resolveDigestProject(named, caller.channel.id, tools);
+  if (resolved.kind === 'refused') return resolved.message;
+  if (resolved.kind === 'ask')
+    return askProjectMessage(resolved.among, `/docs-digest ${cut(oneLine(typed), 60)}`);
+  return sendRange(read.range, resolved.project, caller, tools);
+}

@@ -1,0 +1,242 @@
+import type { InputBlock, ModalView } from '@slack/types';
+import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
+import {
+  newSchedule,
+  type ScheduleRun,
+  scheduleQuotas,
+  scheduleRun,
+} from '../../jobs/digest/schedule/record.ts';
+import { changeSchedule } from '../../jobs/digest/schedule/transitions.ts';
+import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
+import {
+  earliestSafe,
+  isZone,
+  type Timetable,
+  timetable,
+  timetableText,
+  WEEKDAYS,
+  zoneGroups,
+} from '../../jobs/digest/schedule-times.ts';
+import { conversationOf } from '../../jobs/request.ts';
+import type { Project } from '../../projects.ts';
+import { within } from '../../runtime/within.ts';
+import { message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import {
+  channelField,
+  checkboxField,
+  choiceField,
+  formView,
+  groupedChoiceField,
+  timeField,
+} from '../../slack/modals.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { saveSchedule } from './change.ts';
+import { projectsWithNumbers, resolveDigestProject, siteOf } from './project.ts';
+
+const CALLBACK_ID = 'digest.schedule';
+
+/** The longest that somebody's zone may hold up a modal, whose trigger ends soon; without it the modal begins with UTC. */
+const ZONE_TIMEOUT_MS = 400;
+
+const sectionLabels: Record<Section, string> = {
+  pages: 'Pages',
+  readers: 'What readers looked for',
+  csv: 'CSV of all pages',
+};
+
+const UNUSUAL_DAYS = 'unusual';
+
+/** Opens the modal for a new schedule; `project` is chosen at first. */
+export async function openCreateModal(
+  project: Project | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  const zone = await within(ZONE_TIMEOUT_MS, tools.personZone(caller.user.id)).catch(() => undefined);
+  await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
+}
+
+/** Asks for all of a new schedule. */
+export function createModalView(
+  { project, zone }: { project: Project | undefined; zone: string | undefined },
+  { channel }: Pick<Caller, 'channel'>,
+  tools: Pick<CommandTools, 'projects' | 'now'>,
+): ModalView {
+  const known = projectsWithNumbers(tools);
+  const { joinable } = conversationOf(channel);
+  const usual = { weekday: 1, time: '09:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
+  return formView({
+    title: 'Set up a weekly digest',
+    submit: 'Set up',
+    callback: CALLBACK_ID,
+    fields: [
+      ...(known.length > 1 ? [projectField(known, project)] : []),
+      channelField({
+        block: 'channel',
+        label: 'Channel',
+        hint: "I post a first message there, to see that I may. Invite me where I'm not: /invite @Docket.",
+        ...(joinable && { initial: channel.id }),
+      }),
+      ...commonFields({
+        timetable: earliestSafe(usual, tools.now()) ?? usual,
+        sections: [...SECTIONS],
+        alerts: false,
+      }),
+    ],
+  });
+}
+
+/** Asks what of a schedule is to be changed. */
+export const changeModalView = (schedule: ScheduleRun): ModalView =>
+  formView({
+    title: 'Change a digest',
+    submit: 'Change',
+    callback: CALLBACK_ID,
+    intro: message([[{ bold: cut(oneLine(schedule.site), 80) }, ' in ', { channel: schedule.channel }]]),
+    fields: commonFields(schedule),
+  });
+
+const projectField = (known: readonly Project[], initial: Project | undefined) =>
+  choiceField({
+    block: 'project',
+    label: 'Project',
+    choices: known.slice(0, SLACK_LIMITS.selectOptions).map(({ name }) => ({ label: name, value: name })),
+    ...(initial && { initial: initial.name }),
+  });
+
+type Choices = Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>;
+
+function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: Choices): InputBlock[] {
+  return [
+    choiceField({
+      block: 'day',
+      label: 'Day',
+      choices: WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) })),
+      initial: String(weekday),
+    }),
+    timeField({
+      block: 'time',
+      label: 'Time',
+      hint: 'By the clocks of the time zone below, also when they change.',
+      initial: time,
+    }),
+    groupedChoiceField({
+      block: 'zone',
+      label: 'Time zone',
+      groups: zoneGroups(zone).map(({ label, zones }) => ({
+        label,
+        choices: zones.map((name) => ({ label: name, value: name })),
+      })),
+      initial: zone,
+    }),
+    checkboxField({
+      block: 'sections',
+      label: 'Beside the totals',
+      choices: SECTIONS.map((value) => ({ label: sectionLabels[value], value })),
+      initial: sections,
+    }),
+    checkboxField({
+      block: 'alerts',
+      label: 'On other days',
+      choices: [{ label: 'Tell about unusual days', value: UNUSUAL_DAYS }],
+      initial: alerts ? [UNUSUAL_DAYS] : [],
+    }),
+  ];
+}
+
+export const scheduleModal: Modal = {
+  callbackId: CALLBACK_ID,
+  may: 'digest',
+
+  async submit(values, caller, tools, details) {
+    const chosen = readTimetable(values, tools.now());
+    const { ticked } = details;
+    const sections = SECTIONS.filter((section) => ticked.sections?.includes(section) === true);
+    const alerts = ticked.alerts?.includes(UNUSUAL_DAYS) === true;
+    if (details.about !== undefined) {
+      if (chosen.kind === 'problems') return chosen;
+      return change(details.about, { timetable: chosen.timetable, sections, alerts }, caller, tools);
+    }
+    const place = readPlace(values, caller, tools);
+    if (chosen.kind === 'problems' || place.kind === 'problems') {
+      const problems = [chosen, place].map((read) => (read.kind === 'problems' ? read.problems : {}));
+      return { kind: 'problems', problems: Object.assign({}, ...problems) };
+    }
+    return create({ ...place, timetable: chosen.timetable, sections, alerts }, caller, tools);
+  },
+};
+
+type Problems = { kind: 'problems'; problems: Record<string, string> };
+
+const problem = (field: string, text: string): Problems => ({
+  kind: 'problems',
+  problems: { [field]: cut(text, SLACK_LIMITS.modalFieldError) },
+});
+
+function readTimetable(
+  { day, time, zone = '' }: ModalValues,
+  nowMs: number,
+): { kind: 'ok'; timetable: Timetable } | Problems {
+  if (!isZone(zone)) return problem('zone', 'Choose a time zone.');
+  const read = timetable.safeParse({ weekday: Number(day), time, zone });
+  if (!read.success) return problem('time', 'Choose a day and a time.');
+  const safe = earliestSafe(read.data, nowMs);
+  if (safe === undefined) return { kind: 'ok', timetable: read.data };
+  return problem(
+    'time',
+    `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`,
+  );
+}
+
+function readPlace(
+  { project: named, channel }: ModalValues,
+  caller: Caller,
+  tools: CommandTools,
+): { kind: 'ok'; project: Project; channel: string } | Problems {
+  if (channel === undefined) return problem('channel', 'Choose a channel.');
+  const resolved = resolveDigestProject(named, caller.channel.id, tools);
+  if (resolved.kind === 'project') return { kind: 'ok', project: resolved.project, channel };
+  // Without a choice of projects there is no field for one.
+  const field = projectsWithNumbers(tools).length > 1 ? 'project' : 'channel';
+  return problem(field, resolved.kind === 'ask' ? 'Choose a project.' : resolved.message.text);
+}
+
+async function create(
+  { project, channel, ...choices }: Choices & { project: Project; channel: string },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const place = { project: project.name, site: siteOf(project, tools), channel };
+  const isPublic = await tools.isPublic(channel);
+  const schedule = newSchedule({ ...place, isPublic, ...choices }, caller, tools.now());
+  const acceptance = await tools.intake.start(schedule, caller, scheduleQuotas(schedule));
+  if (acceptance.kind === 'full') {
+    await tools.audit({ subject: schedule.site, result: 'refused: too many schedules' });
+    return problem('channel', 'You have set up as many digests as one person may. Remove one first.');
+  }
+  if (acceptance.kind !== 'claimed') return { kind: 'closed' };
+  await tools.audit({ subject: schedule.site, result: 'scheduled already' });
+  const other = await tools.intake.load(acceptance.by, scheduleRun, caller);
+  if (other === undefined || other.state === 'removed')
+    return problem('channel', 'A digest was removed there a moment ago. Try again in a few seconds.');
+  return problem(
+    'channel',
+    `A digest of ${cut(oneLine(other.site), 40)} comes there already. Close this and type /docs-digest list: [Change] is there.`,
+  );
+}
+
+async function change(
+  id: string,
+  choices: Choices,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const saved = await saveSchedule(id, caller, tools, {
+    change: (schedule) => changeSchedule(schedule, choices, tools.now()),
+    result: 'changed',
+  });
+  return { kind: 'message', message: saved.kind === 'none' ? saved.message : goesOnMessage(saved.schedule) };
+}

@@ -1,0 +1,70 @@
+import { unknownProjectText } from '../../jobs/wording-view.ts';
+import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import type { CommandTools } from '../tools.ts';
+
+type Tools = Pick<CommandTools, 'projects'>;
+
+/** The projects whose numbers can be read: the platform wants an id for that. */
+export const projectsWithNumbers = ({ projects }: Tools): Project[] =>
+  projects.filter(({ projectId }) => projectId !== undefined);
+
+/** Whose numbers are meant; `ask`: several fit. */
+export type DigestProject =
+  | { kind: 'project'; project: Project }
+  | { kind: 'ask'; among: Project[] }
+  | { kind: 'refused'; message: Message };
+
+/** Returns the project that somebody named, else their channel's, else the only one that has numbers. */
+export function resolveDigestProject(
+  named: string | undefined,
+  channel: string,
+  tools: Tools,
+): DigestProject {
+  const known = projectsWithNumbers(tools);
+  if (known.length === 0) return { kind: 'refused', message: noNumbers };
+  const resolved = resolveProject(known, { named, channel });
+  switch (resolved.kind) {
+    case 'project':
+      return resolved;
+    case 'ask':
+      return resolved;
+    case 'unknownProject':
+      return { kind: 'refused', message: message([[unknownText(named ?? '', resolved.known, tools)]]) };
+    case 'domainRefused':
+      throw new Error('no domain was asked for');
+  }
+}
+
+function unknownText(named: string, known: string[], tools: Tools): string {
+  const exists = resolveProject(tools.projects, { named, channel: '' }).kind === 'project';
+  if (!exists) return unknownProjectText(named, known);
+  return `My settings have no projectId for ${cut(oneLine(named), 60)}, so I can't read its numbers.`;
+}
+
+const noNumbers = message([
+  [
+    "My settings have no projectId, so I can't read how many people read your docs. Whoever runs Docket has to add it.",
+  ],
+]);
+
+/** To somebody who has to say which project they mean; `command` is what they typed, but for its `--project`. */
+export function askProjectMessage(among: readonly Project[], command: string): Message {
+  const [first = ''] = among.map(({ name }) => name);
+  const names = among.slice(0, 10).map(({ name }) => name);
+  return message([
+    [`Which project: ${names.join(', ')}? For example: `],
+    [{ code: `${command} --project ${first}` }],
+  ]);
+}
+
+/** What a digest of a project is about, for people to read. */
+export function siteOf(
+  { name, domains }: Project,
+  { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
+) {
+  const domain = defaultDomain(projects, { named: name, channel: '' }, docsDomain);
+  // The project of the environment has a name that nobody chose.
+  return domain ?? (domains === undefined ? 'your docs' : name);
+}

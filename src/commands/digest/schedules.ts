@@ -1,0 +1,115 @@
+import { type ScheduleRun, scheduleRun, visibleSchedule } from '../../jobs/digest/schedule/record.ts';
+import {
+  listedButtons,
+  type ScheduleAction,
+  scheduleButtons,
+  scheduleLine,
+} from '../../jobs/digest/schedule/view.ts';
+import { canSee, filterVisible } from '../../jobs/visibility.ts';
+import { type ButtonParts, compose, type Message, message, type Part } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
+import { notVisibleMessage } from '../clicks.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+
+/** More than these help nobody, and each takes two of the 50 blocks of a message; the rest is counted. */
+const MAX_LISTED = 20;
+
+/** Returns the schedules that match and that this person may see: those of this channel first, then as they are due. */
+async function findSchedules(
+  caller: Caller,
+  { intake, isPublic }: CommandTools,
+  matches: (run: ScheduleRun) => boolean,
+): Promise<ScheduleRun[]> {
+  const all = await intake.listActive(scheduleRun, 'digest-schedule', caller);
+  const wanted = all.filter((run) => run.teamId === caller.teamId && run.state !== 'removed' && matches(run));
+  const visible = await filterVisible(wanted, visibleSchedule, caller, isPublic);
+  const isElsewhere = ({ channel }: ScheduleRun) => Number(channel !== caller.channel.id);
+  return visible.toSorted(
+    (one, other) => isElsewhere(one) - isElsewhere(other) || one.nextAtMs - other.nextAtMs,
+  );
+}
+
+const matchesProject = (project: string | undefined) => (run: ScheduleRun) =>
+  project === undefined || run.project === project;
+
+/** Returns what is scheduled, as far as this person may see it; with `project`, for that one. */
+export async function listSchedules(
+  project: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const schedules = await findSchedules(caller, tools, matchesProject(project));
+  if (schedules.length === 0)
+    return message([
+      [
+        'No digest that you can see here is scheduled. Set one up with ',
+        { code: '/docs-digest create' },
+        '.',
+      ],
+    ]);
+  return scheduleList([], schedules, listedButtons);
+}
+
+function scheduleList(
+  title: Part[][],
+  schedules: readonly ScheduleRun[],
+  buttonsOf: (run: ScheduleRun) => ButtonParts[],
+): Message {
+  const listed = schedules.slice(0, MAX_LISTED);
+  const rest = schedules.length - listed.length;
+  const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; name the project to find them.`]] : [];
+  const text = [...title, ...listed.map(scheduleLine), ...more];
+  return compose(text, [
+    ...(title.length > 0 ? [message(title)] : []),
+    ...listed.map((run) => message([scheduleLine(run)], buttonsOf(run))),
+    ...(more.length > 0 ? [message(more)] : []),
+  ]);
+}
+
+/**
+ * Goes on with the schedule of this channel. Where there are several, the person chooses one with the button of the same
+ * `action`.
+ */
+export async function withSchedule(
+  project: string | undefined,
+  action: ScheduleAction,
+  caller: Caller,
+  tools: CommandTools,
+  run: (schedule: ScheduleRun) => Promise<Message | undefined>,
+): Promise<Message | undefined> {
+  const here = (one: ScheduleRun) => one.channel === caller.channel.id && matchesProject(project)(one);
+  const [schedule, ...others] = await findSchedules(caller, tools, here);
+  if (schedule === undefined) return noneHere;
+  if (others.length === 0) return run(schedule);
+  return scheduleList([['Which one?']], [schedule, ...others], (one) => scheduleButtons(one, action));
+}
+
+const noneHere = message([
+  [
+    'No digest is scheduled in this channel. ',
+    { code: '/docs-digest list' },
+    ' shows what is, and ',
+    { code: '/docs-digest create' },
+    ' sets one up.',
+  ],
+]);
+
+/** Returns the schedule of a button, or what to say when there is none for this person. */
+export async function loadSchedule(
+  id: string,
+  caller: Caller,
+  { intake, isPublic }: CommandTools,
+): Promise<{ kind: 'found'; schedule: ScheduleRun } | { kind: 'none'; message: Message }> {
+  const schedule = await intake.load(id, scheduleRun, caller);
+  if (schedule === undefined || schedule.teamId !== caller.teamId || schedule.state === 'removed')
+    return { kind: 'none', message: removedAlready };
+  return (await canSee(visibleSchedule(schedule), caller, isPublic))
+    ? { kind: 'found', schedule }
+    : { kind: 'none', message: notVisible };
+}
+
+const removedAlready = message([
+  ['This digest was removed already. ', { code: '/docs-digest create' }, ' sets one up.'],
+]);
+
+const notVisible = notVisibleMessage('digest');

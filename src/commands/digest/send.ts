@@ -1,0 +1,157 @@
+import { type PlannedEdition, planAsked, planWeekly } from '../../jobs/digest/edition/new-edition.ts';
+import { type EditionRun, editionRun, rootKey, weeklyId } from '../../jobs/digest/edition/record.ts';
+import {
+  notSettledMessage,
+  onItsWayMessage,
+  postedAlreadyMessage,
+} from '../../jobs/digest/edition/reply-view.ts';
+import { restart } from '../../jobs/digest/edition/transitions.ts';
+import { type FiguresRun, figuresRun } from '../../jobs/digest/figures/record.ts';
+import { collectAgain } from '../../jobs/digest/figures/transitions.ts';
+import { type DayRange, SECTIONS } from '../../jobs/digest/model.ts';
+import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { followEdition } from '../../jobs/digest/schedule/transitions.ts';
+import { lastCompleteWeek, rangeText, settledAtMs, type Week } from '../../jobs/digest/weeks.ts';
+import { conversationOf } from '../../jobs/request.ts';
+import type { Project } from '../../projects.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { messageUrl } from '../../slack/text.ts';
+import type { Quota } from '../../store/runs.ts';
+import { retryStale } from '../clicks.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { UserFacingError } from '../user-facing-error.ts';
+import { beingSetUp, saveSchedule } from './change.ts';
+import { siteOf } from './project.ts';
+
+/** Digests of one person's own that may be on their way at once; each costs up to 20 of an hour's requests. */
+const MAX_ASKED = 2;
+
+/** Posts the digest of the last complete week now; once, like any other of that week. */
+export async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
+  if (schedule.state === 'testing') return beingSetUp;
+  const nowMs = tools.now();
+  const week = lastCompleteWeek(nowMs);
+  const settledMs = settledAtMs(week.range);
+  if (nowMs < settledMs) return notSettledMessage(week, settledMs);
+  const sent = await sendWeekly(schedule, week, caller, tools);
+  const isThere = sent.kind === 'there';
+  // From now on the schedule waits for the week after, and takes over how this one ends.
+  const posting = { run: sent.edition.id, week: week.name };
+  if (!isThere || schedule.lastWeek !== week.name)
+    await saveSchedule(schedule.id, caller, tools, {
+      change: (latest) =>
+        latest.posting?.run === posting.run ? undefined : followEdition(latest, posting, nowMs),
+      result: `sent now: ${week.name}`,
+    });
+  if (isThere) return postedAlreadyMessage(sent.edition, await permalinkOf(sent.edition, tools));
+  return onItsWayMessage(sent.edition);
+}
+
+async function permalinkOf(
+  edition: EditionRun,
+  { outbox, workspaceUrl }: CommandTools,
+): Promise<string | undefined> {
+  const root = await outbox.deliveryState(rootKey(edition));
+  return root.kind === 'shown' ? messageUrl(workspaceUrl, root) : undefined;
+}
+
+type Sent = { kind: 'there' | 'onItsWay'; edition: EditionRun };
+
+async function sendWeekly(
+  schedule: ScheduleRun,
+  week: Week,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Sent> {
+  const { intake } = tools;
+  const nowMs = tools.now();
+  const planned = planWeekly({ schedule, week, dueAtMs: nowMs, late: false }, nowMs);
+  const id = weeklyId(schedule.teamId, schedule.channel, schedule.project, week.name);
+  const sent = await retryStale('digest', async (): Promise<Sent | 'stale'> => {
+    const known = await intake.load(id, editionRun, caller);
+    if (known?.ended?.why === 'done') return { kind: 'there', edition: known };
+    if (known !== undefined && known.ended === undefined) return { kind: 'onItsWay', edition: known };
+    await collect(planned.figures, caller, tools);
+    const again = known && restart(known, nowMs);
+    const acceptance = await (again === undefined
+      ? intake.start(planned.edition, caller)
+      : intake.resume(again, caller, false));
+    return acceptance.kind === 'stale' ? 'stale' : { kind: 'onItsWay', edition: again ?? planned.edition };
+  });
+  if ('text' in sent) throw new UserFacingError(sent);
+  return sent;
+}
+
+/** Sends the digest of the last complete week, as a schedule has it, to this person alone. */
+export async function sendPreview(
+  { project, site, channel, sections }: ScheduleRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const { range } = lastCompleteWeek(tools.now());
+  const asked = { request: caller, project, site, channel, range, kind: 'preview' as const, sections };
+  await acceptAsked(planAsked(asked, tools.now()), caller, tools);
+  return message([
+    [`The preview of ${rangeText(range)} comes to your direct messages with me; nobody else sees it.`],
+  ]);
+}
+
+/** Posts a digest of these dates here; where the app cannot be, it goes to the person's direct messages. */
+export async function sendRange(
+  range: DayRange,
+  project: Project,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const { channel, joinable } = conversationOf(caller.channel);
+  const kind = joinable ? 'asked' : 'preview';
+  const site = siteOf(project, tools);
+  const asked = { request: caller, project: project.name, site, channel, range, sections: [...SECTIONS] };
+  await acceptAsked(planAsked({ ...asked, kind }, tools.now()), caller, tools);
+  const where = joinable ? 'comes here' : 'comes to your direct messages with me';
+  return message([[`I'm reading the numbers of ${rangeText(range)}. The digest ${where} in a moment.`]]);
+}
+
+/** Rejects with `UserFacingError` when as many of this person are on their way as may be. */
+async function acceptAsked(
+  { edition, figures }: PlannedEdition,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  // A quota counts runs of one job: what is read for a person, and what is posted for them.
+  const quota = (of: string) => [{ name: [of, caller.teamId, caller.user.id].join(':'), max: MAX_ASKED }];
+  const [own, ...others] = figures;
+  if (own === undefined) throw new Error('a digest needs figures');
+  await collect([own], caller, tools, quota('digest-figures'));
+  await collect(others, caller, tools);
+  const acceptance = await tools.intake.start(edition, caller, quota('digests'));
+  if (acceptance.kind === 'full') await refuseFull(edition, tools);
+}
+
+/** Has figures collected that are not there yet. */
+async function collect(
+  figures: readonly FiguresRun[],
+  caller: Caller,
+  tools: CommandTools,
+  quotas: readonly Quota[] = [],
+): Promise<void> {
+  // Nobody is answered about figures.
+  const request = { ...caller, responseUrl: undefined };
+  for (const wanted of figures) {
+    const acceptance = await tools.intake.start(wanted, request, quotas);
+    if (acceptance.kind === 'full') await refuseFull(wanted, tools);
+    if (acceptance.kind !== 'repeated') continue;
+    const known = await tools.intake.load(wanted.id, figuresRun, caller);
+    const again = known && collectAgain(known, wanted, tools.now());
+    if (again === undefined) continue;
+    const resumed = await tools.intake.resume(again, request, false, quotas);
+    if (resumed.kind === 'full') await refuseFull(wanted, tools);
+  }
+}
+
+async function refuseFull({ project }: Pick<EditionRun, 'project'>, tools: CommandTools): Promise<never> {
+  await tools.audit({ subject: project, result: 'refused: too many at once' });
+  throw new UserFacingError(
+    message([[`${MAX_ASKED} digests that you asked for are on their way. Ask again when they are there.`]]),
+  );
+}

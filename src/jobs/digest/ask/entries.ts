@@ -1,0 +1,74 @@
+import { formatCount } from '../../../slack/text.ts';
+import { idOf } from '../../../store/ids.ts';
+import type { AskButton } from '../buttons.ts';
+import { pathText, queryText, timesText, viewsText } from '../edition/phrases.ts';
+import type { EditionRun } from '../edition/record.ts';
+import { listedSearches, listedThumbs } from '../listed.ts';
+import { type PageChange, type ReaderFigures, totalOf } from '../model.ts';
+import type { AskSubject } from './record.ts';
+
+type Search = NonNullable<ReaderFigures['searches']>[number];
+type Thumbs = NonNullable<ReaderFigures['thumbs']>[number];
+
+/** What the agent can be asked about, with its numbers. `named` is a page that no list of the digest has. */
+export type AskEntry =
+  | { kind: 'page'; page: PageChange }
+  | { kind: 'named'; path: string }
+  | { kind: 'search'; search: Search }
+  | { kind: 'thumbs'; thumbs: Thumbs };
+
+/** Returns what one line of a digest, or its tables, lists, each once. */
+export function entriesOf({ pages, readers }: EditionRun, about: AskButton['about']): AskEntry[] {
+  switch (about) {
+    case 'pages': {
+      if (pages === undefined) return [];
+      const { biggest, top, rising, falling, fresh, quiet, aiRead } = pages;
+      const all = [...top, ...(biggest ? [biggest.page] : []), rising, falling, fresh, quiet, aiRead].flat();
+      const byPath = new Map(all.map((page) => [page.path, page]));
+      return Array.from(byPath.values(), (page) => ({ kind: 'page', page }));
+    }
+    case 'searches': {
+      const byQuery = new Map(listedSearches(readers).map((search) => [search.query, search]));
+      return Array.from(byQuery.values(), (search) => ({ kind: 'search', search }));
+    }
+    case 'thumbs': {
+      const byPath = new Map(listedThumbs(readers).map((thumbs) => [thumbs.path, thumbs]));
+      return Array.from(byPath.values(), (thumbs) => ({ kind: 'thumbs', thumbs }));
+    }
+  }
+}
+
+/** Returns the name of an entry in a modal: short, whatever the entry is called. */
+export const entryId = (entry: AskEntry) => idOf('ask', subjectOf(entry).name);
+
+/** Returns what an entry is, and its number that the next digest compares with. */
+export function subjectOf(entry: AskEntry): AskSubject {
+  switch (entry.kind) {
+    case 'page':
+      return { kind: 'page', name: entry.page.path, value: totalOf(entry.page) };
+    case 'named':
+      return { kind: 'page', name: entry.path };
+    case 'search':
+      return { kind: 'search', name: entry.search.query, value: entry.search.hits };
+    case 'thumbs':
+      return { kind: 'thumbs', name: entry.thumbs.path, value: entry.thumbs.down };
+  }
+}
+
+/** Returns what people read of a subject: a path, or a search term in quotes. */
+export const subjectText = ({ kind, name }: AskSubject) =>
+  kind === 'search' ? queryText(name) : pathText(name);
+
+/** Returns the numbers of an entry in a few words; empty for a page that no list has. */
+export function entryNumbers(entry: AskEntry): string {
+  switch (entry.kind) {
+    case 'page':
+      return viewsText(totalOf(entry.page));
+    case 'named':
+      return '';
+    case 'search':
+      return timesText(entry.search.hits);
+    case 'thumbs':
+      return `${formatCount(entry.thumbs.up)} up, ${formatCount(entry.thumbs.down)} down`;
+  }
+}

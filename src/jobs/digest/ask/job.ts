@@ -1,0 +1,135 @@
+import { messageUrl } from '../../../slack/text.ts';
+import { UnreadableRun } from '../../../store/runs.ts';
+import { instructEntry } from '../../agent/thread/event.ts';
+import { findInstruction, newOwnThread, type ThreadRun, threadRun } from '../../agent/thread/record.ts';
+import { loadWatch } from '../../agent/watch/watches.ts';
+import type { JobContext } from '../../context.ts';
+import { runAgainIn } from '../../job.ts';
+import { growingPauseMs } from '../../retry.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { outcomeOf } from './outcome.ts';
+import { type AskRun, askRun } from './record.ts';
+import { askMessages } from './view.ts';
+
+/** Nobody was refused it: it may be written whenever Redis comes to it. */
+const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+
+/** The line waits so long for the card of a new job, so that it can link it. */
+const CARD_WAIT_MS = 10_000;
+
+/** The watch of the job gives up first, and says so. */
+const WATCH_MARGIN_MS = 60_000;
+
+/** Hands what somebody asked of the agent under a digest over to a thread, and tells under the digest what came of it. */
+export const askJob = defineRunJob({
+  name: 'digest-ask',
+  queue: 'docs-agent',
+  concurrency: 20,
+  schema: askRun,
+  messages: askMessages,
+  auditLine: ({ by, channel, project }) => ({ user: by, channel, what: 'digest ask', subject: project }),
+  step({ run }, context) {
+    switch (run.state) {
+      case 'accepted':
+        return handOver(run, context);
+      case 'handed':
+      case 'open':
+        return follow(run, context);
+      case 'ended':
+        return markIdle(run, context);
+    }
+  },
+  async giveUp({ run }, context, ref) {
+    if (run.state === 'ended') return markIdle(run, context);
+    // Whether it was handed over is not known either.
+    const kind = run.state === 'accepted' ? ('unknown' as const) : ('unwatched' as const);
+    const ending = run.ending ?? { kind, atMs: context.now() };
+    return saveAs({ ...run, handover: undefined, state: 'ended', ending }, { audit: `broken: ref ${ref}` });
+  },
+});
+
+/** Makes the new thread, or instructs one that follows a job. Both know a repeat by ids that follow from the run's own. */
+async function handOver(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
+  const { runs, threads, figures, now } = context;
+  const { id, teamId, project, edition, by, thread, instruction, handover } = run;
+  await figures.addAsk(edition, id);
+  if (handover?.newThread !== undefined) {
+    const { asked, mode } = handover.newThread;
+    const own = { id: thread, teamId, project, agentJobId: undefined, owner: by, asked, mode };
+    const made = newOwnThread({ ...own, instructionId: instruction, text: handover.text }, now());
+    await runs.accept(made, NO_DEADLINE, 0, undefined);
+  } else if (handover !== undefined) {
+    const entry = instructEntry({ id: instruction, by, text: handover.text, atMs: run.sinceMs });
+    await threads.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
+  }
+  await context.wake({ id: thread, job: 'agent-thread' });
+  return saveAs({ ...run, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
+}
+
+/** Polls the thread until what became of the instruction is final. */
+async function follow(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
+  const { now, threads } = context;
+  const found = await readable(async () => {
+    const loaded = await threads.loadWithInbox(run.thread, threadRun);
+    return { loaded, watch: loaded && (await loadWatch(loaded.run, context)) };
+  }, context);
+  if (found === undefined)
+    return deadlineMs(run, undefined, context) < now()
+      ? unwatched(run, context)
+      : runAgainIn(UNREADABLE_RETRY_MS);
+  const { loaded, watch } = found;
+  const thread = loaded?.run;
+  const isCaughtUp = loaded?.inbox.length === 0;
+  const { round, ending, isFinal } = outcomeOf(run, thread, { isCaughtUp, watch, nowMs: now() });
+  if (!isFinal && deadlineMs(run, thread, context) < now()) return unwatched(run, context);
+  const threadUrl = run.threadUrl ?? (thread && urlOf(thread, run, context));
+  const isPlaced = thread === undefined || thread.place !== undefined || thread.state === 'ended';
+  const isShown = run.state === 'open' || isPlaced || now() - run.sinceMs > CARD_WAIT_MS;
+  const next: AskRun = {
+    ...run,
+    state: isFinal ? 'ended' : isShown ? 'open' : 'handed',
+    ...(threadUrl !== undefined && { threadUrl }),
+    ...(round !== undefined && { round }),
+    ending: isFinal || ending?.kind !== run.ending?.kind ? ending : run.ending,
+  };
+  const isSame = JSON.stringify(next) === JSON.stringify({ ...run, ending: run.ending });
+  if (isSame) return runAgainIn(growingPauseMs(run.sinceMs, context));
+  return saveAs(next, isFinal ? { audit: ending?.kind ?? 'ended' } : {});
+}
+
+const unwatched = (run: AskRun, { now }: JobContext) =>
+  saveAs(
+    { ...run, state: 'ended' as const, ending: run.ending ?? { kind: 'unwatched' as const, atMs: now() } },
+    { audit: 'unwatched' },
+  );
+
+/** Nothing while only a newer Docket can read it. */
+async function readable<T>(read: () => Promise<T>, { log }: JobContext): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof UnreadableRun)) throw error;
+    log.info({ err: error }, 'a thread that was asked under a digest cannot be read');
+    return undefined;
+  }
+}
+
+/** Until when the thread is polled: as long as the watch does after the send, for which a limit may have it wait. */
+function deadlineMs(run: AskRun, thread: ThreadRun | undefined, { timing }: JobContext): number {
+  const one = thread && findInstruction(thread, run.instruction);
+  const limit = one?.state === 'waiting' && !thread?.limit?.over ? thread?.limit?.untilMs : undefined;
+  const fromMs = Math.max(run.sinceMs, one?.sentAtMs ?? 0, limit ?? 0);
+  return fromMs + timing.watchMs + WATCH_MARGIN_MS;
+}
+
+/** Returns the address of the thread's card, where everybody who reads the digest may open it. */
+function urlOf(
+  { place, inDirectMessage, asked }: ThreadRun,
+  { channel }: AskRun,
+  { workspaceUrl }: JobContext,
+): string | undefined {
+  const url = workspaceUrl();
+  if (place === undefined || url === undefined || inDirectMessage) return undefined;
+  if (place.channel !== channel && !asked.isPublic) return undefined;
+  return messageUrl(url, { channel: place.channel, ts: place.rootTs });
+}

@@ -1,0 +1,73 @@
+import { formatCount } from '../../slack/text.ts';
+import { type Counts, totalOf } from './model.ts';
+
+/** Below this a percentage says more than the number does: it is shown as a difference. */
+const MIN_FOR_PERCENT = 50;
+
+type Change =
+  | { kind: 'same' }
+  | { kind: 'new' }
+  | { kind: 'difference'; up: boolean; by: string }
+  | { kind: 'percent'; up: boolean; by: string };
+
+/** A difference also where the percentage would be rounded to none. */
+function changeOf(now: number, before: number): Change {
+  if (now === before) return { kind: 'same' };
+  if (before === 0) return { kind: 'new' };
+  const up = now > before;
+  const percent = percentOf(now, before);
+  return Math.min(now, before) < MIN_FOR_PERCENT || percent === 0
+    ? { kind: 'difference', up, by: formatCount(Math.abs(now - before)) }
+    : { kind: 'percent', up, by: formatCount(percent) };
+}
+
+const percentOf = (now: number, before: number) => Math.round((100 * Math.abs(now - before)) / before);
+
+/** Returns a change as a digest shows it: "▲ 6%", "▼ 2%"; small numbers as "+3", "−3"; "new", "±0". */
+export function changeText(now: number, before: number): string {
+  const change = changeOf(now, before);
+  switch (change.kind) {
+    case 'same':
+      return '±0';
+    case 'new':
+      return 'new';
+    case 'difference':
+      return `${change.up ? '+' : '−'}${change.by}`;
+    case 'percent':
+      return `${change.up ? '▲' : '▼'} ${change.by}%`;
+  }
+}
+
+/** Returns a change as a screen reader says it: "up 6 percent", "3 fewer". */
+export function spokenChange(now: number, before: number): string {
+  const change = changeOf(now, before);
+  switch (change.kind) {
+    case 'same':
+      return 'unchanged';
+    case 'new':
+      return 'none before';
+    case 'difference':
+      return `${change.by} ${change.up ? 'more' : 'fewer'}`;
+    case 'percent':
+      return `${change.up ? 'up' : 'down'} ${change.by} percent`;
+  }
+}
+
+/**
+ * Returns a change as a signed percentage, for what stands beside its numbers: "+128%", "−62%". `undefined` where there
+ * were too few before, or it would be rounded to none.
+ */
+export function signedPercent(now: number, before: number): string | undefined {
+  if (before < MIN_FOR_PERCENT) return undefined;
+  const percent = percentOf(now, before);
+  return percent === 0 ? undefined : `${now > before ? '+' : '−'}${formatCount(percent)}%`;
+}
+
+/** Returns the share of AI in views: "27%". None and all are only said of what is none or all. */
+export function shareText(views: Counts): string {
+  const total = totalOf(views);
+  const percent = total === 0 ? 0 : Math.round((100 * views.ai) / total);
+  if (percent === 0 && views.ai > 0) return 'under 1%';
+  if (percent === 100 && views.human > 0) return 'over 99%';
+  return `${percent}%`;
+}

@@ -1,0 +1,43 @@
+import Papa from 'papaparse';
+import { oneLine } from '../../slack/text.ts';
+import { type PageCounts, totalOf } from './model.ts';
+
+const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before'];
+const END_OF_LINE = '\r\n';
+
+/** Rows that are made at once: a string of all of them would take many times its size while it grows. */
+const CHUNK = 1000;
+
+/** Spreadsheets run what begins so; the wide forms too, in some of them. Papa's own pattern stops at a line break. */
+const FORMULA = /^[=+\-@＝＋－＠]/u;
+
+/**
+ * Returns all pages of either range as CSV in UTF-8, those with the most views first. Cells of the range before are
+ * empty where that is not known. Paths are readers' words: without invisible and control characters, never a formula,
+ * and quoted, since a spreadsheet that divides at semicolons would find cells in them.
+ */
+export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): Buffer {
+  const earlier = new Map<string, PageCounts>();
+  for (const page of before ?? []) earlier.set(page.path, page);
+  const later = new Map<string, PageCounts>();
+  for (const page of pages) later.set(page.path, page);
+  for (const { path } of earlier.values()) if (!later.has(path)) later.set(path, { path, human: 0, ai: 0 });
+
+  const sorted = [...later.values()]
+    .filter((page) => totalOf(page) > 0 || totalOf(earlier.get(page.path) ?? NONE) > 0)
+    .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
+  const rowOf = (page: PageCounts) => {
+    const { human, ai } = earlier.get(page.path) ?? NONE;
+    const past = before === undefined ? ['', ''] : [human, ai];
+    return [oneLine(page.path), page.human, page.ai, totalOf(page), ...past];
+  };
+  const parts = [Buffer.from(COLUMNS.join(',') + END_OF_LINE)];
+  for (let start = 0; start < sorted.length; start += CHUNK) {
+    const rows = sorted.slice(start, start + CHUNK).map(rowOf);
+    const text = Papa.unparse(rows, { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE });
+    parts.push(Buffer.from(text + END_OF_LINE));
+  }
+  return Buffer.concat(parts);
+}
+
+const NONE = { human: 0, ai: 0 };

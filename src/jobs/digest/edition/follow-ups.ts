@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { JobContext } from '../../context.ts';
+import { type AskEnding, type AskRun, askRun } from '../ask/record.ts';
+import { FEEDBACK_LIMIT } from '../figures/requests.ts';
+import { type Counts, type ReaderFigures, totalOf } from '../model.ts';
+import { weekNameOf } from '../weeks.ts';
+import { type EditionRun, type followUp, weeklyId } from './record.ts';
+
+type FollowUp = z.infer<typeof followUp>;
+
+/** Entries of the line about what became of the last digest's work. */
+const MAX_FOLLOW_UPS = 5;
+
+/** Returns what the agent made of what it was asked under the digest before; the numbers of now come with the pages. */
+export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
+  if (run.kind !== 'weekly') return [];
+  const { teamId, channel, project } = run;
+  const previous = weeklyId(teamId, channel, project, weekNameOf(run.before));
+  const asks = await runs.loadAll(await figures.asks(previous), askRun);
+  return asks
+    .filter(({ ending }) => ending?.kind !== 'notSent')
+    .toSorted((one, other) => one.sinceMs - other.sinceMs)
+    .slice(0, MAX_FOLLOW_UPS)
+    .map(toFollowUp);
+}
+
+/** How the agent's work ends where that is known. */
+const KNOWN_ENDINGS: readonly (AskEnding['kind'] | undefined)[] = [
+  'newPr',
+  'samePr',
+  'noPr',
+  'failed',
+  'archived',
+];
+
+function toFollowUp({ subject, ending }: AskRun): FollowUp {
+  return {
+    subject: subject.name,
+    kind: subject.kind,
+    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
+    ...(ending !== undefined && 'prText' in ending && { prText: ending.prText }),
+    before: subject.value,
+    ...(!KNOWN_ENDINGS.includes(ending?.kind) && { unknown: true }),
+  };
+}
+
+/**
+ * Returns them with the numbers of now: what is not in a list that is complete is 0. Of searches only those without a
+ * click are known.
+ */
+export function addNumbers(
+  followUps: readonly FollowUp[],
+  pages: ReadonlyMap<string, Counts> | undefined,
+  readers: ReaderFigures | undefined,
+): FollowUp[] {
+  const numberOf = ({ kind, subject }: FollowUp): FollowUp['after'] => {
+    switch (kind) {
+      case 'page':
+        return pages && totalOf(pages.get(subject) ?? { human: 0, ai: 0 });
+      case 'thumbs': {
+        const { thumbs } = readers ?? {};
+        const isComplete = thumbs !== undefined && thumbs.length < FEEDBACK_LIMIT;
+        return thumbs?.find(({ path }) => path === subject)?.down ?? (isComplete ? 0 : undefined);
+      }
+      case 'search':
+        return (
+          readers?.searches && (readers.searches.find(({ query }) => query === subject)?.hits ?? 'unlisted')
+        );
+    }
+  };
+  return followUps.map((one) => ({ ...one, after: numberOf(one) }));
+}

@@ -1,0 +1,247 @@
+import { digestRateLimit } from '../../../slack/rate-limits.ts';
+import { deliveryCheckMs } from '../../card.ts';
+import { closedThreadName } from '../../closed-threads.ts';
+import type { JobContext } from '../../context.ts';
+import { runAgainIn } from '../../job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { chartPng } from '../chart-png.ts';
+import { pagesCsv } from '../csv.ts';
+import { type FiguresRun, figuresRun, hasTotals, rangeKey } from '../figures/record.ts';
+import { withoutHalf } from '../figures/requests.ts';
+import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
+import { pageFigures } from '../stats.ts';
+import { chartPoints, typedRange } from '../weeks.ts';
+import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
+import { addNumbers, loadFollowUps } from './follow-ups.ts';
+import { type EditionRun, editionRun, rootKey } from './record.ts';
+import { chartTitle, csvName, editionMessages } from './view.ts';
+
+/** How often figures that others collect are looked at: soon at first, then ever less. */
+const MAX_CHECK_MS = 15_000;
+
+/** Posts a digest as soon as its totals are there, completes it with the pages, and ends. */
+export const editionJob = defineRunJob({
+  name: 'digest',
+  queue: 'docs-analytics',
+  concurrency: 20,
+  schema: editionRun,
+  messages: editionMessages,
+  auditLine: ({ owner, channel, site, week }) => ({
+    user: owner,
+    channel,
+    what: 'digest',
+    subject: site,
+    ...(week !== undefined && { job: week }),
+  }),
+  step: ({ run }, context) => step(run, context),
+  giveUp: async ({ run }, context, ref) =>
+    run.state === 'ended' ? markIdle(run, context) : end(run, { why: 'broken', ref }),
+});
+
+type Ended = NonNullable<EditionRun['ended']>;
+
+const end = (run: EditionRun, ended: Ended) =>
+  saveAs({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
+
+async function step(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
+  switch (run.state) {
+    case 'collecting':
+      return awaitTotals(run, context);
+    case 'posted':
+      return (await stepRoot(run, context)) ?? awaitPages(run, context);
+    case 'completing':
+      return (await stepRoot(run, context)) ?? (await stepCsv(run, context)) ?? end(run, { why: 'done' });
+    case 'ended':
+      return markIdle(run, context);
+  }
+}
+
+const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
+
+const loadFigures = (runId: string, { runs }: JobContext) => runs.load(runId, figuresRun);
+
+/** The totals decide that the digest is on time; without those of the range before there is no comparison. */
+async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
+  const { now, rateLimiter, timing, figures: kept } = context;
+  const [figures, before] = await Promise.all([
+    loadFigures(run.figures, context),
+    loadFigures(run.figuresBefore, context),
+  ]);
+  if (figures === undefined) return end(run, { why: 'platform' });
+  if (!hasTotals(figures)) {
+    if (figures.state === 'ended') return end(run, { why: figures.failed ?? 'platform' });
+    return runAgainIn(checkMs(run, context));
+  }
+  // A digest is on time; the comparison may come later. A weekly one waits as long for its pages, which saves an edit.
+  const isDue = now() - run.dueAtMs >= timing.digestWaitMs;
+  const open = [figures, before].flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
+  const isNear = open.every(({ limitedUntilMs = 0 }) => limitedUntilMs - run.dueAtMs < timing.digestWaitMs);
+  const lacksTotals = before !== undefined && open.includes(before) && !hasTotals(before);
+  const awaits = lacksTotals || (open.length > 0 && run.kind === 'weekly' && isNear);
+  if (awaits && !isDue) return runAgainIn(checkMs(run, context));
+  if (run.kind === 'weekly') {
+    const inMs = await rateLimiter.takeSlot(digestRateLimit(run.teamId, timing), {
+      id: run.id,
+      sinceMs: run.dueAtMs,
+    });
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
+  const hasChart = !(await kept.lacks(lackOfCharts(run.teamId)));
+  const hasFiles = run.kind !== 'preview' && !(await kept.lacks(lackOfFiles(run.teamId)));
+  const posted: EditionRun = {
+    ...run,
+    state: 'posted',
+    sinceMs: now(),
+    totals: addCounts(spans),
+    ...totalsBeforeOf(before),
+    spans,
+    followUps: await loadFollowUps(run, context),
+    ...(hasChart ? { chart: 'block' as const } : pictureOr(hasFiles)),
+    ...(hasFiles && run.sections.includes('csv') && { csv: wantedFile }),
+  };
+  return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
+}
+
+const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
+  before !== undefined && hasTotals(before)
+    ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
+    : {};
+
+/** How a chart is shown where the workspace does not take the native block. */
+const pictureOr = (hasFiles: boolean) =>
+  hasFiles ? { chart: 'picture' as const, picture: wantedFile } : { chart: 'none' as const };
+
+/** Sees to the first message: whether it is there, and its chart. Returns nothing when it is as it should be. */
+async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
+  const { outbox, figures, runs } = context;
+  const delivery = await outbox.deliveryState(rootKey(run));
+  if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
+  if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
+  const { channel, ts: rootTs } = delivery;
+  await runs.alias(closedThreadName({ teamId: run.teamId, channel, rootTs }), run.id);
+  if (delivery.fellBack && run.chart === 'block') {
+    await figures.markLacking(lackOfCharts(run.teamId));
+    const hasFiles = run.kind !== 'preview' && !(await figures.lacks(lackOfFiles(run.teamId)));
+    return saveAs({ ...run, ...pictureOr(hasFiles) });
+  }
+  if (run.chart !== 'picture') return undefined;
+  const upload = await stepFile(run, { name: 'picture', ...pictureOf(run) }, context);
+  if (upload !== undefined) return upload;
+  const isRefused = run.picture?.state === 'failed' || (delivery.fellBack && run.picture?.state === 'done');
+  return isRefused ? saveAs({ ...run, chart: 'none' }) : undefined;
+}
+
+const pictureOf = (run: EditionRun) => ({
+  filename: `${run.week ?? typedRange(run.range)}.png`,
+  title: chartTitle(run),
+  content: () => chartPng({ title: chartTitle(run), points: chartPoints(run.spans) }),
+});
+
+/** Waits for the lists of pages, which come when the hourly limit lets them. */
+async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
+  const [figures, before] = await Promise.all([
+    loadFigures(run.figures, context),
+    loadFigures(run.figuresBefore, context),
+  ]);
+  const open = [figures, before].find((one) => one !== undefined && one.state !== 'ended');
+  if (open !== undefined) {
+    const byMs = open.limitedUntilMs;
+    const isNew = byMs !== undefined && Math.abs(byMs - (run.pagesByMs ?? 0)) > 60_000;
+    const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
+    return isNew || compared.totalsBefore !== undefined
+      ? saveAs({ ...run, ...compared, pagesByMs: byMs })
+      : runAgainIn(checkMs(run, context));
+  }
+  return saveAs(await complete(run, figures, before, context));
+}
+
+/** Returns the digest with all that has been collected. */
+async function complete(
+  run: EditionRun,
+  figures: FiguresRun | undefined,
+  before: FiguresRun | undefined,
+  context: JobContext,
+): Promise<EditionRun> {
+  const { counts, ...listed } = await loadPages(run, figures, before, context);
+  const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
+  return {
+    ...run,
+    state: 'completing',
+    sinceMs: context.now(),
+    ...listed,
+    ...totalsBeforeOf(before),
+    pagesByMs: undefined,
+    ...(readers && { readers }),
+    followUps: addNumbers(run.followUps, counts, readers),
+    ...(listed.pages === undefined && { csv: undefined }),
+  };
+}
+
+async function loadPages(
+  run: EditionRun,
+  figures: FiguresRun | undefined,
+  before: FiguresRun | undefined,
+  context: JobContext,
+): Promise<
+  Pick<EditionRun, 'pages' | 'noPages' | 'comparesPages'> & { counts?: ReadonlyMap<string, Counts> }
+> {
+  if (figures?.pages === undefined) return {};
+  if (figures.pages.state !== 'complete')
+    return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
+  const pages = await context.figures.pages(run, rangeKey(run.range));
+  if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
+  const earlier =
+    before?.pages?.state === 'complete' ? await context.figures.pages(run, rangeKey(run.before)) : [];
+  // Without any of them, everything would look new, unless nothing was read then.
+  const { totalsBefore } = totalsBeforeOf(before);
+  const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
+  const asked = new Set(run.followUps.map(({ subject }) => subject));
+  const counts = new Map(pages.filter(({ path }) => asked.has(path)).map((page) => [page.path, page]));
+  return { pages: pageFigures(pages, hasBefore ? earlier : undefined), comparesPages: hasBefore, counts };
+}
+
+/** What readers looked for, beside what it was in the range before. */
+function readersOf(figures: FiguresRun | undefined, before: FiguresRun | undefined): ReaderFigures {
+  const figuresOf = (run: FiguresRun | undefined) => run?.readers && withoutHalf(run.readers).figures;
+  const { questions, visitors, ...now } = figuresOf(figures) ?? {};
+  const earlier = figuresOf(before);
+  const beforeQuestions = earlier?.questions;
+  return {
+    ...now,
+    ...(questions && {
+      questions: {
+        ...questions,
+        ...(beforeQuestions && {
+          before: { asked: beforeQuestions.asked, unanswered: beforeQuestions.unanswered },
+        }),
+      },
+    }),
+    ...(visitors && {
+      visitors: { ...visitors, ...(earlier?.visitors && { before: earlier.visitors.total }) },
+    }),
+  };
+}
+
+/** Shares the list of all pages in the thread of the digest. */
+async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
+  const root = await context.outbox.deliveryState(rootKey(run));
+  if (root.kind !== 'shown' || run.pages === undefined) return undefined;
+  return stepFile(
+    run,
+    {
+      name: 'csv',
+      filename: csvName(run),
+      title: csvName(run),
+      place: { channel: root.channel, threadTs: root.ts },
+      async content() {
+        const pages = await context.figures.pages(run, rangeKey(run.range));
+        const earlier = run.comparesPages
+          ? await context.figures.pages(run, rangeKey(run.before))
+          : undefined;
+        return pagesCsv(pages, earlier);
+      },
+    },
+    context,
+  );
+}

@@ -1,0 +1,78 @@
+import { type Message, message, type Part } from '../../../slack/blocks.ts';
+import { formatCount } from '../../../slack/text.ts';
+import { pullRequestParts } from '../../pull-request-view.ts';
+import { changeText } from '../changes.ts';
+import { listedSearches, listedThumbs } from '../listed.ts';
+import { askButtons, pathText, queryText, timesText, wordsText } from './phrases.ts';
+import type { EditionRun } from './record.ts';
+
+/** Returns what readers looked for, line by line; a line is left out where the platform has no numbers for it. */
+export function readerParts(run: EditionRun): Message[] {
+  const { questions, visitors } = run.readers ?? {};
+  const parts: Message[] = [];
+  const searches = listedSearches(run.readers);
+  if (searches.length > 0) {
+    const listed = searches.map(({ query, hits }) => `${queryText(query)} ${timesText(hits)}`);
+    parts.push(line('Searched, nothing clicked', listed, askButtons(run, 'searches')));
+  }
+  const disliked = listedThumbs(run.readers);
+  if (disliked.length > 0) {
+    const listed = disliked.map(
+      ({ path, up, down }) => `${pathText(path)} ${formatCount(up)} up, ${formatCount(down)} down`,
+    );
+    parts.push(line('More thumbs down than up', listed, askButtons(run, 'thumbs')));
+  }
+  const rest: Part[][] = [];
+  if (questions !== undefined && questions.asked > 0) rest.push([questionsText(questions)]);
+  if (visitors !== undefined) {
+    const change = visitors.before === undefined ? '' : ` ${changeText(visitors.total, visitors.before)}`;
+    rest.push([`Visitors ${formatCount(visitors.total)}${change} (approximate)`]);
+  }
+  const followUps = followUpParts(run);
+  if (followUps.length > 0) rest.push(followUps);
+  return rest.length > 0 ? [...parts, message(rest)] : parts;
+}
+
+const line = (name: string, entries: string[], buttons: Parameters<typeof message>[1]) =>
+  message([[{ bold: name }, `: ${entries.join(' · ')}`]], buttons);
+
+type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
+
+function questionsText({ asked, unanswered, category, before }: Questions): string {
+  const percent = (all: { asked: number; unanswered: number }) =>
+    `${Math.round((100 * all.unanswered) / all.asked)}%`;
+  const was = before !== undefined && before.asked > 0 ? `, was ${percent(before)}` : '';
+  const about =
+    category === undefined || unanswered === 0 ? '' : `; most often about: ${wordsText(category, 60)}`;
+  const counted = `${formatCount(unanswered)} of ${formatCount(asked)} questions`;
+  return `The assistant could not answer ${counted} (${percent({ asked, unanswered })}${was})${about}`;
+}
+
+/** What became of the work that was asked for under the last digest. */
+function followUpParts({ followUps }: EditionRun): Part[] {
+  if (followUps.length === 0) return [];
+  const parts = followUps.flatMap((one, index): Part[] => {
+    const { subject, kind } = one;
+    const name = kind === 'search' ? queryText(subject) : pathText(subject);
+    return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
+  });
+  return ['Since last week: ', ...parts];
+}
+
+type FollowUp = EditionRun['followUps'][number];
+
+function outcomeParts({ prLink, prText, unknown }: FollowUp): Part[] {
+  if (prLink === undefined && prText === undefined)
+    return [unknown ? ': what the agent made of it is not known' : ' got no pull request'];
+  return [
+    ' got ',
+    ...pullRequestParts({ prLink, prText }, 'a pull request'),
+    ' (merged or not, the platform does not tell)',
+  ];
+}
+
+function numbersText({ kind, before, after }: FollowUp): string {
+  if (before === undefined || after === undefined) return '';
+  const unit = { page: 'views', thumbs: 'thumbs down', search: 'searches without a click' }[kind];
+  return `; ${formatCount(before)} ${unit} → ${after === 'unlisted' ? 'no longer listed' : formatCount(after)}`;
+}

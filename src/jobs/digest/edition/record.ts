@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { idOf } from '../../../store/ids.ts';
+import { runBase } from '../../../store/runs.ts';
+import { version } from '../../../store/version.ts';
+import { counts, dayRange, pageFigures, readerFigures, SECTIONS } from '../model.ts';
+
+export const person = z.object({ id: z.string(), name: z.string() });
+
+/** A file of ours in Slack. The id is kept before the upload is completed, so that an unclear one can be looked up. */
+const file = z.object({
+  state: z.enum(['wanted', 'uploaded', 'done', 'failed']),
+  fileId: z.string().optional(),
+  failures: z.number().int(),
+  /** Completions that were begun; each is made once. */
+  attempt: z.number().int(),
+});
+export type DigestFile = z.infer<typeof file>;
+
+/** How a digest ended; all but `done` say why it was not posted whole. */
+export const editionEnding = z.object({
+  why: z.enum(['done', 'place', 'platform', 'project', 'permission', 'broken']),
+  code: z.string().optional(),
+  ref: z.string().optional(),
+});
+export type EditionEnding = z.infer<typeof editionEnding>;
+
+/** What became of a page for which the agent was asked under the digest before. */
+export const followUp = z.object({
+  /** The page or search term, and what of it the numbers are. */
+  subject: z.string(),
+  kind: z.enum(['page', 'thumbs', 'search']),
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  before: z.number().optional(),
+  /** `unlisted`: of a search that is not among those without a click any more. */
+  after: z.number().or(z.literal('unlisted')).optional(),
+  /** What the agent made of it is not known, or not yet. */
+  unknown: z.boolean().optional(),
+});
+
+/**
+ * One digest: of a week, posted once per team, channel, project and week, or of any range that somebody asked for. All
+ * its messages are a function of this record, see `view.ts`. Times are epoch milliseconds.
+ */
+export const editionRun = runBase.extend({
+  v: version(1),
+  job: z.literal('digest'),
+  project: z.string(),
+  /** What it is about, for people to read: the domain of the project, else its name. */
+  site: z.string(),
+  channel: z.string(),
+  /** `weekly` of a schedule · `asked` for dates that somebody typed · `preview` in direct messages. */
+  kind: z.enum(['weekly', 'asked', 'preview']),
+  schedule: z.string().optional(),
+  /** Who set it up, or asked for it. */
+  owner: person,
+  /** "Mondays 09:00 Europe/Berlin". */
+  timetable: z.string().optional(),
+  /** ISO week, such as 2026-W38. */
+  week: z.string().optional(),
+  range: dayRange,
+  before: dayRange,
+  sections: z.array(z.enum(SECTIONS)),
+  /** Runs that collect its figures, and those of the range before. */
+  figures: z.string(),
+  figuresBefore: z.string(),
+  /** When it was to be posted; said when it is much later. */
+  dueAtMs: z.number(),
+  late: z.boolean().optional(),
+  /** `collecting` totals are awaited · `posted` pages are · `completing` files · `ended`, see there */
+  state: z.enum(['collecting', 'posted', 'completing', 'ended']),
+  sinceMs: z.number(),
+  /** Counts from 1: a person had it posted again after Slack refused it. */
+  attempt: z.number().int().optional(),
+  totals: counts.optional(),
+  totalsBefore: counts.optional(),
+  /** The parts of the range, each a point of the chart. */
+  spans: z.array(dayRange.extend(counts.shape)).default([]),
+  pages: pageFigures.optional(),
+  /** The pages of the range before are known as well. */
+  comparesPages: z.boolean().optional(),
+  /** Why there is no list of pages, or until when it is awaited. */
+  noPages: z.enum(['tooMany', 'failed']).optional(),
+  pagesByMs: z.number().optional(),
+  readers: readerFigures.optional(),
+  followUps: z.array(followUp).default([]),
+  /** How the chart is shown. */
+  chart: z.enum(['block', 'picture', 'none']),
+  picture: file.optional(),
+  csv: file.optional(),
+  ended: editionEnding.optional(),
+});
+export type EditionRun = z.infer<typeof editionRun>;
+
+/** Returns the id of the digest of a week: the same whoever posts it, however often. */
+export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>
+  idOf('digest', teamId, channel, project, week);
+
+type Keyed = Pick<EditionRun, 'id' | 'attempt'>;
+const keyOf = ({ id, attempt = 1 }: Keyed) => (attempt === 1 ? id : `${id}.${attempt}`);
+
+export const rootKey = (run: Keyed) => `${keyOf(run)}.digest`;
+export const pagesKey = (run: Keyed) => `${keyOf(run)}.pages`;

@@ -1,0 +1,238 @@
+import {
+  compose,
+  contextBlock,
+  imageBlock,
+  type Message,
+  message,
+  type Part,
+} from '../../../slack/blocks.ts';
+import { chartBlock, tableBlock } from '../../../slack/data-blocks.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
+import { cut, formatCount } from '../../../slack/text.ts';
+import { personName } from '../../wording-view.ts';
+import { changeText, shareText, signedPercent, spokenChange } from '../changes.ts';
+import { chartText, chartView } from '../chart-view.ts';
+import { type Counts, type PageChange, totalOf } from '../model.ts';
+import { chartPoints, rangeText, typedRange } from '../weeks.ts';
+import { failedMessage } from './failed-view.ts';
+import { askButtons, pathText, shortSite, viewsText } from './phrases.ts';
+import { readerParts } from './readers-view.ts';
+import { type EditionRun, pagesKey, rootKey } from './record.ts';
+
+/** Longest path in a cell of a table. */
+const MAX_CELL_PATH = 60;
+
+/** Returns every message of a digest as it is to look now. */
+export function editionMessages(run: EditionRun): OutboxMessage[] {
+  const failed = failedMessage(run);
+  if (run.totals === undefined) return failed === undefined ? [] : [failed];
+  const place = run.kind === 'preview' ? { user: run.owner.id } : { channel: run.channel };
+  const root: OutboxMessage = {
+    key: rootKey(run),
+    place,
+    ...urgencyOf(run),
+    ...rootContent(run, run.totals),
+    ...(run.kind !== 'weekly' && { by: run.owner.id }),
+  };
+  const messages = [root];
+  const thread = pagesMessage(run);
+  if (thread !== undefined)
+    messages.push({ key: pagesKey(run), place: { under: rootKey(run) }, kind: 'state', ...thread });
+  return failed === undefined ? messages : [...messages, failed];
+}
+
+/** Nobody waits for a weekly digest: what people asked for goes first. */
+const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'repost'> =>
+  kind === 'weekly' ? { kind: 'progress', repost: true } : { kind: 'state' };
+
+export const chartTitle = ({ site, range }: EditionRun) =>
+  `Views of ${shortSite(site)} · ${rangeText(range)}`;
+
+export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? typedRange(range)}.csv`;
+
+/** The message in the channel: totals, chart, and until when the rest is awaited. */
+function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
+  const head = message([titleLine(run), ...totalLines(run, totals)]);
+  const tail = [...biggestLines(run), ...noticeLines(run)];
+  const rest = [...(tail.length > 0 ? [message(tail)] : []), contextBlock([footerLine(run)])];
+  const text = spokenLines(run, totals);
+  const without = compose(text, [head, ...rest]);
+  const chart = chartPart(run);
+  return chart === undefined
+    ? { message: without }
+    : { message: compose(text, [head, chart, ...rest]), fallback: without };
+}
+
+function titleLine(run: EditionRun): Part[] {
+  const preview = run.kind === 'preview' ? 'Preview · ' : '';
+  return ['📊 ', preview, { bold: shortSite(run.site) }, ` · ${rangeText(run.range)}`];
+}
+
+function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
+  const total = totalOf(totals);
+  if (total === 0) return [[`0 views ${periodText(run)}. That usually means that counting broke.`]];
+  const before = totalsBefore && totalOf(totalsBefore);
+  const compared =
+    before === undefined ? '' : ` ${changeText(total, before)} (${formatCount(before)} ${beforeText(run)})`;
+  const part = (name: string, by: keyof Counts) =>
+    `${name} ${formatCount(totals[by])}${totalsBefore ? ` ${changeText(totals[by], totalsBefore[by])}` : ''}`;
+  const share = `AI share ${shareText(totals)}${before ? ` (was ${shareText(totalsBefore)})` : ''}`;
+  return [
+    [{ bold: viewsText(total) }, compared],
+    [`${part('People', 'human')}  ·  ${part('AI', 'ai')}  ·  ${share}`],
+  ];
+}
+
+const periodText = ({ week }: Pick<EditionRun, 'week'>) =>
+  week === undefined ? 'in these days' : 'all week';
+const beforeText = ({ week }: Pick<EditionRun, 'week'>) =>
+  week === undefined ? 'in as many days before' : 'the week before';
+
+function biggestLines({ pages, totals }: EditionRun): Part[][] {
+  const biggest = pages?.biggest;
+  // Without any views, every page has changed as much as it could.
+  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return [];
+  const { page, by } = biggest;
+  const change = page[by] - page.before[by];
+  const sign = change > 0 ? '+' : '−';
+  const whose = by === 'ai' ? 'AI views' : 'views by people';
+  const signed = page.before[by] === 0 ? 'new' : signedPercent(page[by], page.before[by]);
+  const percent = signed === undefined ? '' : ` (${signed})`;
+  return [
+    [`Biggest change: ${pathText(page.path)}, ${sign}${formatCount(Math.abs(change))} ${whose}${percent}`],
+  ];
+}
+
+function noticeLines(run: EditionRun): Part[][] {
+  const lines: Part[][] = [];
+  const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
+  if (isOpen && run.pagesByMs !== undefined)
+    lines.push([
+      'Totals are complete; the list of pages follows (request budget). It goes on about ',
+      { time: run.pagesByMs, format: '{time}' },
+      '.',
+    ]);
+  if (run.noPages === 'tooMany')
+    lines.push(['This site has more pages than I read at once for this, so here are the totals.']);
+  if (run.noPages === 'failed') lines.push(["I couldn't get the list of pages; the totals are complete."]);
+  if (run.late)
+    lines.push(['Sent late: it was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
+  return lines;
+}
+
+function footerLine({ timetable, owner, kind }: EditionRun): Part[] {
+  const who = `@${personName(owner.name)}`;
+  if (kind === 'weekly') return [`${timetable ?? ''} · set up by ${who} · /docs-digest list`];
+  return [kind === 'preview' ? `A preview for you alone` : `Asked for by ${who}`];
+}
+
+function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
+  if (run.totals === undefined || totalOf(run.totals) === 0) return undefined;
+  const points = chartPoints(run.spans);
+  if (run.chart === 'block') return chartBlock(chartView({ title: 'Views by people and by AI', points }));
+  const fileId = run.picture?.state === 'done' ? run.picture.fileId : undefined;
+  if (run.chart !== 'picture' || fileId === undefined) return undefined;
+  return imageBlock({ fileId, alt: cut(`${chartTitle(run)}. ${chartText(points)}`, 1500) });
+}
+
+/** State, subject and numbers in words: what a phone shows, and a screen reader says. */
+function spokenLines(run: EditionRun, totals: Counts): Part[][] {
+  const total = totalOf(totals);
+  const { totalsBefore: before } = run;
+  const site = `Digest of ${shortSite(run.site)}, ${rangeText(run.range)}`;
+  if (total === 0)
+    return [
+      [`${site}: 0 views ${periodText(run)}. That usually means that counting broke.`],
+      ...noticeLines(run),
+    ];
+  const change = before ? `, ${spokenChange(total, totalOf(before))}` : '';
+  const part = (name: string, by: keyof Counts) =>
+    `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;
+  return [
+    [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
+    [chartText(chartPoints(run.spans))],
+    ...biggestLines(run),
+    ...noticeLines(run),
+  ];
+}
+
+/** The message in its thread: the pages, and what readers looked for. Missing while they are not known. */
+function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
+  if (run.state !== 'completing' && run.state !== 'ended') return undefined;
+  const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
+  const readers = readerParts(run);
+  if (!hasPages)
+    return readers.length === 0
+      ? undefined
+      : { message: compose([[`What readers of ${shortSite(run.site)} looked for`]], readers) };
+  const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
+  return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
+}
+
+type PagePart = Message | Message['blocks'][number];
+
+function topTable({ pages, comparesPages }: EditionRun): PagePart {
+  return tableBlock(
+    ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
+    (pages?.top ?? []).map((page) => [
+      pathText(page.path, MAX_CELL_PATH),
+      page.human,
+      page.ai,
+      totalOf(page),
+      ...(comparesPages ? [changeOf(page)] : []),
+    ]),
+  );
+}
+
+/** The same where a workspace does not take tables. */
+function topList({ pages, comparesPages }: EditionRun): PagePart {
+  const lines = (pages?.top ?? []).map((page) => [
+    `${pathText(page.path, MAX_CELL_PATH)}: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
+    ...(comparesPages ? [` · ${changeOf(page)}`] : []),
+  ]);
+  return message(lines);
+}
+
+/** `top` shows the pages that were read most. */
+function pageParts(run: EditionRun, top: PagePart): PagePart[] {
+  const { pages } = run;
+  if (pages === undefined) return [];
+  const lines = [
+    listLine('Rising', pages.rising, changeOf),
+    listLine('Falling', pages.falling, changeOf),
+    listLine(run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) =>
+      formatCount(totalOf(page)),
+    ),
+    listLine('Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`),
+    listLine('Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`),
+    ...sumLines(run),
+  ].filter((line) => line.length > 0);
+  const title = message([[{ bold: 'Top pages' }]]);
+  const ask = message(
+    lines.length > 0
+      ? lines
+      : [[pages.count === 1 ? '1 page was read.' : `${formatCount(pages.count)} pages were read.`]],
+    askButtons(run, 'pages'),
+  );
+  return [title, top, ask];
+}
+
+const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
+
+function listLine(name: string, pages: readonly PageChange[], say: (page: PageChange) => string): Part[] {
+  if (pages.length === 0) return [];
+  return [{ bold: name }, `: ${pages.map((page) => `${pathText(page.path)} ${say(page)}`).join(' · ')}`];
+}
+
+/** The platform's list of pages need not add up to its totals: that is said, never hidden. */
+function sumLines({ pages, totals }: EditionRun): Part[][] {
+  if (pages === undefined || totals === undefined) return [];
+  const [sum, total] = [totalOf(pages.sum), totalOf(totals)];
+  return sum === total ? [] : [[`The list of pages adds up to ${formatCount(sum)} of ${viewsText(total)}.`]];
+}
+
+function spokenPages({ site, pages }: EditionRun): Part[][] {
+  const top =
+    pages?.top.slice(0, 3).map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`) ?? [];
+  return [[`Top pages of ${shortSite(site)}: ${top.join(', ')}`]];
+}

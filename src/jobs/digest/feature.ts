@@ -1,0 +1,63 @@
+import { keyIdOf } from '../../docs-api/client.ts';
+import type { Part } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
+import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
+import { hourlyUsageText, statusLine } from '../wording-view.ts';
+import { analyticsLimit } from './figures/limits.ts';
+import { type ScheduleRun, scheduleRun } from './schedule/record.ts';
+import { scheduleLine } from './schedule/view.ts';
+
+export const digestFeature: Feature = {
+  command: '/docs-digest',
+  permission: { name: 'digest', may: 'Set up digests, and ask for them', cannot: 'set up digests' },
+
+  homeRuns: defineHomeRuns<ScheduleRun>({
+    job: 'digest-schedule',
+    record: scheduleRun,
+    // What somebody asked for is forgotten in time; a digest of theirs is not.
+    lasting: async (teamId, context) => (await loadSchedules(teamId, context)).map(({ id }) => id),
+    entry: (run, userId) =>
+      run.owner.id !== userId || run.state === 'removed'
+        ? undefined
+        : { line: async () => ['Weekly digest · ', ...scheduleLine(run)] },
+  }),
+
+  async limits(_, { projects, limits, rateLimiter }) {
+    const perHour = limits.analyticsPerHour;
+    // Without an id the numbers of a project cannot be read. Projects with one key share its limit.
+    const byKey = Map.groupBy(
+      projects.filter(({ projectId }) => projectId !== undefined),
+      ({ apiKey }) => keyIdOf(apiKey),
+    );
+    return Promise.all(
+      [...byKey].map(async ([keyId, sharing]) => {
+        const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));
+        const names = byKey.size > 1 ? ` for ${sharing.map(({ name }) => name).join(', ')}` : '';
+        return `analytics requests${names}: ${hourlyUsageText(usage, perHour)}`;
+      }),
+    );
+  },
+
+  status: {
+    async lines(teamId, _, context) {
+      return [statusLine('Schedules', ...scheduleParts(await loadSchedules(teamId, context)))];
+    },
+    unknown: [statusLine('Schedules', "can't be read right now")],
+  },
+};
+
+async function loadSchedules(teamId: string, { runs }: Pick<FeatureContext, 'runs'>): Promise<ScheduleRun[]> {
+  const active = await runs.activeOf(scheduleRun, 'digest-schedule');
+  return active.filter((run) => run.teamId === teamId && run.state !== 'removed');
+}
+
+/** How many there are, and when the next one is due; not which: not everybody may see all of them. */
+function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {
+  if (schedules.length === 0) return ['Nothing is scheduled.'];
+  const paused = schedules.filter(({ state }) => state === 'paused').length;
+  const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
+  const count = `${formatCount(schedules.length)} weekly ${schedules.length === 1 ? 'digest' : 'digests'}`;
+  const next: Part[] =
+    due.length > 0 ? [', next ', { time: Math.min(...due), format: '{date_short_pretty} {time}' }] : [];
+  return [count, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
+}

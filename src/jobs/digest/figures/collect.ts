@@ -1,0 +1,17 @@
+import type { JobContext } from '../../context.ts';
+import { type FiguresRun, figuresRun } from './record.ts';
+import { collectAgain } from './transitions.ts';
+
+/** Has figures collected that are not there yet; once, whoever wants the same. What failed before goes on. */
+export async function collectFigures(
+  wanted: FiguresRun,
+  { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,
+): Promise<void> {
+  const accepted = await runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
+  if (accepted.kind === 'accepted') return wake(wanted);
+  const [known] = await runs.loadAll([wanted.id], figuresRun);
+  const again = known && collectAgain(known, wanted, now());
+  if (again === undefined) return;
+  await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+  await wake(again);
+}

@@ -1,0 +1,267 @@
+import type { DocsApi } from '../../../docs-api/client.ts';
+import { DocsApiError } from '../../../docs-api/errors.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
+import type { JobContext } from '../../context.ts';
+import { runAgainIn } from '../../job.ts';
+import { troubleAfter } from '../../retry.ts';
+import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { daysOf, settledAtMs } from '../weeks.ts';
+import { analyticsLimit, backgroundLimit, personLimit } from './limits.ts';
+import { type FiguresRun, figuresRun, rangeKey } from './record.ts';
+import {
+  type NextRequest,
+  nextRequest,
+  requestPages,
+  requestReaders,
+  requestSpan,
+  type Source,
+  withPart,
+} from './requests.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** How long collecting goes on without success: a digest is caught up within two days; a person waits for minutes. */
+const GIVE_UP_MS = 48 * HOUR_MS;
+const URGENT_GIVE_UP_MS = 5 * 60_000;
+/** How long somebody who asked waits for the hourly limit. */
+const URGENT_LIMIT_MS = 2 * HOUR_MS;
+
+/** Failures in a row after which a part that a digest can do without is left out. */
+const MAX_PART_FAILURES = 3;
+
+/** How urgent a request of the background is; the lowest goes first. */
+const RANKS = { span: 1, readers: 2, pages: 3 } as const;
+
+/** The pause after a 429 without `Retry-After`: the limit is one of an hour. */
+const DEFAULT_LIMIT_MS = 60_000;
+
+/** What the steps of one execution share: the next part of the list of pages, asked for while the last one is stored. */
+interface Execution {
+  steps: number;
+  ahead?: ReturnType<typeof requestPages> | undefined;
+}
+
+/** Collects figures within the hourly limit, one request a step, and goes on where it stopped. */
+export const figuresJob = defineRunJob<FiguresRun, LoadedRun<FiguresRun>, Execution>({
+  name: 'digest-figures',
+  queue: 'docs-analytics',
+  concurrency: 20,
+  schema: figuresRun,
+  newExecution: () => ({ steps: 0 }),
+  async step({ run }, context, execution) {
+    execution.steps += 1;
+    return run.state === 'ended' ? markIdle(run, context) : step(run, context, execution);
+  },
+  giveUp: async ({ run }) => end(run, 'platform'),
+});
+
+const end = (run: FiguresRun, failed?: FiguresRun['failed']) =>
+  saveAs({ ...run, state: 'ended' as const, failed, trouble: undefined, limitedUntilMs: undefined });
+
+async function step(
+  run: FiguresRun,
+  context: JobContext,
+  execution: Execution,
+): Promise<StepResult<FiguresRun>> {
+  const { now, rateLimiter } = context;
+  if (now() < run.nextMs) return runAgainIn(run.nextMs - now());
+  const request = nextRequest(run);
+  if (request === undefined) return end(markTooMany(run));
+  const known = await withoutRequest(run, request, context);
+  if (known !== undefined) return saveAs(known);
+
+  const docs = context.docs(run.project);
+  const projectId = context.projectId(run.project);
+  if (docs === undefined || projectId === undefined) return handleTrouble(run, request, 'project', context);
+  const source = { docs, projectId, signal: context.stopping };
+  const limits = limitsOf(run, docs, context);
+  if (execution.ahead === undefined) {
+    const inMs = await takeSlots(run, request, limits, context);
+    if (inMs > 0) return waitForLimit(run, inMs, context);
+  }
+  try {
+    const next =
+      request.kind === 'pages'
+        ? await collectPages(run, source, limits, context, execution)
+        : await send(run, request, source, context);
+    return saveAs(afterRequest(run, next));
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') return runAgainIn(0);
+    if (error.kind === 'rate_limited')
+      await rateLimiter.hold(limits.all, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
+    return handleTrouble(run, request, error, context);
+  }
+}
+
+const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
+  ...next,
+  requests: run.requests + 1,
+  trouble: undefined,
+  limitedUntilMs: undefined,
+});
+
+interface AnalyticsLimits {
+  all: RateLimit;
+  /** Those that a request needs a slot of, one after the other. */
+  needed: RateLimit[];
+}
+
+/** Urgent requests have the whole limit, each person a share of it. */
+function limitsOf(run: FiguresRun, { keyId }: DocsApi, { limits }: JobContext): AnalyticsLimits {
+  const perHour = limits.analyticsPerHour;
+  const all = analyticsLimit(keyId, perHour);
+  if (!run.urgent) return { all, needed: [backgroundLimit(keyId, perHour), all] };
+  return { all, needed: run.by === undefined ? [all] : [personLimit(run.teamId, run.by, perHour), all] };
+}
+
+/** The slot of a request is the same however often it is taken; one that failed has taken its own. */
+const slotId = ({ id, requests, trouble }: FiguresRun) => `${id} ${requests} ${trouble?.inARow ?? 0}`;
+
+/** Returns 0 when the request may be made, else in how many milliseconds to ask again. */
+async function takeSlots(
+  run: FiguresRun,
+  request: NextRequest,
+  { needed }: AnalyticsLimits,
+  { rateLimiter }: JobContext,
+): Promise<number> {
+  // Urgent ones come first in the line; then totals, which decide that a digest is on time.
+  const rank = run.urgent ? 0 : RANKS[request.kind];
+  for (const limit of needed) {
+    const inMs = await rateLimiter.takeSlot(limit, { id: slotId(run), rank, sinceMs: run.sinceMs });
+    if (inMs > 0) return inMs;
+  }
+  return 0;
+}
+
+/** What no more requests are allowed for is said to be missing. */
+const markTooMany = (run: FiguresRun): FiguresRun =>
+  run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run;
+
+/** A wait that people would notice is recorded, so that it can be said. It has an end like any other trouble. */
+function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepResult<FiguresRun> {
+  if (now() - run.sinceMs >= (run.urgent ? URGENT_LIMIT_MS : GIVE_UP_MS)) return end(run, 'platform');
+  const untilMs = now() + inMs;
+  const isSaid = Math.abs((run.limitedUntilMs ?? 0) - untilMs) < 60_000;
+  return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
+}
+
+/** Returns the run with what is kept already, or known to be lacking; nothing when it has to be asked for. */
+async function withoutRequest(
+  run: FiguresRun,
+  request: NextRequest,
+  { figures }: JobContext,
+): Promise<FiguresRun | undefined> {
+  if (request.kind === 'readers')
+    return (await figures.lacks(lackOf(run, request.part))) ? leaveOut(run, request.part) : undefined;
+  if (request.kind === 'pages') return undefined;
+  const span = run.spans[request.index];
+  const days = span === undefined ? [] : daysOf(span);
+  const kept = await figures.days(run, days);
+  if (kept.size < days.length) return undefined;
+  const counts = { human: 0, ai: 0 };
+  for (const { human, ai } of kept.values()) {
+    counts.human += human;
+    counts.ai += ai;
+  }
+  return withSpan(run, request.index, counts);
+}
+
+const withSpan = (run: FiguresRun, index: number, counts: { human: number; ai: number }): FiguresRun => ({
+  ...run,
+  spans: run.spans.map((span, at) => (at === index ? { ...span, counts } : span)),
+});
+
+const lackOf = ({ teamId, project }: FiguresRun, part: string) => `analytics:${teamId}:${project}:${part}`;
+
+function leaveOut(run: FiguresRun, part: Parameters<typeof withPart>[1]): FiguresRun {
+  return run.readers === undefined
+    ? run
+    : { ...run, trouble: undefined, readers: withPart(run.readers, part) };
+}
+
+/**
+ * Collects the next part of the list of pages. While the platform answers, the slot of the request after it is taken;
+ * while the answer is stored, that request is under way: a large site takes no longer than the platform does.
+ */
+async function collectPages(
+  run: FiguresRun,
+  source: Source,
+  limits: AnalyticsLimits,
+  context: JobContext,
+  execution: Execution,
+): Promise<FiguresRun> {
+  const { offset } = run.pages ?? { offset: 0 };
+  const { ahead } = execution;
+  execution.ahead = undefined;
+  const following = { ...run, requests: run.requests + 1, trouble: undefined };
+  const mayFollow =
+    execution.steps < MAX_STEPS && (run.maxRequests === undefined || following.requests < run.maxRequests);
+  const [{ pages, hasMore }, inMs] = await Promise.all([
+    ahead ?? requestPages(run.range, offset, source),
+    mayFollow ? takeSlots(following, { kind: 'pages' }, limits, context) : 1,
+  ]);
+  // By what came, not by what was asked for: a platform may give less at once.
+  const nextOffset = offset + Math.max(pages.length, 1);
+  if (hasMore && inMs === 0) {
+    const next = requestPages(run.range, nextOffset, source);
+    // The next step looks at it; where that never comes, nobody does.
+    next.catch(() => {});
+    execution.ahead = next;
+  }
+  await context.figures.addPages(run, rangeKey(run.range), pages);
+  if (!hasMore && mayFollow)
+    for (const limit of limits.needed) await context.rateLimiter.releaseSlot(limit, slotId(following));
+  return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
+}
+
+/** Sends one request and returns the run with its result. Days that have ended are kept for other runs. */
+async function send(
+  run: FiguresRun,
+  request: Exclude<NextRequest, { kind: 'pages' }>,
+  source: Source,
+  { figures, now }: JobContext,
+): Promise<FiguresRun> {
+  if (request.kind === 'readers')
+    return run.readers === undefined
+      ? run
+      : { ...run, readers: await requestReaders(run.readers, request.part, run.range, source) };
+  const span = run.spans[request.index];
+  if (span === undefined) return run;
+  const counts = await requestSpan(span, source);
+  const [day, ...more] = daysOf(span);
+  const isSettled = settledAtMs(span) <= now();
+  if (day !== undefined && more.length === 0 && isSettled) await figures.addDay(run, day, counts, now());
+  return withSpan(run, request.index, counts);
+}
+
+/** Operations that a platform may lack answer so; a digest does without them. */
+const LACKING: readonly DocsApiError['kind'][] = ['not_found', 'forbidden', 'unsupported', 'bad_request'];
+
+async function handleTrouble(
+  run: FiguresRun,
+  request: NextRequest,
+  error: DocsApiError | 'project',
+  context: JobContext,
+): Promise<StepResult<FiguresRun>> {
+  const { now, alertAdmins, figures } = context;
+  const trouble = troubleAfter(run.trouble, error, context);
+  if (request.kind === 'readers' && error !== 'project') {
+    if (LACKING.includes(error.kind)) {
+      await figures.markLacking(lackOf(run, request.part));
+      return saveAs(leaveOut(run, request.part));
+    }
+    if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)
+      return saveAs(leaveOut(run, request.part));
+  }
+  const adminsTold = trouble.kind === 'key' ? await alertAdmins(run.teamId, run.project) : undefined;
+  const sinceMs = run.trouble?.sinceMs ?? now();
+  if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : GIVE_UP_MS))
+    return end(run, error === 'project' ? 'project' : 'platform');
+  const limited = trouble.kind === 'limit' ? { limitedUntilMs: trouble.nextMs } : {};
+  const failing = { ...trouble, sinceMs, ...(adminsTold !== undefined && { adminsTold }) };
+  return saveAs(
+    { ...run, ...limited, nextMs: trouble.nextMs, trouble: failing },
+    { inMs: Math.max(1, trouble.nextMs - now()) },
+  );
+}

@@ -1,0 +1,27 @@
+import type { RateLimit } from '../../../store/rate-limit.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Requests an hour that collecting for digests leaves to people who ask now. */
+const KEPT_FOR_PEOPLE = 20;
+
+/** Returns the limit of all analytics requests with one API key, which `keyId` names without giving it away. */
+export const analyticsLimit = (keyId: string, perHour: number): RateLimit => ({
+  name: `analytics:${keyId}`,
+  count: perHour,
+  windowMs: HOUR_MS,
+});
+
+/** Returns the part of that limit which collecting in the background may use. */
+export const backgroundLimit = (keyId: string, perHour: number): RateLimit => ({
+  name: `analytics-background:${keyId}`,
+  count: Math.max(1, perHour - Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5))),
+  windowMs: HOUR_MS,
+});
+
+/** Returns the part of that limit which one person may use for digests of any dates: two of them, or a fifth. */
+export const personLimit = (teamId: string, userId: string, perHour: number): RateLimit => ({
+  name: `analytics-person:${teamId}:${userId}`,
+  count: Math.max(2 * KEPT_FOR_PEOPLE, Math.floor(perHour / 5)),
+  windowMs: HOUR_MS,
+});

@@ -1,0 +1,175 @@
+import type { DocsApi } from '../../../docs-api/client.ts';
+import type { Counts, DayRange, PageCounts } from '../model.ts';
+import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
+
+/** Rows of one request: the most that the platform gives. */
+export const PAGE_LIMIT = 250;
+const SEARCH_LIMIT = 100;
+export const FEEDBACK_LIMIT = 100;
+/** Fewer than the platform gives: the answers in them are long. */
+const CONVERSATION_LIMIT = 250;
+
+/** Requests for one part of what readers looked for; where there is more it is left out, since a part would mislead. */
+const MAX_PART_REQUESTS = 20;
+
+/** Searches that are kept; a digest lists fewer, and the next one compares with the others. */
+const MAX_SEARCHES = 20;
+/** Categories that are counted; a hostile platform could send any number. */
+const MAX_CATEGORIES = 100;
+
+/** A search counts from so many hits on. */
+const MIN_HITS = 10;
+
+/** What a run asks next. */
+export type NextRequest =
+  | { kind: 'span'; index: number }
+  | { kind: 'readers'; part: ReaderPart }
+  | { kind: 'pages' };
+
+/** Where few requests are allowed, so many are kept for the list of pages: it comes before what readers looked for. */
+const KEPT_FOR_PAGES = 4;
+
+/** Totals first, so that a digest is on time; then what takes few requests; the list of pages last. */
+export function nextRequest({
+  spans,
+  readers,
+  pages,
+  maxRequests,
+  requests,
+}: FiguresRun): NextRequest | undefined {
+  const index = spans.findIndex(({ counts }) => counts === undefined);
+  if (index >= 0) return { kind: 'span', index };
+  const left = maxRequests === undefined ? Infinity : maxRequests - requests;
+  if (left <= 0) return undefined;
+  const part = readers && READER_PARTS.find((one) => !readers.done.includes(one));
+  const needsPages = pages?.state === 'collecting';
+  if (part !== undefined && (left > KEPT_FOR_PAGES || !needsPages)) return { kind: 'readers', part };
+  return needsPages ? { kind: 'pages' } : undefined;
+}
+
+/** Views as whole numbers that are not negative: a platform may send anything. */
+const toViews = ({ human, ai }: Counts): Counts => ({ human: whole(human), ai: whole(ai) });
+
+const whole = (value: number) => Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
+
+export interface Source {
+  docs: DocsApi;
+  projectId: string;
+  signal: AbortSignal;
+}
+
+/** Returns the totals of a span. */
+export async function requestSpan(
+  { from, to }: DayRange,
+  { docs, projectId, signal }: Source,
+): Promise<Counts> {
+  const query = { projectId, dateFrom: from, dateTo: to, limit: 1 };
+  return toViews((await docs.getPageViews(query, { signal })).totals);
+}
+
+/** Returns a part of the list of pages, and whether there is more. */
+export async function requestPages(
+  { from, to }: DayRange,
+  offset: number,
+  { docs, projectId, signal }: Source,
+): Promise<{ pages: PageCounts[]; hasMore: boolean }> {
+  const query = { projectId, dateFrom: from, dateTo: to, limit: PAGE_LIMIT, offset };
+  const { views, hasMore } = await docs.getPageViews(query, { signal });
+  // A platform that says so without any row would be asked for ever.
+  return {
+    pages: views.map(({ path, ...views }) => ({ path, ...toViews(views) })),
+    hasMore: hasMore && views.length > 0,
+  };
+}
+
+type Readers = NonNullable<FiguresRun['readers']>;
+
+/** Returns what is known of readers after one more request for `part`. */
+export async function requestReaders(
+  readers: Readers,
+  part: ReaderPart,
+  { from, to }: DayRange,
+  { docs, projectId, signal }: Source,
+): Promise<Readers> {
+  const query = { projectId, dateFrom: from, dateTo: to };
+  const finish = (figures: Partial<Readers['figures']>): Readers => ({
+    ...withPart(readers, part),
+    figures: { ...readers.figures, ...figures },
+  });
+  switch (part) {
+    case 'visitors': {
+      const { totals } = await docs.getVisitors({ ...query, limit: 1 }, { signal });
+      return finish({ visitors: { total: whole(totals.total) } });
+    }
+    case 'searches': {
+      const { searches } = await docs.getSearches({ ...query, limit: SEARCH_LIMIT }, { signal });
+      const unclicked = searches.filter(
+        ({ hits, ctr, topClickedPage }) => hits >= MIN_HITS && ctr === 0 && topClickedPage === undefined,
+      );
+      const listed = unclicked
+        .toSorted((one, other) => other.hits - one.hits)
+        .slice(0, MAX_SEARCHES)
+        .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
+      return finish({ searches: listed });
+    }
+    case 'feedback': {
+      const { feedback } = await docs.getFeedbackByPage({ ...query, limit: FEEDBACK_LIMIT }, { signal });
+      // All of them: the next digest compares with those that are few.
+      const rated = feedback
+        .slice(0, FEEDBACK_LIMIT)
+        .map(({ path, thumbsUp, thumbsDown }) => ({ path, up: whole(thumbsUp), down: whole(thumbsDown) }));
+      return finish({ thumbs: rated.toSorted((one, other) => other.down - other.up - (one.down - one.up)) });
+    }
+    case 'questions':
+      return requestQuestions(readers, query, { docs, projectId, signal });
+  }
+}
+
+/** Counts another part of the conversations with the assistant. What readers wrote is not read. */
+async function requestQuestions(
+  readers: Readers,
+  query: { projectId: string; dateFrom: string; dateTo: string },
+  { docs, signal }: Source,
+): Promise<Readers> {
+  const { cursor } = readers;
+  const paging = { limit: CONVERSATION_LIMIT, ...(cursor !== undefined && { cursor }) };
+  const page = await docs.getAssistantConversations({ ...query, ...paging }, { signal });
+  const { asked, unanswered } = readers.figures.questions ?? { asked: 0, unanswered: 0 };
+  const categories = { ...readers.categories };
+  const open = page.conversations.filter(({ resolutionStatus }) => resolutionStatus === 'unanswered');
+  for (const { queryCategory } of open) {
+    if (queryCategory === undefined) continue;
+    const known = Object.hasOwn(categories, queryCategory) ? (categories[queryCategory] ?? 0) : undefined;
+    if (known === undefined && Object.keys(categories).length >= MAX_CATEGORIES) continue;
+    categories[queryCategory] = (known ?? 0) + 1;
+  }
+  const [category] = Object.entries(categories).toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  const counted = {
+    asked: asked + page.conversations.length,
+    unanswered: unanswered + open.length,
+    ...(category !== undefined && { category }),
+  };
+  const { cursor: _, ...counting } = readers;
+  const next = { ...counting, figures: { ...readers.figures, questions: counted }, categories };
+  if (!page.hasMore) return withPart(next, 'questions');
+  const isLimited = counted.asked >= MAX_PART_REQUESTS * CONVERSATION_LIMIT;
+  if (page.nextCursor !== undefined && page.nextCursor !== cursor && !isLimited)
+    return { ...next, cursor: page.nextCursor };
+  const { questions: _questions, ...others } = readers.figures;
+  return { ...withPart(counting, 'questions'), figures: others };
+}
+
+/** Returns them without a part of which only some requests were made: it would mislead. */
+export function withoutHalf(readers: Readers): Readers {
+  const { cursor, ...rest } = readers;
+  if (cursor === undefined) return readers;
+  const { questions: _, ...figures } = readers.figures;
+  return { ...rest, figures };
+}
+
+/** The part is done: nothing more is asked. */
+export const withPart = (readers: Readers, part: ReaderPart): Readers => ({
+  ...withoutHalf(readers),
+  categories: {},
+  done: [...readers.done, part],
+});

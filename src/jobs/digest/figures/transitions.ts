@@ -1,0 +1,21 @@
+import { retention } from '../../../runtime/timing.ts';
+import { settledAtMs } from '../weeks.ts';
+import type { FiguresRun } from './record.ts';
+
+/** The record outlives its pages. Whoever wants them has them read within the last two days of theirs. */
+const PAGES_USED_MS = retention.pageFiguresMs - 48 * 3_600_000;
+
+/**
+ * Returns how figures are collected once more that somebody wants and that were `known` already: what failed goes on
+ * where it stopped; a range that could still change, or whose pages may be dropped by now, begins again. Nothing when they
+ * can be used, or are on their way.
+ */
+export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
+  if (known.state !== 'ended') return undefined;
+  const fresh = { ...wanted, rev: known.rev };
+  if (known.pages !== undefined && nowMs - known.sinceMs > PAGES_USED_MS) return fresh;
+  if (known.failed !== undefined)
+    return { ...known, state: 'collecting', failed: undefined, sinceMs: nowMs, nextMs: nowMs };
+  const wasSettled = settledAtMs(known.range) <= known.sinceMs;
+  return wasSettled ? undefined : fresh;
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+/** Views by people and by AI, of a page, a day or a site. Whole numbers. */
+export const counts = z.object({ human: z.number(), ai: z.number() });
+export type Counts = z.infer<typeof counts>;
+
+export const totalOf = ({ human, ai }: Counts) => human + ai;
+
+/** Days in UTC, `YYYY-MM-DD`: `from` is included, `to` is not. */
+export const dayRange = z.object({ from: z.string(), to: z.string() });
+export type DayRange = z.infer<typeof dayRange>;
+
+export const pageCounts = counts.extend({ path: z.string() });
+export type PageCounts = z.infer<typeof pageCounts>;
+
+/** A page in a range, and in the range before. */
+export const pageChange = pageCounts.extend({ before: counts });
+export type PageChange = z.infer<typeof pageChange>;
+
+/** What a digest says of the pages of its range; lists are short, the most important first. */
+export const pageFigures = z.object({
+  /** Pages with at least one view, and the sum of their views. */
+  count: z.number().int(),
+  sum: counts,
+  top: z.array(pageChange),
+  /** The largest change of one page, by people or by AI. */
+  biggest: z.object({ page: pageChange, by: z.enum(['human', 'ai']) }).optional(),
+  rising: z.array(pageChange),
+  falling: z.array(pageChange),
+  fresh: z.array(pageChange),
+  quiet: z.array(pageChange),
+  /** Read by AI, rarely by people. */
+  aiRead: z.array(pageChange),
+});
+export type PageFigures = z.infer<typeof pageFigures>;
+
+/** What readers looked for. A part is missing where the platform has no numbers for it. */
+export const readerFigures = z.object({
+  /** Searches whose results nobody clicked. */
+  searches: z.array(z.object({ query: z.string(), hits: z.number() })).optional(),
+  /** Pages with thumbs, as many as the platform tells, those with more down than up first. */
+  thumbs: z.array(z.object({ path: z.string(), up: z.number(), down: z.number() })).optional(),
+  /** Questions to the assistant; `before` of the range before. */
+  questions: z
+    .object({
+      asked: z.number(),
+      unanswered: z.number(),
+      category: z.string().optional(),
+      before: z.object({ asked: z.number(), unanswered: z.number() }).optional(),
+    })
+    .optional(),
+  /** Approximate visitors, people and AI together without duplicates. */
+  visitors: z.object({ total: z.number(), before: z.number().optional() }).optional(),
+});
+export type ReaderFigures = z.infer<typeof readerFigures>;
+
+/** Parts of a digest that can be left out. */
+export const SECTIONS = ['pages', 'readers', 'csv'] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** Returns the sum of views. */
+export function addCounts(all: readonly Counts[]): Counts {
+  const sum = { human: 0, ai: 0 };
+  for (const { human, ai } of all) {
+    sum.human += human;
+    sum.ai += ai;
+  }
+  return sum;
+}

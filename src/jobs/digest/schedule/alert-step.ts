@@ -1,0 +1,180 @@
+import { deliveryCheckMs } from '../../card.ts';
+import type { JobContext } from '../../context.ts';
+import { type Alert, alertsOf, USUAL_DAYS } from '../alerts.ts';
+import { collectFigures } from '../figures/collect.ts';
+import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
+import type { DayRange, PageCounts } from '../model.ts';
+import { SETTLING_MS } from '../weeks.ts';
+import { alertMessage, type MovedPage } from './alert-view.ts';
+import type { AlertWatch, ScheduleRun } from './record.ts';
+import { nextDaily } from './transitions.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A day whose figures do not come for so long is not posted any more. */
+const GIVE_UP_MS = DAY_MS;
+/** So long a line waits for the pages that moved. */
+const PAGES_MS = HOUR_MS;
+/** Requests for the pages of a day; both days together may make twice as many. */
+const PAGE_REQUESTS = 5;
+const MAX_CHECK_MS = 30_000;
+/** After an alert, days without one. */
+const QUIET_DAYS = 7;
+
+/** Most pages that are named, and the smallest part of the change that each of them has. */
+const MAX_PAGES = 3;
+const MIN_PART = 0.1;
+
+type Check = NonNullable<AlertWatch['check']>;
+type Found = NonNullable<Check['found']>;
+
+type AlertContext = Pick<JobContext, 'runs' | 'figures' | 'outbox' | 'wake' | 'now'>;
+
+/**
+ * Looks at the last finished day once a day, and posts a line where it was unusual. Returns the schedule that is to be
+ * saved, or how long there is nothing to do.
+ */
+export async function stepAlert(run: ScheduleRun, context: AlertContext): Promise<ScheduleRun | number> {
+  const nowMs = context.now();
+  if (!run.alerts) return Infinity;
+  const { alert } = run;
+  const nextAtMs = nextDaily(run.timetable, nowMs);
+  // Planned by a clock that was ahead, or not at all yet.
+  if (alert === undefined || alert.nextAtMs > nextAtMs) return { ...run, alert: { ...alert, nextAtMs } };
+  if (nowMs >= alert.nextAtMs) {
+    const check = await beginCheck(run, lastDaily(run, alert.nextAtMs, nowMs), context);
+    return { ...run, alert: { ...alert, nextAtMs, check } };
+  }
+  const untilNextMs = alert.nextAtMs - nowMs;
+  if (alert.check === undefined) return untilNextMs;
+  const next = await stepCheck(run, alert.check, context);
+  if (typeof next === 'number') return Math.min(next, untilNextMs);
+  return { ...run, alert: { ...alert, check: undefined, ...next } };
+}
+
+/** Returns the last time at which a day was to be looked at: those before it are not caught up. */
+function lastDaily({ timetable }: ScheduleRun, dueAtMs: number, nowMs: number): number {
+  let lastMs = dueAtMs;
+  for (let atMs = dueAtMs; atMs <= nowMs; atMs = nextDaily(timetable, atMs)) lastMs = atMs;
+  return lastMs;
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** Returns the range of one day, so many days after another. */
+function dayRange(day: string, plusDays = 0): DayRange {
+  const fromMs = Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS;
+  return { from: dayOf(fromMs), to: dayOf(fromMs + DAY_MS) };
+}
+
+async function beginCheck(run: ScheduleRun, dueAtMs: number, context: AlertContext): Promise<Check> {
+  const day = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
+  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, weeks) => dayRange(day, -7 * weeks));
+  const { from } = dayRange(day, -7 * USUAL_DAYS);
+  const { to } = dayRange(day);
+  const figures = await collect(run, { range: { from, to }, spans, pages: false }, context);
+  return { day, sinceMs: context.now(), figures };
+}
+
+/** Has figures collected, and returns the run that does it. */
+async function collect(
+  { teamId, project }: ScheduleRun,
+  wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests?: number },
+  context: AlertContext,
+): Promise<string> {
+  const { maxRequests, ...what } = wanted;
+  const request = { teamId, project, urgent: false, readers: false, maxRequests, ...what };
+  const run = newFiguresRun(request, context.now());
+  await collectFigures(run, context);
+  return run.id;
+}
+
+async function load(ids: string[], { runs }: AlertContext): Promise<FiguresRun[]> {
+  return runs.loadAll(ids, figuresRun);
+}
+
+/** Returns what becomes of the check (without any, it is over), or how long it waits. */
+async function stepCheck(
+  run: ScheduleRun,
+  check: Check,
+  context: AlertContext,
+): Promise<Partial<AlertWatch> | number> {
+  if (check.found !== undefined) return awaitPages(run, check, check.found, context);
+  const [figures] = await load([check.figures], context);
+  if (figures === undefined) return {};
+  if (!hasTotals(figures)) {
+    const isOver = figures.state === 'ended' || context.now() - check.sinceMs >= GIVE_UP_MS;
+    return isOver ? {} : deliveryCheckMs(check, context, MAX_CHECK_MS);
+  }
+  const [day, ...sameWeekday] = figures.spans.flatMap(({ counts }) => counts ?? []);
+  const alerts = day === undefined ? [] : alertsOf(day, sameWeekday);
+  if (alerts.length === 0 || isQuiet(run, check.day, alerts)) return {};
+  const pagesOf = (range: DayRange) =>
+    collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
+  const pages = await pagesOf(dayRange(check.day));
+  const pagesBefore = await pagesOf(dayRange(check.day, -7));
+  return { check: { ...check, found: { sinceMs: context.now(), alerts, pages, pagesBefore } } };
+}
+
+/** No views at all: counting broke, which is posted in a quiet week, too. */
+const isZero = (alerts: readonly Alert[]) => alerts.some(({ now }) => now === 0);
+
+function isQuiet({ alert }: ScheduleRun, day: string, alerts: readonly Alert[]): boolean {
+  const quiet = alert?.quiet;
+  if (quiet === undefined || day >= quiet.until) return false;
+  return quiet.zero || !isZero(alerts);
+}
+
+/** Waits for the pages that moved, as long as that is worth it, and posts the line. */
+async function awaitPages(
+  run: ScheduleRun,
+  check: Check,
+  found: Found,
+  context: AlertContext,
+): Promise<Partial<AlertWatch> | number> {
+  const ids = [found.pages, found.pagesBefore];
+  const lists = await load(ids, context);
+  const isOpen = lists.some(({ state }) => state !== 'ended');
+  if (isOpen && context.now() - found.sinceMs < PAGES_MS)
+    return deliveryCheckMs(found, context, MAX_CHECK_MS);
+  const areComplete = lists.length === ids.length && lists.every(({ pages }) => pages?.state === 'complete');
+  const moved = areComplete ? await movedPages(run, check.day, found.alerts, context) : [];
+  const message = alertMessage(run, check.day, found.alerts, moved);
+  const key = `${run.id}.alert.${check.day}`;
+  const place = { channel: run.channel };
+  await context.outbox.publish(run.teamId, { key, place, kind: 'ending', message }, run.rev);
+  return {
+    quiet: { until: dayRange(check.day, QUIET_DAYS).from, zero: isZero(found.alerts) },
+  };
+}
+
+/** Returns the pages that most of the first alert comes from, against the same day a week earlier. */
+async function movedPages(
+  run: ScheduleRun,
+  day: string,
+  [alert]: readonly Alert[],
+  { figures }: AlertContext,
+): Promise<MovedPage[]> {
+  if (alert === undefined) return [];
+  const read = (plusDays: number) => figures.pages(run, rangeKey(dayRange(day, plusDays)));
+  return mostMoved(await read(0), await read(-7), alert);
+}
+
+/** Returns the pages that moved as the alert did, each by a part of it that counts, the largest first. */
+export function mostMoved(
+  pages: readonly PageCounts[],
+  earlier: readonly PageCounts[],
+  { by, now, usual }: Alert,
+): MovedPage[] {
+  const before = new Map(earlier.map((page) => [page.path, page[by]]));
+  const after = new Map(pages.map((page) => [page.path, page[by]]));
+  const sign = Math.sign(now - usual);
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((path) => ({ path, now: after.get(path) ?? 0, before: before.get(path) ?? 0 }))
+    .map((page) => ({ page, moved: sign * (page.now - page.before) }))
+    .filter(({ moved }) => moved > 0 && moved >= MIN_PART * Math.abs(now - usual))
+    .toSorted((one, other) => other.moved - one.moved)
+    .slice(0, MAX_PAGES)
+    .map(({ page }) => page);
+}

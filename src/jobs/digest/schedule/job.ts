@@ -1,0 +1,240 @@
+import type { Message } from '../../../slack/blocks.ts';
+import { deliveryCheckMs, postWhereAsked, reportNoPlace } from '../../card.ts';
+import type { JobContext } from '../../context.ts';
+import { runAgainIn } from '../../job.ts';
+import { lookupRetryMs } from '../../retry.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { planWeekly, weeklyFigures } from '../edition/new-edition.ts';
+import { type EditionRun, editionRun } from '../edition/record.ts';
+import { restart } from '../edition/transitions.ts';
+import { collectFigures } from '../figures/collect.ts';
+import { backgroundLimit } from '../figures/limits.ts';
+import { PAGE_LIMIT } from '../figures/requests.ts';
+import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
+import { stepAlert } from './alert-step.ts';
+import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
+import {
+  activate,
+  type DueDigest,
+  dueDigests,
+  end,
+  nextDaily,
+  nextDue,
+  pauseItself,
+  recordOutcome,
+} from './transitions.ts';
+import {
+  createdMessage,
+  failedMessage,
+  noPlaceMessage,
+  notPermittedMessage,
+  ownerLeftMessage,
+  skippedMessage,
+  takenOverMessage,
+  testMessage,
+} from './view.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Collecting begins so long before a digest is due, and for what its pages take longer. */
+const AHEAD_MS = 10 * MINUTE_MS;
+/** Requests of a digest beside those for its pages, at most. */
+const OTHER_REQUESTS = 40;
+
+/** How often the digest that is being posted is looked at. */
+const MAX_CHECK_MS = 30_000;
+
+/**
+ * Posts a digest every week: has its figures collected in time, has it posted when it is due, and takes over how that
+ * ended. What it publishes once, it publishes by a key of its own before the save that goes on from there.
+ */
+export const scheduleJob = defineRunJob({
+  name: 'digest-schedule',
+  queue: 'docs-analytics',
+  concurrency: 20,
+  schema: scheduleRun,
+  hasEnded: ({ state }) => state === 'removed',
+  auditLine: ({ owner, channel, site }) => ({
+    user: owner,
+    channel,
+    what: 'digest schedule',
+    subject: site,
+  }),
+  step: ({ run }, context) => step(run, context),
+  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+});
+
+async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
+  switch (run.state) {
+    case 'testing':
+      return awaitTest(run, context);
+    case 'active':
+      return (await finishPosting(run, context)) ?? (await postDue(run, context)) ?? stepActive(run, context);
+    case 'paused':
+      return (await finishPosting(run, context)) ?? runAgainIn(waitForPosting(run, context));
+    case 'removed':
+      return markIdle(run, context);
+  }
+}
+
+/** Publishes a message once: `name` is its own among those of the schedule. */
+const publish = (
+  run: ScheduleRun,
+  name: string,
+  place: { channel: string } | { user: string },
+  message: Message,
+  { outbox }: JobContext,
+) => outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message }, run.rev);
+
+/** Where a note to the owner goes: to the channel, once the owner has left. */
+const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
+  ownerLeft ? { channel } : { user: owner.id };
+
+/** The first message shows whether the app may post in the channel. */
+async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
+  const { outbox, now } = context;
+  await publish(run, 'test', { channel: run.channel }, testMessage(run), context);
+  const delivery = await outbox.deliveryState(testKey(run));
+  switch (delivery.kind) {
+    case 'waiting':
+      return runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
+    case 'refused': {
+      const message = noPlaceMessage(run, delivery.code);
+      await reportNoPlace(run, { name: 'no-place', userId: run.owner.id, message }, context);
+      return saveAs(end(run, now()), { audit: `not set up: ${delivery.code}` });
+    }
+    case 'shown': {
+      const active = activate(run, now());
+      await postWhereAsked(run.id, 'created', createdMessage(active), context);
+      return saveAs(active, { audit: 'set up' });
+    }
+  }
+}
+
+/** Sees to what is left of earlier clicks and digests. Returns nothing when that is as it should be. */
+async function finishPosting(
+  run: ScheduleRun,
+  context: JobContext,
+): Promise<StepResult<ScheduleRun> | undefined> {
+  const { takenFrom, posting } = run;
+  if (takenFrom !== undefined) {
+    const message = takenOverMessage(run, takenFrom);
+    await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
+    return saveAs({ ...run, takenFrom: undefined });
+  }
+  if (posting === undefined) return undefined;
+  const edition = await loadEdition(posting.run, context);
+  // One that a newer Docket wrote, or that is gone, is left to itself.
+  if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
+  if (edition.ended === undefined) return undefined;
+  const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
+  if (next.failure !== undefined) {
+    const name = `failed.${posting.week}.${next.failures}`;
+    await publish(run, name, placeOfOwner(run), failedMessage(next), context);
+  }
+  const isPaused = next.state === 'paused' && run.state === 'active';
+  return saveAs(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
+}
+
+async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
+  const [edition] = await runs.loadAll([id], editionRun);
+  return edition;
+}
+
+const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
+  posting === undefined ? Infinity : deliveryCheckMs(posting, context, MAX_CHECK_MS);
+
+/** Has the digest posted that is due. Returns nothing when none is. */
+async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
+  const nowMs = context.now();
+  if (nowMs < run.nextAtMs) return undefined;
+  const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
+  const permission = due && (await context.policy.check(run.owner.id, 'digest'));
+  if (permission?.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+  const hasLeft = permission?.kind === 'refused' && !permission.person.active;
+  const skippedLast = skipped.at(-1);
+  const next: ScheduleRun = {
+    ...run,
+    nextAtMs,
+    ...(due && { ownerLeft: hasLeft || undefined }),
+    ...(skippedLast && { skipped: { week: skippedLast.week.name, dueAtMs: skippedLast.dueAtMs } }),
+  };
+  if (skippedLast !== undefined) {
+    const note = skippedMessage(run, skipped);
+    await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
+  }
+  if (due === undefined) return saveAs(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
+  if (permission?.kind === 'refused' && !hasLeft) {
+    const name = `not-permitted.${due.week.name}`;
+    await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
+    return saveAs(pauseItself(next, 'pausedByPermission', nowMs), { audit: 'paused: not permitted' });
+  }
+  if (hasLeft && !run.ownerLeft) {
+    const name = `left.${run.owner.id}`;
+    await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
+  }
+  const edition = await acceptEdition(run, due, context);
+  return saveAs({ ...next, posting: { run: edition.id, week: due.week.name, sinceMs: nowMs } });
+}
+
+/**
+ * Has the digest of a week posted, and returns its run. Its id is that of the team, channel, project and week: whoever
+ * comes second finds the first one, which goes on where it failed.
+ */
+async function acceptEdition(run: ScheduleRun, due: DueDigest, context: JobContext): Promise<EditionRun> {
+  const { runs, wake, now } = context;
+  const { edition, figures } = planWeekly({ schedule: run, ...due }, now());
+  for (const wanted of figures) await collectFigures(wanted, context);
+  const accepted = await runs.accept(edition, Number.MAX_SAFE_INTEGER, 0, undefined);
+  const known = accepted.kind === 'accepted' ? undefined : await loadEdition(edition.id, context);
+  const again = known && restart(known, now());
+  if (again !== undefined) await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+  if (known === undefined || again !== undefined) await wake(edition);
+  return edition;
+}
+
+/** Nothing is due: has figures collected in time, watches for unusual days, and waits. */
+async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
+  const nowMs = context.now();
+  // Planned by a clock that was ahead.
+  const nextAtMs = nextDue(run, nowMs);
+  if (nextAtMs < run.nextAtMs) return saveAs({ ...run, nextAtMs });
+  const week = lastCompleteWeek(run.nextAtMs);
+  const collectAtMs = run.prepared === week.name ? Infinity : collectsAtMs(run, context);
+  if (nowMs >= collectAtMs) {
+    for (const wanted of weeklyFigures(run, week, nowMs)) await collectFigures(wanted, context);
+    return saveAs({ ...run, prepared: week.name });
+  }
+  const alert = await stepAlert(run, context);
+  if (typeof alert !== 'number') return saveAs(alert);
+  const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
+  return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
+}
+
+/** Returns when to begin collecting: late, so that little is asked in vain, but so that the pages are there in time. */
+function collectsAtMs({ nextAtMs, lastPages }: ScheduleRun, { limits }: Pick<JobContext, 'limits'>): number {
+  const settledMs = settledAtMs(lastCompleteWeek(nextAtMs).range);
+  if (lastPages === undefined) return settledMs;
+  const requests = Math.ceil(lastPages / PAGE_LIMIT) + OTHER_REQUESTS;
+  const perHour = backgroundLimit('', limits.analyticsPerHour).count;
+  return Math.max(settledMs, nextAtMs - AHEAD_MS - (requests / perHour) * HOUR_MS);
+}
+
+/** A defect of ours: the owner knows, and the schedule goes on with the next week. */
+async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
+  const nowMs = context.now();
+  if (run.state === 'removed') return markIdle(run, context);
+  const week = lastCompleteWeek(nowMs).name;
+  const posting = run.posting ?? { run: '', week, sinceMs: nowMs };
+  const failed = recordOutcome({ ...run, posting }, { why: 'broken', ref }, undefined, nowMs);
+  const { alert } = run;
+  const next: ScheduleRun = {
+    ...(run.state === 'testing' ? end(failed, nowMs) : failed),
+    nextAtMs: run.nextAtMs > nowMs ? run.nextAtMs : nextDue(run, nowMs),
+    takenFrom: undefined,
+    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), check: undefined } }),
+  };
+  await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
+  return saveAs(next, { audit: `broken: ref ${ref}` });
+}

@@ -1,0 +1,179 @@
+import type { EditionEnding } from '../edition/record.ts';
+import { nextOccurrence, type Timetable } from '../schedule-times.ts';
+import { lastCompleteWeek, type Week } from '../weeks.ts';
+import type { ScheduleRun } from './record.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A digest that was missed is caught up so long, and said to be late from so long on. */
+const CATCH_UP_MS = 48 * HOUR_MS;
+const LATE_MS = HOUR_MS;
+
+/** Digests in a row that cannot be posted before a schedule is paused. */
+export const MAX_FAILURES = 3;
+
+/** Returns the next moment at which a timetable's hour comes, on any day of the week. */
+export const nextDaily = (timetable: Timetable, afterMs: number): number =>
+  Math.min(...[1, 2, 3, 4, 5, 6, 7].map((weekday) => nextOccurrence({ ...timetable, weekday }, afterMs)));
+
+/** Whether a week is later than those that were posted, or are being posted. Names of weeks sort as they follow. */
+const isNewWeek = ({ lastWeek = '', posting }: ScheduleRun, { name }: Week) =>
+  name > lastWeek && name > (posting?.week ?? '');
+
+/** Returns when the next digest after `afterMs` is due, of a week that was not posted yet. */
+export function nextDue(run: ScheduleRun, afterMs: number): number {
+  let dueAtMs = nextOccurrence(run.timetable, afterMs);
+  while (!isNewWeek(run, lastCompleteWeek(dueAtMs))) dueAtMs = nextOccurrence(run.timetable, dueAtMs);
+  return dueAtMs;
+}
+
+/** A digest that is due. */
+export interface DueDigest {
+  week: Week;
+  dueAtMs: number;
+  late: boolean;
+}
+
+/**
+ * Returns what is due: the digest to post, those that were missed for too long, and when the next one is due. Each
+ * follows from the one before and not from now, so that a change of clocks neither leaves one out nor repeats one.
+ */
+export function dueDigests(
+  run: ScheduleRun,
+  nowMs: number,
+): { due: DueDigest | undefined; skipped: DueDigest[]; nextAtMs: number } {
+  const missed = new Map<string, DueDigest>();
+  let dueAtMs = run.nextAtMs;
+  for (; dueAtMs <= nowMs; dueAtMs = nextOccurrence(run.timetable, dueAtMs)) {
+    const week = lastCompleteWeek(dueAtMs);
+    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs, late: nowMs - dueAtMs > LATE_MS });
+  }
+  const all = [...missed.values()];
+  const latest = all.at(-1);
+  const isInTime = latest !== undefined && nowMs - latest.dueAtMs <= CATCH_UP_MS;
+  return {
+    due: isInTime ? latest : undefined,
+    skipped: isInTime ? all.slice(0, -1) : all,
+    nextAtMs: dueAtMs,
+  };
+}
+
+/** Returns the schedule at work from now on: what was due meanwhile is not caught up. */
+function start(run: ScheduleRun, nowMs: number): ScheduleRun {
+  const { alert } = run;
+  return {
+    ...run,
+    state: 'active',
+    sinceMs: nowMs,
+    nextAtMs: nextDue(run, nowMs),
+    prepared: undefined,
+    pausedBy: undefined,
+    pausedByFailures: undefined,
+    pausedByPermission: undefined,
+    failures: 0,
+    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), check: undefined } }),
+  };
+}
+
+/** Returns the schedule after its test post has shown that the app may post. */
+export const activate = (run: ScheduleRun, nowMs: number): ScheduleRun => start(run, nowMs);
+
+/** Returns the schedule after it has paused itself. */
+export const pauseItself = (
+  run: ScheduleRun,
+  why: 'pausedByFailures' | 'pausedByPermission',
+  nowMs: number,
+): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, [why]: true });
+
+/** Returns the schedule without an end: its record is no longer kept for ever, and its step frees the claim. */
+export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
+  ...run,
+  state: 'removed',
+  lasting: false,
+  sinceMs: nowMs,
+  alert: undefined,
+});
+
+/** Returns the schedule after a digest that was being posted has ended; `pages` is how many pages it had. */
+export function recordOutcome(
+  run: ScheduleRun,
+  { why, code, ref }: EditionEnding,
+  pages: number | undefined,
+  nowMs: number,
+): ScheduleRun {
+  const { posting, ...rest } = run;
+  if (posting === undefined) return run;
+  const { week } = posting;
+  if (why === 'done') {
+    const lastWeek = week > (run.lastWeek ?? '') ? week : run.lastWeek;
+    const posted: ScheduleRun = {
+      ...rest,
+      lastWeek,
+      lastPages: pages ?? run.lastPages,
+      failures: 0,
+      failure: undefined,
+    };
+    // What failed works again.
+    if (run.state === 'paused' && run.pausedByFailures) return start(posted, nowMs);
+    return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
+  }
+  const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, week } };
+  const isTooMany = failed.failures >= MAX_FAILURES && run.state === 'active';
+  return isTooMany ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
+}
+
+/** Returns the schedule with the digest of a week that somebody has posted by hand: how it ends is recorded here. */
+export function followEdition(
+  run: ScheduleRun,
+  posting: { run: string; week: string },
+  nowMs: number,
+): ScheduleRun | undefined {
+  if (run.state === 'removed' || run.state === 'testing') return undefined;
+  const next = { ...run, posting: { ...posting, sinceMs: nowMs } };
+  return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;
+}
+
+/** Returns the schedule with what somebody has changed of it; nothing when it is not there any more. */
+export function changeSchedule(
+  run: ScheduleRun,
+  changes: Partial<Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>>,
+  nowMs: number,
+): ScheduleRun | undefined {
+  if (run.state === 'removed') return undefined;
+  const { timetable = run.timetable, alerts = run.alerts } = changes;
+  const changed = { ...run, ...changes, prepared: undefined };
+  const { weekday, time, zone } = run.timetable;
+  const isSameTime = weekday === timetable.weekday && time === timetable.time && zone === timetable.zone;
+  const watch = alerts ? run.alert : undefined;
+  if (isSameTime) return { ...changed, alert: watch };
+  return {
+    ...changed,
+    nextAtMs: nextDue(changed, nowMs),
+    alert: watch && { ...watch, nextAtMs: nextDaily(timetable, nowMs) },
+  };
+}
+
+/** What a button may do to a schedule; nothing when it has moved on since the button was shown. */
+type Transition = (
+  run: ScheduleRun,
+  by: { id: string; name: string },
+  nowMs: number,
+) => ScheduleRun | undefined;
+
+/** What the buttons and subcommands do, by name. */
+export const scheduleTransitions = {
+  pause: (run, by, nowMs) =>
+    run.state === 'active'
+      ? { ...run, state: 'paused', sinceMs: nowMs, pausedBy: { id: by.id, name: by.name } }
+      : undefined,
+  resume: (run, _by, nowMs) => (run.state === 'paused' ? start(run, nowMs) : undefined),
+  remove: (run, _by, nowMs) => (run.state === 'removed' ? undefined : end(run, nowMs)),
+  /** The owner has left: it is this person's from now on. */
+  takeOver: (run, by, nowMs) => {
+    if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
+    const owner = { id: by.id, name: by.name };
+    const taken = { ...run, owner, people: [by.id], ownerLeft: undefined, takenFrom: run.owner };
+    return taken.pausedByPermission ? start(taken, nowMs) : taken;
+  },
+} satisfies Record<string, Transition>;
+export type ScheduleTransition = keyof typeof scheduleTransitions;

@@ -1,0 +1,178 @@
+import type { Counts, DayRange } from './model.ts';
+
+/** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the year that ISO counts the week in. */
+export interface Week {
+  name: string;
+  range: DayRange;
+}
+
+/** A point of a chart: a day, or several days together. `label` is unique in its chart. */
+export interface ChartPoint extends Counts {
+  label: string;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** What one request for a range may ask for. */
+const MAX_DAYS = 92;
+/** Above this, one point of a chart is a week. */
+const MAX_DAILY_POINTS = 14;
+
+/** After the end of a day, so long the platform may still count its last views. */
+export const SETTLING_MS = 3_600_000;
+
+const { PlainDate } = Temporal;
+
+/** Returns the day in UTC at a moment. */
+function dayAt(ms: number): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO('UTC').toPlainDate();
+}
+
+const rangeOf = (from: Temporal.PlainDate, days: number): DayRange => ({
+  from: from.toString(),
+  to: from.add({ days }).toString(),
+});
+
+const lengthOf = ({ from, to }: DayRange): number =>
+  PlainDate.from(from).until(to, { largestUnit: 'day' }).days;
+
+/** Returns the last ISO week that had ended in UTC at a moment: on Monday at 00:00 it is the week just over. */
+export function lastCompleteWeek(atMs: number): Week {
+  const today = dayAt(atMs);
+  const monday = today.subtract({ days: today.dayOfWeek - 1 + 7 });
+  return { name: weekNameOf({ from: monday.toString() }), range: rangeOf(monday, 7) };
+}
+
+/** Returns the name of the ISO week that a range begins in. */
+export function weekNameOf({ from }: Pick<DayRange, 'from'>): string {
+  const { yearOfWeek, weekOfYear } = PlainDate.from(from);
+  return `${yearOfWeek}-W${String(weekOfYear).padStart(2, '0')}`;
+}
+
+/** Returns the moment from which the views of a range do not change any more. */
+export const settledAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
+  Date.parse(`${to}T00:00:00Z`) + SETTLING_MS;
+
+/** Returns the range of the same length that ends where this one begins. */
+export function weekBefore(range: DayRange): DayRange {
+  const days = lengthOf(range);
+  return rangeOf(PlainDate.from(range.from).subtract({ days }), days);
+}
+
+/** Returns the days of a range, the earliest first. */
+export function daysOf(range: DayRange): string[] {
+  const from = PlainDate.from(range.from);
+  return Array.from({ length: Math.max(0, lengthOf(range)) }, (_, days) => from.add({ days }).toString());
+}
+
+/** Returns whether a range is an ISO week. */
+export const isWeek = (range: DayRange): boolean =>
+  lengthOf(range) === 7 && PlainDate.from(range.from).dayOfWeek === 1;
+
+/** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)", without the weekdays where it is no ISO week. */
+export function rangeText(range: DayRange): string {
+  const text = spanText(PlainDate.from(range.from), lastOf(range), true);
+  return `${text} (${isWeek(range) ? 'Mon–Sun, UTC' : 'UTC'})`;
+}
+
+/** Returns a range as people type it, both days included: "2026-11-01..2026-11-15", or one day alone. */
+export function typedRange(range: DayRange): string {
+  const last = lastOf(range).toString();
+  return range.from === last ? last : `${range.from}..${last}`;
+}
+
+const lastOf = ({ to }: DayRange) => PlainDate.from(to).subtract({ days: 1 });
+
+/** Returns "14–20 Sep", naming month and year once where both days share them. */
+function spanText(first: Temporal.PlainDate, last: Temporal.PlainDate, withYear: boolean): string {
+  const end = dateText(last, withYear);
+  if (first.equals(last)) return end;
+  if (withYear && first.year !== last.year) return `${dateText(first, true)} – ${end}`;
+  if (first.year !== last.year || first.month !== last.month) return `${dateText(first, false)} – ${end}`;
+  return `${first.day}–${end}`;
+}
+
+const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =>
+  `${day} ${MONTHS[month - 1]}${withYear ? ` ${year}` : ''}`;
+
+type RangeReading = { kind: 'range'; range: DayRange } | { kind: 'unclear'; problem: string };
+
+const unclear = (problem: string): RangeReading => ({ kind: 'unclear', problem });
+
+/**
+ * Reads a range that somebody typed: `last week`, `14d` (so many finished days), `2026-11-01..2026-11-15` (both
+ * included) or one such day. At most 92 days, none that has not begun in UTC.
+ */
+export function readRange(text: string, nowMs: number): RangeReading {
+  // Longer than any range; what follows need not look at it.
+  const typed = text.length > 100 ? '' : text.trim().replace(/\s+/g, ' ').toLowerCase();
+  if (typed === 'last week') return { kind: 'range', range: lastCompleteWeek(nowMs).range };
+  const finished = /^(\d{1,4}) ?d(?:ays)?$/.exec(typed)?.[1];
+  if (finished !== undefined) return finishedDays(Number(finished), nowMs);
+  // Keyboards make one character of dots, or of hyphens.
+  const [, first, last = first] = /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|–|to) ?(20[-\d]{8}))?$/.exec(typed) ?? [];
+  return first === undefined || last === undefined ? unclear(HOW_TO_TYPE) : typedDays(first, last, nowMs);
+}
+
+const HOW_TO_TYPE =
+  'I don\'t know that range. Type "last week", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).';
+
+function finishedDays(days: number, nowMs: number): RangeReading {
+  if (days === 0) return unclear('A range has at least one day. Type 1d or more.');
+  if (days > MAX_DAYS) return unclear(tooLong(days));
+  return { kind: 'range', range: rangeOf(dayAt(nowMs).subtract({ days }), days) };
+}
+
+function typedDays(firstText: string, lastText: string, nowMs: number): RangeReading {
+  const [first, last] = [readDay(firstText), readDay(lastText)];
+  if (first === undefined || last === undefined)
+    return unclear(`${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`);
+  const today = dayAt(nowMs);
+  const days = first.until(last, { largestUnit: 'day' }).days + 1;
+  if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
+  if (PlainDate.compare(last, today) > 0)
+    return unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`);
+  return days > MAX_DAYS ? unclear(tooLong(days)) : { kind: 'range', range: rangeOf(first, days) };
+}
+
+const tooLong = (days: number) => `That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`;
+
+function readDay(text: string): Temporal.PlainDate | undefined {
+  // Temporal also reads dates without hyphens, and with a time behind them.
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  try {
+    return PlainDate.from(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the parts of a range whose totals are asked for, each a point of its chart: days for up to 14 days, else weeks
+ * counted from the end, so that the latest part is never a short one that looks like a fall. At most 14.
+ */
+export function spansOf(range: DayRange): DayRange[] {
+  const days = lengthOf(range);
+  if (days <= MAX_DAILY_POINTS) return daysOf(range).map((day) => rangeOf(PlainDate.from(day), 1));
+  const first = PlainDate.from(range.from);
+  const short = days % 7;
+  const starts = Array.from({ length: Math.ceil(days / 7) }, (_, week) =>
+    week === 0 || short === 0 ? week * 7 : short + (week - 1) * 7,
+  );
+  return starts.map((start, week) => rangeOf(first.add({ days: start }), week === 0 ? short || 7 : 7));
+}
+
+/** Returns the points of the chart of these parts of a range. */
+export function chartPoints(spans: readonly (DayRange & Counts)[]): ChartPoint[] {
+  const isDaily = spans.every((span) => lengthOf(span) === 1);
+  return spans.map((span) => ({
+    label: isDaily
+      ? weekdayText(PlainDate.from(span.from))
+      : spanText(PlainDate.from(span.from), lastOf(span), false),
+    human: span.human,
+    ai: span.ai,
+  }));
+}
+
+const weekdayText = ({ day, dayOfWeek }: Temporal.PlainDate) => `${WEEKDAYS[dayOfWeek - 1]} ${day}`;

@@ -1,0 +1,39 @@
+import type { Part } from '../slack/blocks.ts';
+import { SLACK_LIMITS } from '../slack/limits.ts';
+import { cut, oneLine } from '../slack/text.ts';
+
+/** What the platform tells of one: an address, or something else. */
+interface PullRequest {
+  prLink?: string | undefined;
+  prText?: string | undefined;
+}
+
+/** Reading a host name takes the square of its length. */
+const MAX_URL_LENGTH = 8000;
+
+/** What GitHub, GitLab and Bitbucket call the address of a pull request. */
+const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
+
+/** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
+export function pullRequestName({ prLink, prText }: PullRequest): string {
+  const address = httpAddress(prLink);
+  if (address === undefined) return cut(oneLine(prText ?? prLink ?? ''), 120);
+  const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
+  if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
+  return cut(`${address.host}${address.pathname}`, 120);
+}
+
+/** Its address, when that is an http(s) one. */
+export const pullRequestUrl = (prLink: string | undefined) => httpAddress(prLink)?.href;
+
+/** Returns its name, which opens it where its address is known; without a name it is called `unnamed`. */
+export function pullRequestParts(pullRequest: PullRequest, unnamed: string): Part[] {
+  const url = pullRequestUrl(pullRequest.prLink);
+  const name = pullRequestName(pullRequest) || unnamed;
+  return [url === undefined || url.length > SLACK_LIMITS.buttonUrl ? name : { link: url, label: name }];
+}
+
+function httpAddress(text: string | undefined): URL | undefined {
+  const url = text === undefined || text.length > MAX_URL_LENGTH ? null : URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+}

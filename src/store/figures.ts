@@ -1,0 +1,107 @@
+import type { Redis } from 'ioredis';
+import { retention } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+
+/** Views by people and by AI. */
+interface Views {
+  human: number;
+  ai: number;
+}
+
+/** A project of a workspace, as its figures are kept. */
+export interface FiguresOf {
+  teamId: string;
+  project: string;
+}
+
+/** Fields that one read of Redis returns about. */
+const SCAN_COUNT = 2000;
+
+const DAY_MS = 86_400_000;
+
+const write = ({ human, ai }: Views) => `${human} ${ai}`;
+
+function read(text: string): Views {
+  const at = text.indexOf(' ');
+  return { human: Number(text.slice(0, at)), ai: Number(text.slice(at + 1)) };
+}
+
+/** Views that do not change any more: of finished days, and of the pages of finished ranges. */
+export type FiguresStore = ReturnType<typeof createFiguresStore>;
+
+export function createFiguresStore(redis: Redis) {
+  return {
+    /** Returns the views of those of the days (`YYYY-MM-DD`) that are kept. */
+    async days({ teamId, project }: FiguresOf, days: readonly string[]): Promise<Map<string, Views>> {
+      if (days.length === 0) return new Map();
+      const found = await redis.hmget(keys.dayFigures(teamId, project), ...days);
+      return new Map(
+        days.flatMap((day, index) => {
+          const text = found[index];
+          return text ? [[day, read(text)] as const] : [];
+        }),
+      );
+    },
+
+    /** Keeps the views of a day, and drops days that nobody compares with any more. */
+    async addDay({ teamId, project }: FiguresOf, day: string, views: Views, nowMs: number) {
+      const key = keys.dayFigures(teamId, project);
+      const oldest = new Date(nowMs - retention.dayFiguresMs - DAY_MS).toISOString().slice(0, 10);
+      const expired = (await redis.hkeys(key)).filter((kept) => kept < oldest);
+      const batch = redis.multi().hset(key, day, write(views)).pexpire(key, retention.dayFiguresMs);
+      if (expired.length > 0) batch.hdel(key, ...expired);
+      await batch.exec();
+    },
+
+    /** Adds views of pages. A page that comes a second time replaces itself. */
+    async addPages(
+      { teamId, project }: FiguresOf,
+      range: string,
+      pages: readonly ({ path: string } & Views)[],
+    ) {
+      if (pages.length === 0) return;
+      const key = keys.pageFigures(teamId, project, range);
+      const fields = pages.flatMap((page) => [page.path, write(page)]);
+      await redis
+        .multi()
+        .hset(key, ...fields)
+        .pexpire(key, retention.pageFiguresMs)
+        .exec();
+    },
+
+    /** Returns the views of all pages that are kept of a range, in no order. */
+    async pages({ teamId, project }: FiguresOf, range: string): Promise<({ path: string } & Views)[]> {
+      const key = keys.pageFigures(teamId, project, range);
+      // A scan may return a field twice.
+      const pages = new Map<string, { path: string } & Views>();
+      let cursor = '0';
+      do {
+        const [next, fields] = await redis.hscan(key, cursor, 'COUNT', SCAN_COUNT);
+        cursor = next;
+        for (let at = 0; at + 1 < fields.length; at += 2) {
+          const [path = '', views = ''] = [fields[at], fields[at + 1]];
+          pages.set(path, { path, ...read(views) });
+        }
+      } while (cursor !== '0');
+      return [...pages.values()];
+    },
+
+    /** Remembers work that was asked of the agent under a digest, for the digest after it. */
+    async addAsk(editionId: string, runId: string) {
+      await redis
+        .multi()
+        .sadd(keys.digestAsks(editionId), runId)
+        .pexpire(keys.digestAsks(editionId), retention.runMs)
+        .exec();
+    },
+    asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
+
+    /** Returns whether something was found to be lacking within the last day. */
+    async lacks(what: string): Promise<boolean> {
+      return (await redis.exists(keys.lacks(what))) === 1;
+    },
+    async markLacking(what: string) {
+      await redis.set(keys.lacks(what), '1', 'PX', retention.lacksMs);
+    },
+  };
+}

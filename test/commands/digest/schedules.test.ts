@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
+import { digestCommand } from '../../../src/commands/digest/command.ts';
+import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
+import type { Message } from '../../../src/slack/blocks.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, ben, gus } from '../../support/commands/builders.ts';
+import { acmeDocs, betaDocs, digestsIn } from '../../support/commands/digest.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+
+let world: CommandWorld;
+let kept: ReturnType<typeof digestsIn>;
+onFreshWorlds(
+  (fresh) => {
+    world = fresh;
+    kept = digestsIn(fresh);
+  },
+  { projects: [acmeDocs, betaDocs] },
+);
+
+const elsewhere = { id: 'C0ELSE', name: 'else' };
+const type = (text: string, caller = aCaller()) => digestCommand.run(text, caller, world.tools);
+const plain = (told: Message | undefined) => told?.text.replace(/<!date[^>]*>/g, 'TIME');
+const said = async (text: string, caller = aCaller()) => plain(await type(text, caller));
+const labels = (told: Message | undefined) =>
+  told?.blocks.flatMap((block) =>
+    block.type === 'actions'
+      ? [block.elements.map((one) => (one.type === 'button' ? one.text.text : one.type))]
+      : [],
+  );
+const LINE = 'docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin';
+const NONE =
+  'No digest is scheduled in this channel. /docs-digest list shows what is, and /docs-digest create sets one up.';
+
+describe('the list', () => {
+  test('says so when nothing is scheduled, with how', async () => {
+    await kept.scheduled({ state: 'removed' });
+    expect(await said('list')).toBe(
+      'No digest that you can see here is scheduled. Set one up with /docs-digest create.',
+    );
+  });
+
+  test.each<[Partial<ScheduleRun>, string, string[]]>([
+    [{}, 'next TIME', ['Preview', 'Send now', 'Pause', 'Change', 'Remove']],
+    [{ state: 'testing' }, 'being set up', ['Preview', 'Change', 'Remove']],
+    [
+      { state: 'paused', pausedBy: { id: 'U0BEN', name: 'ben' } },
+      'paused by @ben',
+      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+    ],
+    [
+      { state: 'paused', pausedByFailures: true, failures: 3 },
+      'paused after 3 failures',
+      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+    ],
+    [
+      { state: 'paused', pausedByPermission: true },
+      'paused: @ana may have no digests any more',
+      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+    ],
+    [{ ownerLeft: true }, 'next TIME', ['Preview', 'Send now', 'Pause', 'Change', 'Remove', 'Take over']],
+  ])('says how each is, with what can be done: %j', async (changes, state, buttons) => {
+    await kept.scheduled(changes);
+    const told = await type('list');
+    expect(plain(told)).toBe(`${LINE} · ${state}`);
+    expect(labels(told)).toEqual([buttons]);
+  });
+
+  test.each<[string, Partial<ScheduleRun>, typeof ben, boolean]>([
+    ['one in a public channel', {}, ben, true],
+    ['the same, as a guest', {}, gus, false],
+    ['one in a private channel', { isPublic: false }, ben, false],
+    ["one's own, there", { isPublic: false, owner: { id: 'U0BEN', name: 'ben' } }, ben, true],
+    ["another workspace's", { teamId: 'T0ELSE' }, ben, false],
+  ])('%s is listed elsewhere for those who can read it', async (_, changes, user, isListed) => {
+    await kept.scheduled(changes);
+    const told = await said('list', aCaller({ user, channel: elsewhere }));
+    expect(told?.startsWith('docs.acme.com')).toBe(isListed);
+  });
+
+  test('has those of the channel first, then those that are due first, and counts what is too much', async () => {
+    for (let n = 1; n <= 30; n += 1)
+      await kept.scheduled({
+        id: `s${n}`,
+        site: `d${n}.acme.com`,
+        channel: n === 30 ? 'C0DOCS' : `C0${n}`,
+        nextAtMs: NOW_MS + n,
+      });
+    const told = await type('list');
+    if (told === undefined) throw new Error('nothing was said');
+    expect(() => checkMessageBlocks(told.blocks, (prefix) => prefix)).not.toThrow();
+    const lines = told.text.split('\n').map((line) => line.split(' ')[0]);
+    expect(lines.slice(0, 3)).toEqual(['d30.acme.com', 'd1.acme.com', 'd2.acme.com']);
+    expect(told.text.split('\n').at(-1)).toBe('and 10 more; name the project to find them.');
+  });
+
+  test('can be that of one project', async () => {
+    await kept.scheduled();
+    await kept.scheduled({ id: 's2', project: 'beta', site: 'docs.beta.io' });
+    expect(await said('list --project BETA')).toMatch(/^docs\.beta\.io in <#C0DOCS> [^\n]*$/);
+    expect(await said('list --project gamma')).toBe('There is no project gamma here. There is: acme, beta.');
+  });
+
+  test('stays within what a message takes, whatever is in it', async () => {
+    for (let n = 1; n <= 20; n += 1)
+      await kept.scheduled({ id: `s${n}`, channel: `C0${n}`, site: '<!channel>&'.repeat(4000) });
+    const told = await type('list');
+    if (told === undefined) throw new Error('nothing was said');
+    expect(() => checkMessageBlocks(told.blocks, (prefix) => prefix)).not.toThrow();
+    expect(told.text).not.toContain('<!channel>');
+  });
+});
+
+describe('in a channel', () => {
+  test.each(['preview', 'run', 'pause', 'resume', 'remove'])(
+    '%s says so when there is no digest',
+    async (verb) => {
+      await kept.scheduled({ channel: 'C0ELSE' });
+      expect(await said(verb)).toBe(NONE);
+      expect(await said(`${verb} --project beta`)).toBe(NONE);
+      expect(await kept.editions()).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['preview', 'Preview'],
+    ['run', 'Send now'],
+    ['pause', 'Pause'],
+    ['resume', 'Resume'],
+    ['remove', 'Remove'],
+  ])('%s with several digests has one chosen', async (verb, label) => {
+    const one = await kept.scheduled();
+    const two = await kept.scheduled({ id: 's2', project: 'beta', site: 'docs.beta.io' });
+    const told = await type(verb);
+    expect(plain(told)?.split('\n')[0]).toBe('Which one?');
+    expect(labels(told)).toEqual([[label], [label]]);
+    expect([await kept.latest(one), await kept.latest(two)]).toEqual([one, two]);
+    expect(await kept.editions()).toEqual([]);
+  });
+
+  test('one of several is named by its project', async () => {
+    const acme = await kept.scheduled();
+    const beta = await kept.scheduled({ id: 's2', project: 'beta', site: 'docs.beta.io' });
+    expect(await said('pause --project beta')).toContain('docs.beta.io');
+    expect(await kept.latest(beta)).toMatchObject({ state: 'paused' });
+    expect(await kept.latest(acme)).toMatchObject({ state: 'active' });
+  });
+
+  test('a digest is paused by anybody who can see it, and goes on', async () => {
+    const schedule = await kept.scheduled();
+    expect(await said('pause', aCaller({ user: ben }))).toBe(
+      'Paused: no digest of docs.acme.com comes into <#C0DOCS> until somebody resumes it.',
+    );
+    expect(await kept.latest(schedule)).toMatchObject({
+      state: 'paused',
+      pausedBy: { id: 'U0BEN', name: 'ben' },
+    });
+    expect(await said('pause')).toBe('It is paused already.');
+    expect(await said('resume')).toBe('Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one: TIME.');
+    expect(await kept.latest(schedule)).toMatchObject({
+      state: 'active',
+      nextAtMs: Date.UTC(2026, 8, 21, 7),
+    });
+    expect(await said('resume')).toBe('Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one: TIME.');
+    expect(world.audited).toEqual([
+      { subject: 'docs.acme.com', result: 'paused' },
+      { subject: 'docs.acme.com', result: 'resumed' },
+    ]);
+    expect(world.woken).toEqual([schedule.id, schedule.id]);
+  });
+
+  test('nothing is done to one that is just being set up', async () => {
+    await kept.scheduled({ state: 'testing' });
+    for (const verb of ['pause', 'resume', 'run'])
+      expect(await said(verb)).toBe('This digest is just being set up. Try again in a moment.');
+    expect(world.audited).toEqual([]);
+  });
+
+  test('a digest is removed only after one more click', async () => {
+    const schedule = await kept.scheduled();
+    const told = await type('remove');
+    expect(plain(told)).toBe('Remove the weekly digest of docs.acme.com from <#C0DOCS>?');
+    expect(JSON.stringify(told?.blocks)).toContain('"confirm":{"title"');
+    expect(await kept.latest(schedule)).toEqual(schedule);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { plain } from '../support/flows/reading.ts';
+import { stage } from '../support/flows/stage.ts';
+
+describe('an unusual day', () => {
+  const scene = stage(digestWorld);
+  const { creates, reads, quiet, toBerlin, toSunday, roots, post, read, settled } = digestsOn(scene);
+  afterEach(settled);
+  let week: string;
+  let next: string;
+  beforeEach(async () => {
+    week = await toSunday();
+    next = dayAfter(week, 7);
+    for (let back = -1; back < 9; back += 1) {
+      const one = dayAfter(week, -7 * back);
+      quiet(one);
+      reads('/quickstart', one, { human: 2807, ai: 350 });
+      reads('/guides/webhooks', one, { human: 2933, ai: 350 });
+    }
+  });
+  const set = (day: string, human: number) => scene.platform.views.set('/quickstart', day, { human, ai: 50 });
+  const alerts = () =>
+    roots()
+      .map(read)
+      .filter((text) => text.startsWith('⚠️'));
+
+  test('is told at the hour of the digest, with what moved; then a week is quiet, but for no views at all', async () => {
+    const thursday = dayAfter(next, 3);
+    set(thursday, 96);
+    for (const path of ['/quickstart', '/guides/webhooks'])
+      scene.platform.views.set(path, dayAfter(thursday, 2), { human: 0, ai: 0 });
+    set(dayAfter(thursday, 1), 5);
+    await creates({ 'On other days': ['Tell about unusual days'] });
+    await post('A day with unusually many or few views is told, too.');
+    for (const weekday of [1, 2, 3, 4]) {
+      await toBerlin(weekday, '09:00');
+      await settled();
+    }
+    expect(alerts()).toEqual([]);
+    await toBerlin(5, '09:00');
+    await post('⚠️ docs.acme.com');
+    const [, month = '', day = ''] = thursday.split('-');
+    const date = `${Number(day)} ${new Date(`2026-${month}-01`).toLocaleString('en', { month: 'short' })}`;
+    expect(alerts()).toEqual([
+      `⚠️ docs.acme.com · people −37% (515, usually about 820) on Thu ${date} against the last eight Thursdays.\nMost of it: /quickstart 401 → 96`,
+    ]);
+    // Friday was unusual as well, but a week is quiet.
+    await toBerlin(6, '09:00');
+    await settled();
+    expect(alerts()).toHaveLength(1);
+    await toBerlin(7, '09:00');
+    await post('usually means that counting broke');
+    expect(alerts()).toHaveLength(2);
+    expect(alerts()[1]).toMatch(/people −100% \(0, usually about 820\) on Sat/);
+  });
+
+  test('is told only where that was chosen', async () => {
+    set(dayAfter(next, 3), 96);
+    await creates();
+    for (const weekday of [1, 2, 3, 4, 5, 6]) {
+      await toBerlin(weekday, '09:00');
+      await settled();
+    }
+    expect(alerts()).toEqual([]);
+  });
+});
+
+describe('what Home and /docs-status tell of digests', () => {
+  const scene = stage(digestWorld);
+  const { creates, toBerlin, toSunday, digest, inBerlin, settled } = digestsOn(scene);
+  afterEach(settled);
+
+  test('the schedules with the next time, and the requests of the hour', async () => {
+    const week = await toSunday();
+    const status = async () => {
+      const { ephemeral } = await scene.asks('/docs-status', { who: 'ben' });
+      return (ephemeral ? scene.slack.read(ephemeral) : '').split('\n');
+    };
+    expect(await status()).toContain('Schedules — Nothing is scheduled.');
+    await creates();
+    await creates({ Day: 'Tuesday' }, { where: '#private' });
+    await scene.asks('/docs-digest pause', { where: '#private' });
+    const at = inBerlin(dayAfter(week, 7), '09:00');
+    expect(await status()).toContain(`Schedules — 2 weekly digests, next ${at}, 1 paused`);
+    await toBerlin(1, '09:00');
+    await digest('2026', { has: ['.csv'] });
+    const used = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
+    expect(await status()).toContain(`Limit — analytics requests: ${used} of 10,000 used in the past hour`);
+
+    const person = scene.person('ana');
+    await person.opensHome();
+    await scene.slack.until(() => person.home() !== undefined);
+    const home = plain(person.reads(person.home()));
+    expect(home).toContain(
+      'Weekly digest · docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · next TIME',
+    );
+    expect(home).toContain(
+      'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by @ana',
+    );
+    expect(home).toContain('Set up digests, and ask for them');
+  });
+});
+
+describe('digests that only some people may set up', () => {
+  const scene = stage({
+    ...digestWorld,
+    bot: { ...digestWorld.bot, config: 'allow: { digest: [U0BEN] }\n' },
+  });
+  const { creates, settled } = digestsOn(scene);
+  afterEach(settled);
+
+  test('are refused to others, with whom to ask', async () => {
+    expect(scene.told(await scene.asks('/docs-digest create'))).toBe(
+      "You can't set up digests or ask for them here, so nothing was done. Ask @ben.",
+    );
+    const created = await creates({}, { who: 'ben' });
+    await expect(scene.person('ana').clicks(created, 'Remove')).rejects.toThrow('does not see');
+    const status = scene.told(await scene.asks('/docs-status'));
+    expect(status).toContain('Schedules — 1 weekly digest');
+  });
+});

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { stage } from '../support/flows/stage.ts';
+
+describe('a workspace that refuses', () => {
+  const scene = stage(digestWorld);
+  const { settled, creates, reads, quiet, toBerlin, toSunday, digest, digests, below, read } =
+    digestsOn(scene);
+  afterEach(settled);
+  const alt =
+    /\[image: Views of docs\.acme\.com · \d.* \(Mon–Sun, UTC\)\. Mon \d+ to Sun \d+: People 100, 100, .*; AI 10, .*\.\]/;
+  beforeEach(async () => {
+    const week = await toSunday();
+    for (const one of [week, dayAfter(week, 7)]) {
+      quiet(one);
+      reads('/quickstart', one, { human: 700, ai: 70 });
+    }
+    Object.assign(scene.slack.refuses, { charts: undefined, tables: undefined, files: undefined });
+    await creates();
+  });
+  const uploads = () => scene.slack.files.map(({ name }) => name.replace(/\d{4}-W\d\d/, 'WEEK'));
+
+  test('charts: a picture takes the place, and the next digest begins with it', async () => {
+    scene.slack.refuses.charts = true;
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['[image: ', '.csv'] });
+    expect(read(root)).toMatch(alt);
+    expect(read(root)).toContain('770 views');
+    expect(uploads()).toEqual(['WEEK.png', 'page-views-WEEK.csv']);
+    expect(
+      Buffer.from(scene.slack.files[0]?.bytes ?? [])
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    expect(root.text).toContain('People 100, 100, 100, 100, 100, 100, 100');
+    const refused = () =>
+      scene.slack.wire.calls.filter(({ detail }) => JSON.stringify(detail).includes('data_visualization'));
+    const before = refused().length;
+    await toBerlin(1, '09:00');
+    await scene.slack.until(() => digests().length === 2);
+    await scene.slack.until(() => digests().every((one) => alt.test(read(one))));
+    expect(refused()).toHaveLength(before);
+  });
+
+  test.each(['disabled', 'scope'] as const)('charts and files (%s): the tables are enough', async (files) => {
+    Object.assign(scene.slack.refuses, { charts: true, files });
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['Top pages'] });
+    await expect.poll(() => scene.audit()).toContainEqual('ana digest docs.acme.com → posted');
+    expect(read(root)).not.toContain('image');
+    expect(read(root)).toContain('People 700');
+    expect(below(root)).toHaveLength(1);
+    expect(below(root)[0]).toContain('/quickstart | 700 | 70 | 770');
+    expect(uploads()).toEqual([]);
+    expect(digests()).toHaveLength(1);
+  });
+
+  test('tables: lines take their place', async () => {
+    scene.slack.refuses.tables = true;
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['.csv'] });
+    await expect.poll(() => scene.audit()).toContainEqual('ana digest docs.acme.com → posted');
+    expect(below(root)[0]?.split('\n')).toEqual([
+      'Top pages',
+      '/quickstart: people 700 · AI 70 · ±0',
+      '1 page was read.',
+      expect.stringMatching(/^Visitors \d+ ±0 \(approximate\)$/),
+      '[Ask the agent]',
+    ]);
+    expect(read(root)).toContain('Views by people and by AI');
+  });
+});

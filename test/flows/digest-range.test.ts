@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { stage } from '../support/flows/stage.ts';
+
+describe('a digest of any dates', () => {
+  const scene = stage(digestWorld);
+  const { asks, told } = scene;
+  const { settled, reads, quiet, toSunday, digest, digests, below, read, post } = digestsOn(scene);
+  afterEach(settled);
+  let week: string;
+  beforeEach(async () => {
+    week = dayAfter(await toSunday(), -7);
+    for (let back = 0; back < 5; back += 1) {
+      quiet(dayAfter(week, 7 - 7 * back));
+      reads('/quickstart', dayAfter(week, -7 * back), { human: 700, ai: 70 * (back + 1) });
+    }
+    reads('/quickstart', dayAfter(week, 7), { human: 70, ai: 0 });
+  });
+
+  const range = (from: string, to: string) => `/docs-digest ${from}..${to}`;
+
+  test('"last week" is the last ISO week, and is posted here', async () => {
+    expect(told(await asks('/docs-digest last week', { who: 'ben' }))).toBe(
+      "I'm reading the numbers of 7–13 Sep 2026 (Mon–Sun, UTC). The digest comes here in a moment.",
+    );
+    const root = await digest('7–13 Sep 2026', { has: ['Top pages', '.csv'] });
+    expect(read(root).split('\n')).toEqual([
+      '📊 docs.acme.com · 7–13 Sep 2026 (Mon–Sun, UTC)',
+      '770 views ▼ 8% (840 the week before)',
+      'People 700 ±0  ·  AI 70 ▼ 50%  ·  AI share 9% (was 17%)',
+      'Views by people and by AI',
+      'People: Mon 7 100, Tue 8 100, Wed 9 100, Thu 10 100, Fri 11 100, Sat 12 100, Sun 13 100',
+      'AI: Mon 7 10, Tue 8 10, Wed 9 10, Thu 10 10, Fri 11 10, Sat 12 10, Sun 13 10',
+      'Biggest change: /quickstart, −70 AI views (−50%)',
+      'Asked for by @ben',
+    ]);
+    expect(below(root)[1]).toBe('[file: page-views-2026-W37.csv]');
+  });
+
+  test('"14d" is the last 14 finished days', async () => {
+    await asks('/docs-digest 14d');
+    const root = await digest('(UTC)', { has: ['Top pages', '.csv'] });
+    const chart = read(root)
+      .split('\n')
+      .filter((line) => line.startsWith('People: '));
+    expect(chart.map((line) => line.split(', ').length)).toEqual([14]);
+    const requests = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
+    expect(requests).toBeLessThanOrEqual(20);
+  });
+
+  test('of two dates both count; above 14 days a point is a week', async () => {
+    await asks(range(dayAfter(week, -21), dayAfter(week, 6)));
+    const root = await digest('2026', { has: ['.csv'] });
+    expect(read(root)).toContain('3,500 views');
+    const chart = read(root)
+      .split('\n')
+      .filter((line) => line.startsWith('People: '));
+    expect(chart.map((line) => line.split(', ').length)).toEqual([4]);
+    expect(told(await asks(range(dayAfter(week, -7), dayAfter(week, -7))))).toContain("I'm reading");
+    await scene.slack.until(() => digests().length === 2);
+  });
+
+  test('where the app cannot be, it comes to direct messages', async () => {
+    expect(told(await asks('/docs-digest last week', { where: 'ana+ben' }))).toContain(
+      'The digest comes to your direct messages with me in a moment.',
+    );
+    await digest('2026', { where: '@ana', has: ['Top pages'] });
+  });
+
+  test('in a channel where the app is not, whoever asked hears it with the fix', async () => {
+    await asks('/docs-digest last week', { where: '#elsewhere' });
+    expect(read(await post('did not come', '@ana'))).toBe(
+      "❌ The digest of docs.acme.com did not come. I can't post in #elsewhere. Type /invite @Docket there, then send it again.",
+    );
+  });
+
+  test.each([
+    ['2026-02-30', '2026-03-02', '2026-02-30 is not a day. Type days like 2026-11-01.'],
+    ['2026-09-02', '2026-09-01', 'The range ends before it begins. Type the earlier day first.'],
+    ['2026-01-01', '2026-09-01', 'That is 244 days, and I can read 92 at once. Ask for fewer.'],
+    ['2026-09-01', '2029-09-01', '2029-09-01 has not begun yet in UTC. The latest day you can ask for is '],
+  ])('%s to %s is refused', async (from, to, problem) => {
+    expect(told(await asks(range(from, to)))).toContain(problem);
+    expect(scene.platform.analyticsRequests().views).toBe(0);
+  });
+
+  test('what is no range says how one is typed', async () => {
+    expect(told(await asks('/docs-digest yesterday or so'))).toBe(
+      'I don\'t know that range. Type "last week", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists what else I can do.',
+    );
+  });
+
+  test('a third at once has to wait', async () => {
+    scene.platform.wire.order(() => true, { kind: 'delay', ms: 800 }, 3);
+    const days = [dayAfter(week, 0), dayAfter(week, 1), dayAfter(week, 2)] as const;
+    for (const day of days.slice(0, 2)) await asks(range(day, day));
+    expect(told(await asks(range(days[2], days[2])))).toBe(
+      '2 digests that you asked for are on their way. Ask again when they are there.',
+    );
+    await scene.slack.until(() => digests().length === 2);
+    await expect.poll(async () => told(await asks(range(days[2], days[2])))).toContain("I'm reading");
+    await scene.slack.until(() => digests().length === 3);
+  });
+});
+
+describe('dates of a large site', () => {
+  const scene = stage({ ...digestWorld, platform: { ...digestWorld.platform, pages: 10_000 } });
+  const { settled, digest, below, read } = digestsOn(scene);
+  afterEach(settled);
+
+  test('are read in 20 requests: the totals, with a word about the pages', async () => {
+    await scene.asks('/docs-digest last week');
+    const root = await digest('7–13 Sep 2026', { has: ['more pages than I read'] });
+    expect(read(root)).toContain(
+      'This site has more pages than I read at once for this, so here are the totals.',
+    );
+    await scene.slack.until(() => below(root).length > 0);
+    expect(below(root).join()).not.toContain('Top pages');
+    const requests = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
+    expect(requests).toBeLessThanOrEqual(20);
+  });
+});

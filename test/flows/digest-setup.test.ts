@@ -1,0 +1,204 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { stage } from '../support/flows/stage.ts';
+
+describe('setting up a weekly digest', () => {
+  const scene = stage(digestWorld);
+  const { asks, told, person, toldLast } = scene;
+  const {
+    settled,
+    creates,
+    reads,
+    quiet,
+    toBerlin,
+    toSunday,
+    digest,
+    digests,
+    below,
+    read,
+    roots,
+    note,
+    post,
+    inBerlin,
+  } = digestsOn(scene);
+  afterEach(settled);
+  let week: string;
+  beforeEach(async () => {
+    week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    reads('/quickstart', dayAfter(week, -7), { human: 700, ai: 70 });
+    reads('/quickstart', week, { human: 770, ai: 140 });
+  });
+
+  test('the modal begins with this channel, Monday morning, and the zone of the person', async () => {
+    await asks('/docs-digest create', { who: 'ben' });
+    const fields = person('ben').fields();
+    expect(fields.map(({ label, value }) => [label, value])).toEqual([
+      ['Channel', '#docs'],
+      ['Day', 'Monday'],
+      ['Time', '09:00'],
+      ['Time zone', 'America/New_York'],
+      ['Beside the totals', ['Pages', 'What readers looked for', 'CSV of all pages']],
+      ['On other days', []],
+    ]);
+  });
+
+  test('a time too early is refused at the field, with the earliest one that is safe', async () => {
+    await asks('/docs-digest create');
+    const answer = await person('ana').submits({ Time: '00:30' });
+    expect(answer.errors).toEqual({
+      time: 'The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: Mondays 03:00 Europe/Berlin.',
+    });
+    expect(scene.slack.messages).toEqual([]);
+    await person('ana').submits({ Time: '03:00' });
+    expect(read(await note('ana', 'First one'))).toBe(
+      `Weekly, Mondays 03:00 Europe/Berlin. First one: ${inBerlin(dayAfter(week, 7), '03:00')}.\n[Preview] [Send now] [Change] [Remove]`,
+    );
+  });
+
+  test('a channel where the app is not: nothing is set up, and the fix is told', async () => {
+    await asks('/docs-digest create');
+    await person('ana').submits({ Channel: '#elsewhere' });
+    expect(read(await note('ana', "can't post"))).toBe(
+      "I can't post in #elsewhere yet, so nothing was set up. Type /invite @Docket there, then /docs-digest create again.",
+    );
+    await expect
+      .poll(async () => told(await asks('/docs-digest list')))
+      .toContain('No digest that you can see here is scheduled.');
+    await person('ana').types('#elsewhere', '/invite @Docket');
+    await creates({}, { where: '#elsewhere' });
+  });
+
+  test('a second one for the same channel is refused at the field', async () => {
+    await creates();
+    await asks('/docs-digest create', { who: 'ben' });
+    const { errors } = await person('ben').submits({ Channel: '#docs' });
+    expect(errors).toEqual({
+      channel:
+        'A digest of docs.acme.com comes there already. Close this and type /docs-digest list: [Change] is there.',
+    });
+    expect(roots()).toHaveLength(1);
+  });
+
+  test('guests and strangers may have none', async () => {
+    expect(told(await asks('/docs-digest create', { who: 'gus' }))).toBe(
+      "You can't set up digests or ask for them here, so nothing was done. Ask a full member of this workspace.",
+    );
+    expect(told(await asks('/docs-digest last week', { who: 'sue' }))).toContain("You can't set up digests");
+    expect(await scene.audit()).toEqual([
+      'gus /docs-digest  → refused: not permitted',
+      'sue /docs-digest  → refused: not permitted',
+    ]);
+  });
+
+  test('[Preview] comes to the person alone, and changes nothing', async () => {
+    await creates();
+    await person('ana').clicks(await note('ana', 'First one: '), 'Preview');
+    expect(toldLast('ana')).toContain('comes to your direct messages with me; nobody else sees it.');
+    const preview = await digest('2026', { where: '@ana', has: ['/quickstart'] });
+    expect(read(preview).split('\n')[0]).toMatch(/^📊 Preview · docs\.acme\.com · /);
+    expect(read(preview)).toContain('A preview for you alone');
+    expect(below(preview).join()).not.toMatch(/Ask the agent|csv/);
+    expect(digests()).toEqual([]);
+    // Typed, it is the same.
+    expect(told(await asks('/docs-digest preview'))).toContain('comes to your direct messages');
+    await scene.slack.until(() => digests('@ana').length === 2);
+    await toBerlin(1, '09:00');
+    await digest('2026', { has: ['.csv'] });
+  });
+
+  test('[Send now] posts the last complete week, once', async () => {
+    const created = await creates();
+    const clicked = await person('ana').clicks(created, 'Send now');
+    expect(clicked.ok).toBe(true);
+    const last = dayAfter(week, -7);
+    expect(toldLast('ana')).toMatch(/^The digest of docs\.acme\.com, .*, is on its way into #docs\.$/);
+    const root = await digest(last.slice(0, 4), { has: ['770 views', '.csv'] });
+    await post('.csv');
+    expect(await scene.audit()).toContainEqual(expect.stringContaining('sent now: 2026-W'));
+    await expect
+      .poll(async () => told(await asks('/docs-digest run')))
+      .toMatch(
+        /^The digest of docs\.acme\.com, .*, is in #docs already, so nothing was posted again\.\n\[Open thread\]$/,
+      );
+    expect(digests()).toEqual([root]);
+    // The one of the week after comes as ever.
+    await toBerlin(1, '09:00');
+    await digest('2026', { has: ['910 views'] });
+    expect(digests()).toHaveLength(2);
+  });
+
+  test('[Change] asks what it is, and keeps the rest', async () => {
+    const created = await creates();
+    await person('ana').clicks(created, 'Change');
+    expect(
+      person('ana')
+        .fields()
+        .map(({ label }) => label),
+    ).toEqual(['Day', 'Time', 'Time zone', 'Beside the totals', 'On other days']);
+    await person('ana').submits({ Day: 'Thursday', Time: '15:30', 'Beside the totals': ['Pages'] });
+    expect(toldLast('ana')).toMatch(/^Weekly, Thursdays 15:30 Europe\/Berlin, in #docs\. Next one: TIME\./);
+    await toBerlin(1, '09:00');
+    expect(digests()).toEqual([]);
+    await toBerlin(4, '15:30');
+    const root = await digest('2026', { has: ['Thursdays 15:30 Europe/Berlin', 'Top pages'] });
+    await expect.poll(() => scene.audit()).toContainEqual('ana digest docs.acme.com → posted');
+    expect(below(root)).toHaveLength(1);
+  });
+
+  test('paused, nothing comes until it is resumed; what was due meanwhile is not caught up', async () => {
+    await creates();
+    expect(told(await asks('/docs-digest pause', { who: 'ben' }))).toBe(
+      'Paused: no digest of docs.acme.com comes into #docs until somebody resumes it.\n[Resume] [Remove]',
+    );
+    await toBerlin(1, '09:00');
+    expect(told(await asks('/docs-digest list'))).toBe(
+      'docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · paused by @ben\n[Preview] [Send now] [Resume] [Change] [Remove]',
+    );
+    expect(told(await asks('/docs-digest pause'))).toContain('It is paused already.');
+    await person('ana').clicks(await note('ana', 'paused by @ben'), 'Resume');
+    expect(toldLast('ana')).toMatch(/^Weekly, Mondays 09:00 Europe\/Berlin, in #docs\. Next one: TIME\./);
+    expect(digests()).toEqual([]);
+    const next = dayAfter(week, 7);
+    quiet(next);
+    reads('/quickstart', next, { human: 7, ai: 0 });
+    await toBerlin(1, '09:00');
+    await digest('2026', { has: ['7 views', '.csv'] });
+    expect(digests()).toHaveLength(1);
+  });
+
+  test('[Remove] asks first, and ends it', async () => {
+    const created = await creates();
+    expect(person('ana').asked(created, 'Remove')).toEqual({
+      title: 'Remove this digest?',
+      text: 'No more digests of it are posted, for everybody in its channel. Those that were posted stay.',
+      buttons: ['Remove', 'Keep it'],
+    });
+    await person('ana').clicks(created, 'Remove');
+    expect(toldLast('ana')).toBe('Removed: no more digests of docs.acme.com come into #docs.');
+    await person('ana').clicks(created, 'Send now');
+    expect(toldLast('ana')).toContain('This digest was removed already.');
+    await toBerlin(1, '09:00');
+    expect(told(await asks('/docs-digest list'))).toContain('No digest that you can see here is scheduled.');
+    expect(digests()).toEqual([]);
+    expect(told(await asks('/docs-digest remove'))).toContain('No digest is scheduled in this channel.');
+  });
+
+  test('a list tells what one may see, with the next time', async () => {
+    await creates();
+    await creates({ Day: 'Tuesday' }, { where: '#private' });
+    const at = (days: number) => inBerlin(dayAfter(week, days), '09:00');
+    const listed = (await asks('/docs-digest list')).ephemeral;
+    expect(listed && read(listed).split('\n').slice(0, 2)).toEqual([
+      `docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · next ${at(7)}`,
+      `docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · next ${at(8)}`,
+    ]);
+    // Of a private channel, only those hear who are in it.
+    expect(told(await asks('/docs-digest list', { who: 'ben' }))).not.toContain('#private');
+  });
+
+  test('help tells what there is', async () => {
+    expect(told(await asks('/docs-digest help'))).toContain('/docs-digest create');
+    expect(told(await asks('/docs-digest'))).toContain('/docs-digest 2026-11-01..2026-11-15');
+  });
+});

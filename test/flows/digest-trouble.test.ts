@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  DAY_MS,
+  dayAfter,
+  digestsOn,
+  digestWorld,
+  HOUR_MS,
+  SUNDAY_MS,
+} from '../support/flows/digest-stage.ts';
+import { stage, stageOf } from '../support/flows/stage.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
+
+describe('a digest that cannot be posted', () => {
+  const scene = stage(digestWorld);
+  const { asks, told, person, toldLast } = scene;
+  const {
+    settled,
+    creates,
+    reads,
+    quiet,
+    toBerlin,
+    toSunday,
+    digest,
+    digests,
+    read,
+    post,
+    note,
+    untilWoken,
+  } = digestsOn(scene);
+  afterEach(settled);
+  let week: string;
+  beforeEach(async () => {
+    week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    reads('/quickstart', week, { human: 700, ai: 70 });
+  });
+  const members = () => scene.slack.channel('#docs').members;
+  const failures = () => scene.sees('@ana').filter((text) => text.includes("couldn't post"));
+
+  test('goes to its owner with the fix; after /invite, [Send now] posts it', async () => {
+    await creates();
+    members().delete(scene.slack.workspace.bot.userId);
+    await toBerlin(1, '09:00');
+    const failed = await post("I couldn't post", '@ana');
+    expect(read(failed)).toBe(
+      "❌ I couldn't post the digest of docs.acme.com in #docs: I'm not in that channel.\nType /invite @Docket there, then [Send now].\n[Send now] [Remove]",
+    );
+    expect(digests()).toEqual([]);
+    await person('ana').types('#docs', '/invite @Docket');
+    await person('ana').clicks(failed, 'Send now');
+    expect(read(await note('ana', 'on its way'))).toMatch(/^The digest of docs\.acme\.com, .* into #docs\.$/);
+    const root = await digest('2026', { has: ['770 views', '.csv'] });
+    expect(read(root)).not.toContain('Sent late');
+    expect(digests()).toHaveLength(1);
+    expect(failures()).toHaveLength(1);
+  });
+
+  test('is paused after three failures, and goes on once one could be posted', async () => {
+    await creates();
+    members().delete(scene.slack.workspace.bot.userId);
+    for (const n of [1, 2, 3]) {
+      await toBerlin(1, '09:00');
+      await scene.slack.until(() => failures().length === n);
+    }
+    const third = await post('Paused after 3 failures', '@ana');
+    expect(read(third).split('\n').slice(2)).toEqual([
+      'Paused after 3 failures; it goes on when one could be posted.',
+      '[Send now] [Resume] [Remove]',
+    ]);
+    await toBerlin(1, '09:00');
+    expect(told(await asks('/docs-digest list'))).toContain('paused after 3 failures');
+    expect(failures()).toHaveLength(3);
+    await person('ana').types('#docs', '/invite @Docket');
+    await person('ana').clicks(third, 'Send now');
+    const root = await digest('2026', { has: ['.csv'] });
+    await expect.poll(async () => told(await asks('/docs-digest list'))).toContain('next TIME');
+    await toBerlin(1, '09:00');
+    await scene.slack.until(() => digests().length === 2);
+    expect(digests()[0]).toBe(root);
+  });
+
+  test('goes on in the hands of whoever takes it over, once its owner has left', async () => {
+    await creates();
+    const ana = scene.slack.workspace.users.find(({ name }) => name === 'ana');
+    if (ana === undefined) throw new Error('no ana');
+    ana.deleted = true;
+    try {
+      // Longer than look-ups of people are cached.
+      await toBerlin(1, '09:00');
+      const told = await post('has left. It goes on.');
+      expect(read(told)).toBe(
+        '⚠️ @ana, who set up the weekly digest of docs.acme.com, has left. It goes on.\nWhoever takes it over hears when it cannot be posted.\n[Take over]',
+      );
+      await digest('2026', { has: ['.csv'] });
+      await person('ben').clicks(told, 'Take over');
+      expect(toldLast('ben')).toBe(
+        'The digest of docs.acme.com in #docs is yours now: you hear when it cannot be posted.',
+      );
+      await scene.slack.until(() => read(told).includes('@ben took it over.'));
+      await toBerlin(1, '09:00');
+      await scene.slack.until(() => digests().length === 2);
+      expect(scene.sees('#docs', 'ben').filter((text) => text.includes('has left'))).toHaveLength(1);
+      members().delete(scene.slack.workspace.bot.userId);
+      await toBerlin(1, '09:00');
+      await post("I couldn't post", '@ben');
+    } finally {
+      ana.deleted = false;
+    }
+  });
+
+  test('that the platform has no numbers for is said to be missing', async () => {
+    await creates();
+    scene.platform.wire.order('GET /v1/analytics/{projectId}/views', { kind: 'answer', status: 404 }, 100);
+    await toBerlin(1, '09:00');
+    await scene.slack.until(() => scene.platform.analyticsRequests().views > 0);
+    await scene.world.jumpTo(scene.world.now() + 49 * HOUR_MS);
+    await untilWoken(() => failures().length > 0);
+    const failed = await post("I couldn't post", '@ana');
+    expect(read(failed)).toContain('the platform gave no numbers.\nChoose [Send now] to try again.');
+    scene.platform.wire.clear();
+    await person('ana').clicks(failed, 'Send now');
+    await digest('2026', { has: ['770 views', '.csv'] });
+  });
+});
+
+describe('an hour of requests', () => {
+  const scene = stage({
+    ...digestWorld,
+    platform: { pages: 2000, analyticsPerHour: 30 },
+    bot: { ...digestWorld.bot, config: 'limits: { analyticsPerHour: 30 }\n' },
+  });
+  const { settled, creates, toBerlin, digest, digests, below, read, inBerlin, untilWoken } = digestsOn(scene);
+  afterEach(settled);
+  const requests = () => Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
+
+  test('that is used up: the totals come in time, the list of pages later', async () => {
+    await creates();
+    await toBerlin(1, '09:00');
+    const root = await digest('14–20 Sep 2026', { has: ['request budget'] });
+    const [, totals, ...rest] = read(root).split('\n');
+    expect(totals).toBe('131,213 views −58 (131,271 the week before)');
+    // The hour's requests, but for those that are kept for people.
+    expect(rest).toContainEqual(
+      `Totals are complete; the list of pages follows (request budget). It goes on about ${inBerlin('2026-09-21', '10:00')}.`,
+    );
+    expect(below(root)).toEqual([]);
+    expect(requests()).toBe(24);
+    await scene.world.jumpTo(scene.world.now() + HOUR_MS);
+    await untilWoken(() => below(root).length === 2);
+    expect(read(root)).not.toContain('request budget');
+    expect(read(root)).toContain('Biggest change: /');
+    expect(below(root)[0]).toContain('2,000 pages were read.');
+    expect(below(root)[1]).toBe('[file: page-views-2026-W38.csv]');
+    expect(digests()).toEqual([root]);
+  });
+});
+
+describe('a digest that was missed while nothing ran', () => {
+  let world: World;
+  const scene = stageOf(() => world);
+  const { creates, toBerlin, digest, digests, read, post } = digestsOn(scene);
+  const bot = { ...digestWorld.bot };
+  beforeEach(async () => {
+    world = await createWorld({ startMs: SUNDAY_MS, platform: digestWorld.platform });
+    await world.startBot(bot);
+    await creates();
+    await world.bots[0]?.end();
+  });
+  afterEach(() => world.close());
+
+  test('is caught up within two days, and says that it is late', async () => {
+    await toBerlin(1, '09:00');
+    await world.jumpTo(world.now() + 47 * HOUR_MS);
+    await world.startBot(bot);
+    const root = await digest('14–20 Sep 2026', { has: ['.csv'] });
+    expect(read(root)).toContain('Sent late: it was due 2026-09-21 07:00 UTC.');
+    expect(digests()).toHaveLength(1);
+  });
+
+  test('is skipped after that, with a note to its owner', async () => {
+    await toBerlin(1, '09:00');
+    await world.jumpTo(world.now() + 2 * DAY_MS + HOUR_MS);
+    await world.startBot(bot);
+    expect(read(await post('could not be sent', '@ana'))).toBe(
+      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, and then came to nothing:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on its day. For an earlier week type /docs-digest <range> there.',
+    );
+    await toBerlin(1, '09:00');
+    await digest('21–27 Sep 2026', { has: ['.csv'] });
+    expect(digests()).toHaveLength(1);
+  });
+});

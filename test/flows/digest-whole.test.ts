@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { stage } from '../support/flows/stage.ts';
+
+describe('a weekly digest', () => {
+  const scene = stage(digestWorld);
+  const {
+    settled,
+    creates,
+    reads,
+    quiet,
+    searched,
+    rated,
+    toBerlin,
+    toSunday,
+    digest,
+    digests,
+    below,
+    read,
+    roots,
+  } = digestsOn(scene);
+  afterEach(settled);
+  let week: string;
+  let before: string;
+  beforeEach(async () => {
+    week = await toSunday();
+    before = dayAfter(week, -7);
+    quiet(before, week);
+  });
+
+  const asked = (unanswered: number, all: number) =>
+    Array.from({ length: all }, (_, n) => ({
+      resolutionStatus: n < unanswered ? 'unanswered' : 'answered',
+      queryCategory: 'Authentication',
+      query: `I am reader-${n}@example.com and cannot sign in`,
+    }));
+
+  test('comes at its time, and is read as a whole', async () => {
+    reads('/quickstart', before, { human: 700, ai: 70 });
+    reads('/quickstart', week, { human: 770, ai: 140 });
+    reads('/guides/webhooks', before, { human: 350, ai: 140 });
+    reads('/guides/webhooks', week, { human: 350, ai: 560 });
+    reads('/guides/sso', before, { human: 420, ai: 70 });
+    reads('/guides/sso', week, { human: 210, ai: 70 });
+    reads('/api/errors', before, { human: 7, ai: 140 });
+    reads('/api/errors', week, { human: 7, ai: 168 });
+    reads('/new/agents', week, { human: 84, ai: 21 });
+    reads('/old/setup', before, { human: 70, ai: 0 });
+    searched(week, [
+      { searchQuery: 'sso okta', hits: 41 },
+      { searchQuery: 'webhook retry', hits: 18 },
+      { searchQuery: 'api key', hits: 60, clicks: 30, topClickedPage: '/quickstart' },
+      { searchQuery: 'rare', hits: 9 },
+    ]);
+    rated(week, [
+      { path: '/guides/sso', thumbsUp: 2, thumbsDown: 9 },
+      { path: '/quickstart', thumbsUp: 20, thumbsDown: 1 },
+      { path: '/rarely/rated', thumbsUp: 0, thumbsDown: 2 },
+    ]);
+    scene.platform.readers.setConversations(before, asked(12, 100));
+    scene.platform.readers.setConversations(week, asked(16, 100));
+    scene.platform.readers.setVisitors(before, week, { human: 2500, ai: 500, total: 3000 });
+    scene.platform.readers.setVisitors(week, dayAfter(week, 7), { human: 2600, ai: 520, total: 3120 });
+
+    await creates();
+    expect(roots().map(read)).toEqual([
+      '📊 Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin.\nSet up by @ana · /docs-digest list',
+    ]);
+    await toBerlin(1, '08:55');
+    expect(digests()).toEqual([]);
+    await toBerlin(1, '09:00');
+    const root = await digest('14–20 Sep 2026', { has: ['Biggest change', '.csv'] });
+    expect(read(root).split('\n')).toEqual([
+      '📊 docs.acme.com · 14–20 Sep 2026 (Mon–Sun, UTC)',
+      '2,380 views ▲ 21% (1,967 the week before)',
+      'People 1,421 ▼ 8%  ·  AI 959 ▲ 128%  ·  AI share 40% (was 21%)',
+      'Views by people and by AI',
+      'People: Mon 14 203, Tue 15 203, Wed 16 203, Thu 17 203, Fri 18 203, Sat 19 203, Sun 20 203',
+      'AI: Mon 14 137, Tue 15 137, Wed 16 137, Thu 17 137, Fri 18 137, Sat 19 137, Sun 20 137',
+      'Biggest change: /guides/webhooks, +420 AI views (+300%)',
+      'Mondays 09:00 Europe/Berlin · set up by @ana · /docs-digest list',
+    ]);
+    // What a phone shows, and a screen reader says.
+    expect(root.text.split('\n')).toEqual([
+      'Digest of docs.acme.com, 14–20 Sep 2026 (Mon–Sun, UTC): 2,380 views, up 21 percent. People 1,421, down 8 percent. AI 959, up 128 percent.',
+      'Mon 14 to Sun 20: People 203, 203, 203, 203, 203, 203, 203; AI 137, 137, 137, 137, 137, 137, 137.',
+      'Biggest change: /guides/webhooks, +420 AI views (+300%)',
+    ]);
+    const [pages = '', file] = below(root);
+    expect(pages.split('\n')).toEqual([
+      'Top pages',
+      'Page | People | AI | Total | Change',
+      '/guides/webhooks | 350 | 560 | 910 | ▲ 86%',
+      '/quickstart | 770 | 140 | 910 | ▲ 18%',
+      '/guides/sso | 210 | 70 | 280 | ▼ 43%',
+      '/api/errors | 7 | 168 | 175 | ▲ 19%',
+      '/new/agents | 84 | 21 | 105 | new',
+      'Rising: /guides/webhooks ▲ 86%',
+      'Falling: /guides/sso ▼ 43%',
+      'New this week: /new/agents 105',
+      'Gone quiet: /old/setup 70 → 0',
+      'Read by AI, rarely by people: /api/errors 96% AI',
+      'Searched, nothing clicked: "sso okta" 41 times · "webhook retry" 18 times',
+      'More thumbs down than up: /guides/sso 2 up, 9 down',
+      'The assistant could not answer 16 of 100 questions (16%, was 12%); most often about: Authentication',
+      'Visitors 3,120 ▲ 4% (approximate)',
+      '[Ask the agent] [Ask the agent] [Ask the agent]',
+    ]);
+    expect(file).toBe('[file: page-views-2026-W38.csv]');
+    expect(scene.slack.files.map(({ bytes }) => Buffer.from(bytes).toString().trim().split('\r\n'))).toEqual([
+      [
+        'path,people,ai,total,people_before,ai_before',
+        '"/guides/webhooks",350,560,910,350,140',
+        '"/quickstart",770,140,910,700,70',
+        '"/guides/sso",210,70,280,420,70',
+        '"/api/errors",7,168,175,7,140',
+        '"/new/agents",84,21,105,0,0',
+        '"/old/setup",0,0,0,70,0',
+      ],
+    ]);
+    expect(below(root)).toHaveLength(2);
+    // It mentions nobody, and what readers wrote is nowhere.
+    expect(scene.notified('ana')).toBe(0);
+    expect(JSON.stringify(scene.slack.messages)).not.toContain('example.com');
+    await expect
+      .poll(() => scene.audit())
+      .toEqual(['ana digest schedule docs.acme.com → set up', 'ana digest docs.acme.com → posted']);
+  });
+
+  test('without any views says what that usually means', async () => {
+    reads('/quickstart', before, { human: 700, ai: 70 });
+    await creates();
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['0 views', 'Visitors'] });
+    expect(read(root).split('\n').slice(1)).toEqual([
+      '0 views all week. That usually means that counting broke.',
+      'Mondays 09:00 Europe/Berlin · set up by @ana · /docs-digest list',
+    ]);
+    expect(root.text).toContain(': 0 views all week. That usually means that counting broke.');
+  });
+
+  test('has the sections that were chosen', async () => {
+    reads('/quickstart', before, { human: 0, ai: 0 });
+    reads('/quickstart', week, { human: 700, ai: 70 });
+    searched(week, [{ searchQuery: 'sso okta', hits: 41 }]);
+    await creates({ 'Beside the totals': ['What readers looked for'] });
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['sso okta'] });
+    expect(read(root)).toContain('770 views new');
+    expect(below(root).join()).not.toMatch(/quickstart|csv/);
+    expect(scene.slack.files).toEqual([]);
+  });
+
+  test('leaves out what the platform does not have, and does not ask for it again', async () => {
+    const { without } = scene.platform.readers;
+    without.set('searches', 404).set('feedback', 403).set('assistant', 405).set('visitors', 404);
+    reads('/quickstart', before, { human: 0, ai: 0 });
+    reads('/guides/webhooks', before, { human: 7, ai: 0 });
+    reads('/quickstart', week, { human: 700, ai: 70 });
+    searched(week, [{ searchQuery: 'sso okta', hits: 41 }]);
+    await creates();
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['Top pages', '.csv'] });
+    expect(below(root)[0]?.split('\n')).toEqual([
+      'Top pages',
+      'Page | People | AI | Total | Change',
+      '/quickstart | 700 | 70 | 770 | new',
+      'New this week: /quickstart 770',
+      '[Ask the agent]',
+    ]);
+    const { views: _, ...once } = scene.platform.analyticsRequests();
+    await scene.asks('/docs-digest preview');
+    await digest('2026', { where: '@ana', has: ['Top pages'] });
+    expect(scene.platform.analyticsRequests()).toMatchObject(once);
+    without.clear();
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { planWeekly } from '../../../../src/jobs/digest/edition/new-edition.ts';
+import {
+  type EditionRun,
+  editionRun,
+  pagesKey,
+  rootKey,
+} from '../../../../src/jobs/digest/edition/record.ts';
+import { restart } from '../../../../src/jobs/digest/edition/transitions.ts';
+import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { aSchedule } from '../../../support/jobs/digest/builders.ts';
+
+const week = lastCompleteWeek(NOW_MS);
+const { edition } = planWeekly({ schedule: aSchedule(), week, dueAtMs: NOW_MS, late: false }, NOW_MS);
+const ended = (
+  why: NonNullable<EditionRun['ended']>['why'],
+  changes: Partial<EditionRun> = {},
+): EditionRun => ({
+  ...edition,
+  state: 'ended',
+  ended: { why },
+  ...changes,
+});
+const totals = { human: 9050, ai: 3430 };
+
+test.each<[string, EditionRun]>([
+  ['is posted', ended('done')],
+  ['is on its way', edition],
+  ['is being completed', { ...edition, state: 'completing' }],
+])('a digest that %s is not begun again', (_, run) => {
+  expect(restart(run, NOW_MS)).toBeUndefined();
+});
+
+test.each(['platform', 'project', 'permission', 'broken'] as const)(
+  'one that ended for %s is collected again, as the same message',
+  (why) => {
+    const again = restart(ended(why), NOW_MS + 5);
+    expect(again).toEqual({ ...edition, sinceMs: NOW_MS + 5 });
+    expect(again && rootKey(again)).toBe(rootKey(edition));
+  },
+);
+
+test('one that broke when it was posted goes on from there, and keeps the files that are shared', () => {
+  const csv = { state: 'done' as const, fileId: 'F1', failures: 0, attempt: 1 };
+  expect(restart(ended('broken', { totals, csv }), NOW_MS)).toMatchObject({ state: 'posted', totals, csv });
+});
+
+test('one that Slack refused gets other messages each time: what was refused stays so', () => {
+  const first = restart(ended('place', { totals }), NOW_MS);
+  const second = first && restart({ ...first, state: 'ended', ended: { why: 'place' } }, NOW_MS);
+  expect([first?.attempt, second?.attempt]).toEqual([2, 3]);
+  const keys = [edition, first, second].flatMap((run) => (run ? [rootKey(run), pagesKey(run)] : []));
+  expect(new Set(keys).size).toBe(6);
+  expect(editionRun.parse(second)).toEqual(second);
+});

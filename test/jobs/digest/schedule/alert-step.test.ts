@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Counts, PageCounts } from '../../../../src/jobs/digest/model.ts';
+import { mostMoved } from '../../../../src/jobs/digest/schedule/alert-step.ts';
+import { alertMessage } from '../../../../src/jobs/digest/schedule/alert-view.ts';
+import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
+import { changeSchedule, scheduleTransitions } from '../../../../src/jobs/digest/schedule/transitions.ts';
+import {
+  aSchedule,
+  createScheduleWorld,
+  DAY_MS,
+  HOUR_MS,
+  MONDAY_MS,
+} from '../../../support/jobs/digest/schedule-world.ts';
+import { redisForTests } from '../../../support/redis.ts';
+
+const redis = redisForTests();
+let world: ReturnType<typeof createScheduleWorld>;
+let unusual: Record<string, Counts>;
+beforeEach(() => {
+  world = createScheduleWorld(redis);
+  unusual = {};
+  world.views = (day) => unusual[day] ?? { human: 820, ai: 500 };
+});
+
+/** 09:00 in Berlin, on Monday; the day before is looked at then. */
+const DUE_MS = MONDAY_MS + HOUR_MS;
+const low = { human: 310, ai: 500 };
+const none = { human: 0, ai: 0 };
+
+/** A schedule whose digest comes on Saturdays, so that it is not in the way. */
+const given = (changes: Partial<ScheduleRun> = {}) =>
+  world.given(
+    aSchedule({
+      state: 'active',
+      alerts: true,
+      timetable: { weekday: 6, time: '09:00', zone: 'Europe/Berlin' },
+      nextAtMs: DUE_MS + 5 * DAY_MS,
+      ...changes,
+    }),
+  );
+
+/** Each alert by the day that it is about. */
+const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);
+
+const pagesOf = (views: Record<string, number>): PageCounts[] =>
+  Object.entries(views).map(([path, human]) => ({ path, human, ai: 5 }));
+
+describe('an unusual day', () => {
+  test("posts one line at the digest's hour of the next day, with the pages that moved", async () => {
+    unusual['2026-09-20'] = low;
+    world.pages = (day) =>
+      pagesOf(
+        day === '2026-09-20' ? { '/quickstart': 96, '/a': 10 } : { '/quickstart': 401, '/a': 12, '/b': 80 },
+      );
+    const run = await given();
+    await world.until(DUE_MS - 1, [run]);
+    expect(alerts()).toEqual([]);
+    await world.until(DUE_MS + 60_000, [run]);
+    expect(world.text(run, 'alert.2026-09-20')).toBe(
+      '⚠️ docs.acme.com: people down 62 percent, 310 views, usually about 820, on Sun 20 Sep against the last eight Sundays.\n' +
+        'Most of it: /quickstart 401 → 96 · /b 80 → 0',
+    );
+    const message = world.published.get(`${run.id}.alert.2026-09-20`);
+    expect(message?.place).toEqual({ channel: 'C0DOCS' });
+    expect(JSON.stringify(message?.message.blocks)).toContain('people −62% (310, usually about 820)');
+    expect(world.posts).toHaveLength(1);
+  });
+
+  test('has no pages named where there are too many of them', async () => {
+    unusual['2026-09-20'] = low;
+    world.pages = (day) => (day === '2026-09-13' ? undefined : pagesOf({ '/quickstart': 96 }));
+    const run = await given();
+    await world.until(DUE_MS + 60_000, [run]);
+    expect(world.text(run, 'alert.2026-09-20')).not.toContain('Most of it');
+    const lists = world.collected.filter((one) => one.run.pages !== undefined);
+    expect(lists.flatMap(({ run: { maxRequests } }) => maxRequests ?? [])).toEqual([5, 5]);
+  });
+
+  test('is told without its pages when these do not come within the hour', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
+    expect(alerts()).toEqual([]);
+    await world.until(DUE_MS + HOUR_MS + 60_000, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
+    expect(alerts()).toEqual(['2026-09-20']);
+    expect(world.posts[0]).not.toContain('Most of it');
+  });
+
+  test('is told once by two processes that look at the same time', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS - 1, [run]);
+    world.nowMs = DUE_MS;
+    for (let times = 0; times < 6; times += 1) {
+      await Promise.all([world.step(run.id), world.step(run.id)]);
+      await world.others();
+    }
+    expect(world.posts).toHaveLength(1);
+  });
+
+  /** Lists of pages that are never finished. */
+  const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
+    const found = await world.runs.loadAll(ids, schema);
+    return found.map((run) => ('pages' in run && run.pages ? { ...run, state: 'collecting' } : run));
+  };
+});
+
+describe('after an alert', () => {
+  test('a week is quiet, and then it is told again', async () => {
+    for (let day = 20; day <= 29; day += 1) unusual[`2026-09-${day}`] = low;
+    const run = await given();
+    await world.until(DUE_MS + 10 * DAY_MS, [run]);
+    expect(alerts()).toEqual(['2026-09-20', '2026-09-27']);
+  });
+
+  test('no views at all break the quiet, once', async () => {
+    unusual['2026-09-20'] = low;
+    for (const day of ['22', '23', '24']) unusual[`2026-09-${day}`] = none;
+    const run = await given();
+    await world.until(DUE_MS + 6 * DAY_MS, [run]);
+    expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
+    expect(world.text(run, 'alert.2026-09-22')).toContain('None at all usually means that counting broke.');
+  });
+});
+
+describe('nothing is told', () => {
+  test('of usual days, each of which is looked at once, with the same weekday of eight weeks before', async () => {
+    const run = await given();
+    await world.until(DUE_MS + 3 * DAY_MS, [run]);
+    expect(world.posts).toEqual([]);
+    const looks = world.collected.filter((one) => one.run.spans.length === 9);
+    expect(looks.map((one) => one.run.spans[0]?.from)).toEqual([
+      '2026-09-20',
+      '2026-09-21',
+      '2026-09-22',
+      '2026-09-23',
+    ]);
+    expect(looks[0]?.run.spans.map(({ from }) => from)).toEqual([
+      '2026-09-20',
+      '2026-09-13',
+      '2026-09-06',
+      '2026-08-30',
+      '2026-08-23',
+      '2026-08-16',
+      '2026-08-09',
+      '2026-08-02',
+      '2026-07-26',
+    ]);
+    expect(new Set(looks.map(({ atMs }) => (atMs - DUE_MS) % DAY_MS))).toEqual(new Set([0]));
+  });
+
+  test('of days that were missed for more than 24 hours', async () => {
+    for (const day of ['20', '21', '22']) unusual[`2026-09-${day}`] = low;
+    const run = await given();
+    await world.until(MONDAY_MS, [run]);
+    world.nowMs = DUE_MS + 2.5 * DAY_MS;
+    await world.until(world.nowMs + HOUR_MS, [run]);
+    expect(alerts()).toEqual(['2026-09-22']);
+  });
+
+  test('where nobody chose it, nor while the schedule is paused', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given({ alerts: false });
+    await world.until(DUE_MS + HOUR_MS, [run]);
+    await world.change(run, (it) => changeSchedule(it, { alerts: true }, world.nowMs));
+    await world.until(DUE_MS + 2 * HOUR_MS, [run]);
+    const ana = { id: 'U0ANA', name: 'ana' };
+    unusual['2026-09-21'] = low;
+    await world.change(run, (it) => scheduleTransitions.pause(it, ana, world.nowMs));
+    await world.until(DUE_MS + 2 * DAY_MS, [run]);
+    await world.change(run, (it) => scheduleTransitions.resume(it, ana, world.nowMs));
+    await world.until(DUE_MS + 3 * DAY_MS - 1, [run]);
+    expect(world.posts).toEqual([]);
+    unusual['2026-09-23'] = low;
+    await world.until(DUE_MS + 3 * DAY_MS + 60_000, [run]);
+    expect(alerts()).toEqual(['2026-09-23']);
+  });
+
+  test('of a day whose figures do not come', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS - 1, [run]);
+    const loadAll = async () => [];
+    await world.until(DUE_MS + HOUR_MS, [run], { runs: { ...world.runs, loadAll } });
+    expect((await world.stored(run)).alert?.check).toBeUndefined();
+    expect(world.posts).toEqual([]);
+  });
+});
+
+test('the pages that moved are those that moved as the day did, the most moved first', () => {
+  const views = fc.array(fc.record({ path: fc.webPath(), human: fc.nat(1000), ai: fc.nat(1000) }));
+  fc.assert(
+    fc.property(
+      views,
+      views,
+      fc.nat(5000),
+      fc.integer({ min: 200, max: 5000 }),
+      (pages, earlier, now, usual) => {
+        const moved = mostMoved(pages, earlier, { by: 'human', now, usual });
+        const last = (list: PageCounts[], path: string) =>
+          list.filter((page) => page.path === path).at(-1)?.human ?? 0;
+        const by = moved.map((page) => Math.sign(now - usual) * (page.now - page.before));
+        expect(by).toEqual(by.toSorted((one, other) => other - one));
+        for (const [index, page] of moved.entries()) {
+          expect(page).toMatchObject({ now: last(pages, page.path), before: last(earlier, page.path) });
+          expect(by[index]).toBeGreaterThanOrEqual(0.1 * Math.abs(now - usual));
+        }
+        expect(moved.length).toBeLessThanOrEqual(3);
+      },
+    ),
+  );
+});
+
+test('a hostile path does no harm in the line, and a site neither', () => {
+  const path = `/<!channel>\n\u202e${'x'.repeat(2000)}`;
+  const { text, blocks } = alertMessage(
+    { site: '<!here> docs' },
+    '2026-11-19',
+    [{ by: 'ai', now: 1800, usual: 1000 }],
+    [{ path, now: 900, before: 100 }],
+  );
+  expect(text).not.toMatch(/<!|\u202e/u);
+  expect(text.split('\n')).toHaveLength(2);
+  expect(text.length).toBeLessThan(400);
+  expect(JSON.stringify(blocks)).toContain('AI +80% (1,800, usually about 1,000)');
+});

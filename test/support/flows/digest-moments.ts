@@ -1,0 +1,89 @@
+import type { Call } from '../../../demo/wire.ts';
+import type { World } from './world.ts';
+
+/** What the outside calls of a digest are for. */
+export interface Moments {
+  labels: string[];
+  /** Those of them that collect figures. */
+  collecting: string[];
+}
+
+/** Calls that may be one; others find out who somebody is, or answer a command late. */
+export const OF_DIGESTS = /^(?:GET|POST|chat|files|views)\b/;
+
+/** The call that somebody waits for. */
+export const CLICK = 'views.open';
+
+/** What an outside call is for; calls for the same have the same label. */
+export function labelOf({ slack }: World, { name, detail }: Call): string {
+  if (name.startsWith('files.')) return `${name} ${fileOf(slack, detail)}`;
+  if (name.endsWith('/views')) {
+    const { limit, offset } = detail.query as Record<string, string>;
+    return limit === '1' ? `${name} totals` : `${name} ${offset === '0' ? 'pages' : 'more pages'}`;
+  }
+  const text = String(detail.text ?? '');
+  if (text === '') return name;
+  if (text.startsWith('Digest of ')) return `${name} digest${chartIn(JSON.stringify(detail.blocks))}`;
+  return `${name} ${/^🤖.* · (\w+)\n/.exec(text)?.[1] ?? text.replace('⏳ ', '').split(' ')[0]}`;
+}
+
+function fileOf(slack: World['slack'], detail: Call['detail']): string {
+  const { filename, bytes, file, channel_id: channel } = detail;
+  const begun = slack.wire.calls.find(
+    (call) => call.name === 'files.getUploadURLExternal' && Number(call.detail.length) === bytes,
+  );
+  const known = filename ?? begun?.detail.filename ?? slack.files.find(({ id }) => id === file)?.name;
+  return known === undefined ? (channel === undefined ? 'png' : 'csv') : String(known).slice(-3);
+}
+
+const chartIn = (blocks: string) =>
+  blocks.includes('data_visualization')
+    ? ' with chart'
+    : blocks.includes('slack_file')
+      ? ' with picture'
+      : '';
+
+const VIEWS = 'GET /v1/analytics/{projectId}/views';
+
+const collecting = [
+  `${VIEWS} totals`,
+  'GET /v1/analytics/{projectId}/visitors',
+  'GET /v1/analytics/{projectId}/searches',
+  'GET /v1/analytics/{projectId}/feedback/by-page',
+  'GET /v1/analytics/{projectId}/assistant',
+  `${VIEWS} pages`,
+  `${VIEWS} more pages`,
+];
+
+const uploading = (kind: 'csv' | 'png') =>
+  ['getUploadURLExternal', 'upload', 'completeUploadExternal', 'info'].map((step) => `files.${step} ${kind}`);
+
+/** Every outside call of a digest, and of what people ask under it. */
+export function momentsOf(chart: 'block' | 'picture'): Moments {
+  const labels = [
+    ...collecting,
+    'chat.postMessage digest with chart',
+    ...(chart === 'block'
+      ? ['chat.update digest with chart']
+      : [
+          ...uploading('png'),
+          'chat.postMessage digest',
+          'chat.update digest',
+          'chat.update digest with picture',
+        ]),
+    'chat.postMessage Top',
+    ...uploading('csv'),
+    CLICK,
+    'chat.postMessage Starting',
+    'POST /v2/agent/{projectId}/job',
+    'GET /v2/agent/{projectId}/job/{jobId}',
+    'chat.update Working',
+    'chat.postMessage Sent',
+    'chat.postMessage ana',
+    'chat.update Idle',
+    'chat.update Sent',
+    'chat.postMessage ✅',
+    'chat.update ana',
+  ];
+  return { labels, collecting };
+}

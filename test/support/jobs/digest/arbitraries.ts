@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import type { PageChange, PageFigures, ReaderFigures } from '../../../../src/jobs/digest/model.ts';
+import { spansOf, weekBefore, weekNameOf } from '../../../../src/jobs/digest/weeks.ts';
+import { hostileText, maybe, present } from '../../arbitraries.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Texts of which each character takes as much room as any does. */
+const LONG = ['&', '<', '😀', 'ﷺ', 'x', '\u202E', '\uD83D', '=', '"'].map((one) => one.repeat(40_000));
+
+/** What visitors of a site may type as a path, a search term or a category, also as a formula. */
+export const readersWords: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: hostileText },
+  hostileText.map((text) => `/${text}`),
+  fc.constantFrom('=1+1', '+1', '-1', '@SUM(A1)', '=HYPERLINK("https://evil.example")', 'שלום', ...LONG),
+);
+
+/** From nothing to more than any site has. */
+const views = fc.oneof(
+  fc.nat({ max: 100 }),
+  fc.nat({ max: 1_000_000 }),
+  fc.constant(Number.MAX_SAFE_INTEGER),
+);
+const counts = fc.record({ human: views, ai: views });
+
+const pageOf = (words: fc.Arbitrary<string>): fc.Arbitrary<PageChange> =>
+  fc.record({ path: words, human: views, ai: views, before: counts });
+
+/** What the settings, Slack or the platform say: any words that are text. */
+const othersWords = readersWords.map((text) => text.toWellFormed());
+
+/** Figures of pages, whose lists may be as long as they get. */
+const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => {
+  const page = pageOf(words);
+  const list = fc.oneof(fc.array(page, { minLength: 5, maxLength: 5 }), fc.array(page, { maxLength: 5 }));
+  const biggest = maybe(fc.record({ page, by: fc.constantFrom('human' as const, 'ai' as const) }));
+  const lists = { rising: list, falling: list, fresh: list, quiet: list, aiRead: list };
+  const top = fc.oneof(fc.array(page, { minLength: 10, maxLength: 10 }), fc.array(page, { maxLength: 10 }));
+  return fc.record({ count: views, sum: counts, top, biggest, ...lists }).map(present);
+};
+
+const readerFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<ReaderFigures> =>
+  fc
+    .record({
+      searches: maybe(fc.array(fc.record({ query: words, hits: views }), { maxLength: 20 })),
+      thumbs: maybe(fc.array(fc.record({ path: words, up: views, down: views }), { maxLength: 120 })),
+      questions: maybe(
+        fc.record({
+          asked: views,
+          unanswered: views,
+          category: words,
+          before: fc.record({ asked: views, unanswered: views }),
+        }),
+      ),
+      visitors: maybe(fc.record({ total: views, before: maybe(views) }).map(present)),
+    })
+    .map(present);
+
+const followUps = (words: fc.Arbitrary<string>): fc.Arbitrary<EditionRun['followUps']> =>
+  fc.array(
+    fc
+      .record({
+        subject: words,
+        kind: fc.constantFrom('page' as const, 'thumbs' as const, 'search' as const),
+        prLink: maybe(
+          fc.oneof(
+            othersWords,
+            othersWords.map((text) => `https://evil.example/${text}`),
+          ),
+        ),
+        prText: maybe(othersWords),
+        before: maybe(views),
+        after: maybe(views),
+      })
+      .map(present),
+    { maxLength: 5 },
+  );
+
+/** A digest whose totals are there, in any later state. */
+export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arbitrary<EditionRun> {
+  const range = fc
+    .tuple(fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }), fc.integer({ min: 1, max: 92 }))
+    .map(([ms, days]) => ({ from: dayOf(ms), to: dayOf(ms + days * DAY_MS) }));
+  const known = fc.record({
+    range,
+    kind: fc.constantFrom('weekly' as const, 'asked' as const, 'preview' as const),
+    state: fc.constantFrom('posted' as const, 'completing' as const, 'ended' as const),
+    site: othersWords,
+    owner: fc.record({ id: fc.constant('U0ANA'), name: othersWords }),
+    totals: counts,
+    totalsBefore: maybe(counts),
+    spanCounts: counts,
+    pages: maybe(pageFigures(words)),
+    comparesPages: maybe(fc.boolean()),
+    noPages: maybe(fc.constantFrom('tooMany' as const, 'failed' as const)),
+    pagesByMs: maybe(fc.constant(Date.UTC(2026, 8, 21))),
+    readers: maybe(readerFigures(words)),
+    followUps: followUps(words),
+    late: maybe(fc.boolean()),
+    chart: fc.constantFrom('block' as const, 'picture' as const, 'none' as const),
+    timetable: fc.constant('Wednesdays 09:00 America/Argentina/ComodRivadavia'),
+  });
+  return known.map(({ spanCounts, ...one }) =>
+    present({
+      ...one,
+      v: 1 as const,
+      id: 'digest-1',
+      teamId: 'T0ACME',
+      job: 'digest' as const,
+      rev: 1,
+      people: [],
+      project: 'acme',
+      channel: 'C0DOCS',
+      ...(one.kind === 'weekly' && { week: weekNameOf(one.range) }),
+      before: weekBefore(one.range),
+      sections: ['pages' as const, 'readers' as const, 'csv' as const],
+      figures: 'figures-1',
+      figuresBefore: 'figures-2',
+      dueAtMs: Date.UTC(2026, 8, 21),
+      sinceMs: Date.UTC(2026, 8, 21),
+      spans: spansOf(one.range).map((span) => ({ ...span, ...spanCounts })),
+      picture: { state: 'done' as const, fileId: 'F0PICTURE', failures: 0, attempt: 1 },
+    }),
+  );
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** The digest that takes the most room: every list is full, of one text. */
+export function fullEdition(word: string): EditionRun {
+  const most = Number.MAX_SAFE_INTEGER;
+  const all = { human: most, ai: most };
+  const page = (change: Partial<PageChange> = {}): PageChange => ({
+    path: word,
+    ...all,
+    before: { human: 60, ai: 60 },
+    ...change,
+  });
+  const five = Array.from({ length: 5 }, () => page());
+  const range = { from: '2025-12-25', to: '2026-03-27' };
+  return {
+    v: 1,
+    id: 'digest-1',
+    teamId: 'T0ACME',
+    job: 'digest',
+    rev: 1,
+    people: [],
+    project: 'acme',
+    site: word,
+    channel: 'C0DOCS',
+    kind: 'weekly',
+    owner: { id: 'U0ANA', name: word },
+    timetable: 'Wednesdays 09:00 America/Argentina/ComodRivadavia',
+    range,
+    before: weekBefore(range),
+    sections: ['pages', 'readers', 'csv'],
+    figures: 'figures-1',
+    figuresBefore: 'figures-2',
+    dueAtMs: 0,
+    late: true,
+    state: 'ended',
+    sinceMs: 0,
+    totals: all,
+    totalsBefore: { human: 60, ai: 60 },
+    spans: spansOf(range).map((span) => ({ ...span, ...all })),
+    pages: {
+      count: most,
+      sum: { human: most, ai: 0 },
+      top: [...five, ...five],
+      biggest: { page: page(), by: 'human' },
+      rising: five,
+      falling: five,
+      fresh: five,
+      quiet: five,
+      aiRead: five,
+    },
+    comparesPages: true,
+    readers: {
+      searches: Array.from({ length: 20 }, () => ({ query: word, hits: most })),
+      thumbs: Array.from({ length: 120 }, () => ({ path: word, up: most - 2, down: most })),
+      questions: { asked: most, unanswered: most, category: word, before: { asked: most, unanswered: most } },
+      visitors: { total: most, before: 60 },
+    },
+    followUps: Array.from({ length: 5 }, () => ({
+      subject: word,
+      kind: 'search' as const,
+      prLink: `https://evil.example/${word.slice(0, 2000).toWellFormed()}`,
+      before: most,
+      after: most,
+    })),
+    chart: 'block',
+  };
+}
