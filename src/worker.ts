@@ -148,7 +148,8 @@ function createDocsApis(
       now,
       random,
       log(request) {
-        health.record('docs', request.status !== undefined);
+        // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
+        if (request.error !== 'aborted') health.record('docs', request.status !== undefined);
         log.debug(request, 'docs api');
         report(request, { project: name, keyVariable: apiKeyVariable });
       },

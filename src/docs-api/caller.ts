@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, errors } from 'undici';
 import type { z } from 'zod';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { createConnectionError, createError, createStatusError } from './failures.ts';
@@ -157,7 +157,7 @@ export function createCaller(options: DocsApiOptions) {
       }
       return parseResponse(operation, response, responseSchema);
     } catch (cause) {
-      if (signal.aborted) return createInterruptedError(operation, limit);
+      if (signal.aborted || isClosed(cause)) return createInterruptedError(operation, limit);
       return createConnectionError(operation, cause);
     }
   }
@@ -253,6 +253,10 @@ function retryWaitMs(error: DocsApiError, attempt: number, random: () => number)
 function createNotSentError(operation: DocsApiOperation, kind: DocsApiErrorKind, problem: string) {
   return createError(operation, kind, { happened: 'no', what: `not sent: ${problem}` });
 }
+
+/** Returns whether the request was not even tried: its agent was closed after an earlier attempt. */
+const isClosed = (cause: unknown) =>
+  cause instanceof errors.ClientClosedError || cause instanceof errors.ClientDestroyedError;
 
 function createInterruptedError(
   operation: DocsApiOperation,

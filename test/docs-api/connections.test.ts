@@ -305,3 +305,13 @@ test('a closed client sends nothing', async () => {
   expect(await errorOf(look(api))).toMatchObject({ kind: 'aborted', happened: 'no' });
   expect(server.requests).toEqual([]);
 });
+
+test('a call that was to be repeated ends when the client is closed meanwhile', async () => {
+  const server = await answering(503, {});
+  const api = clientOf(server.url);
+  const error = errorOf(look(api));
+  await expect.poll(() => server.requests).toHaveLength(1);
+  await api.close();
+  expect(await error).toMatchObject({ kind: 'aborted', happened: 'unknown' });
+  expect(server.requests).toHaveLength(1);
+});

@@ -80,7 +80,10 @@ describe('/docs-status', () => {
     await startBot({ DOCKET_ROLE: 'web' });
     const docs = async () => (await status())[0];
     await expect.poll(docs).toBe('Docs platform — answering, last seen TIME');
-    await worker.end();
+    // The poll that it is cut off in says nothing of the platform.
+    const cutOff = Promise.withResolvers<void>();
+    world.platform.wire.onCall(() => worker.end().then(cutOff.resolve));
+    await cutOff.promise;
     expect(await docs()).toBe('Docs platform — answering, last seen TIME');
     expect((await status()).at(-1)).toContain('role web');
   });
