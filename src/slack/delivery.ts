@@ -23,7 +23,8 @@ export interface DeliveryParts extends RetryParts {
 }
 
 /** Returns the rank of a message among those that wait for a slot; the lowest gets the next one. */
-function rankOf({ kind, clicked }: WantedMessage): number {
+function rankOf({ kind, clicked, unhurried }: WantedMessage): number {
+  if (unhurried) return 3;
   if (kind === 'ending') return 0;
   if (clicked) return 1;
   return kind === 'state' ? 2 : 3;
@@ -118,8 +119,13 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
 
     const rateLimit = postRateLimit(target.channel, timing);
-    const slotRequest = { id: key, rank: rankOf(wanted), sinceMs: now(), group: wanted.by };
-    const waitMs = await rateLimiter.takeSlot(rateLimit, slotRequest);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, {
+      id: key,
+      rank: rankOf(wanted),
+      sinceMs: now(),
+      group: wanted.by,
+      spare: wanted.unhurried ? 1 : 0,
+    });
     if (waitMs > 0) return waitMs;
     if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());

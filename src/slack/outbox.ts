@@ -9,7 +9,10 @@ import type { Message } from './blocks.ts';
  * too. What is published next is tried with its own blocks again.
  */
 export interface OutboxMessage
-  extends Pick<WantedMessage, 'place' | 'kind' | 'by' | 'clicked' | 'repost' | 'otherwise' | 'lasting'> {
+  extends Pick<
+    WantedMessage,
+    'place' | 'kind' | 'by' | 'clicked' | 'unhurried' | 'repost' | 'otherwise' | 'lasting'
+  > {
   key: string;
   message: Message;
   fallback?: Message;

@@ -34,6 +34,8 @@ export const wantedMessage = z.object({
   by: z.string().optional(),
   /** Somebody has clicked and waits to see it: only endings go first. */
   clicked: z.literal(true).optional(),
+  /** Nobody waits for it: it goes last, and leaves a slot of its place to what people ask for meanwhile. */
+  unhurried: z.literal(true).optional(),
   /** Whether it is posted again where somebody deleted it; by default, all but progress is. */
   repost: z.boolean().optional(),
   text: z.string(),

@@ -140,7 +140,7 @@ export const LUA_RATE_LIMIT = `${LUA_NOW}${LUA_WINDOW_COUNT}${LUA_SPACED_COUNT}$
 local function rateLimit(names, args)
   local counted, order, till, hold, mine, places, rounds = unpack(names)
   local count, window, burst, longest, grace = unpack(args, 1, 5)
-  local id, rank, since, group = unpack(args, 6)
+  local id, rank, since, group, spare = unpack(args, 6)
   local slots = burst == '0' and windowCount(counted, count, window) or spacedCount(counted, window / count, burst)
   local line = waitingLine(order, till, mine, places, rounds)
   local limit = {}
@@ -164,7 +164,7 @@ local function rateLimit(names, args)
       wait, isHold = math.ceil(held), 1
     else
       place, index = line.enter(id, tonumber(rank), tonumber(since), group)
-      wait, isHold = waitOf(index, held)
+      wait, isHold = waitOf(index + spare, held)
     end
     if wait > 0 then
       wait = math.min(wait, longest)

@@ -28,6 +28,8 @@ export interface SlotRequest {
   /** A small whole number; 0, the default, is the most urgent. */
   rank?: number;
   sinceMs: number;
+  /** How many slots it leaves free for others, of a limit with `burst`: fewer than that; 0 by default. */
+  spare?: number;
   /** The id of the person or thread it is for, without blanks; what has none is a group of its own. */
   group?: string | undefined;
 }
@@ -73,8 +75,8 @@ const limitArgs = ({ count, windowMs, burst }: RateLimit): (string | number)[] =
 /** All arguments of `rateLimit` in Lua. */
 export const slotArgs = (
   limit: RateLimit,
-  { id, rank = 0, sinceMs, group = '' }: SlotRequest,
-): (string | number)[] => [...limitArgs(limit), id, rank, Math.max(0, Math.round(sinceMs)), group];
+  { id, rank = 0, sinceMs, group = '', spare = 0 }: SlotRequest,
+): (string | number)[] => [...limitArgs(limit), id, rank, Math.max(0, Math.round(sinceMs)), group, spare];
 
 const takeScript = luaScript<number>(`${LUA_RATE_LIMIT} return (rateLimit(KEYS, ARGV).take())`);
 const releaseScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).release()`);

@@ -26,7 +26,10 @@ let nowMs: number;
 let told: string[];
 /** The threads of its posts. */
 let threads: (string | undefined)[];
+/** One slot an hour, so that slots come back only when the test says so. */
+let hourly: { count: number; windowMs: number; burst: number };
 beforeEach(async () => {
+  hourly = { count: 1, windowMs: HOUR_MS, burst: 1 };
   nowMs = NOW_MS;
   told = [];
   threads = [];
@@ -51,11 +54,7 @@ beforeEach(async () => {
     links: createLinkStore(redis.client),
     people: createPeopleStore(redis.client),
     ownPosts: createOwnPostStore(redis.client),
-    // One turn an hour, so that turns come back only when the test says so.
-    rateLimiter: {
-      ...pace,
-      takeSlot: (of, turn) => pace.takeSlot({ ...of, count: 1, windowMs: HOUR_MS, burst: 1 }, turn),
-    },
+    rateLimiter: { ...pace, takeSlot: (of, turn) => pace.takeSlot({ ...of, ...hourly }, turn) },
     now: () => nowMs,
     random: () => 0.5,
     timing: defaultTiming,
@@ -63,7 +62,7 @@ beforeEach(async () => {
   });
   for (const name of ['edit:T0ACME', 'post:C0DOCS']) {
     const spent = { id: 'spent', rank: 0, sinceMs: 0 };
-    await pace.takeSlot({ name, count: 1, windowMs: HOUR_MS, burst: 1 }, spent);
+    await pace.takeSlot({ name, ...hourly }, spent);
   }
 });
 
@@ -74,7 +73,7 @@ async function want(
   key: string,
   kind: WantedMessage['kind'],
   text = key,
-  more: Pick<WantedMessage, 'by' | 'clicked' | 'repost'> = {},
+  more: Pick<WantedMessage, 'by' | 'clicked' | 'unhurried' | 'repost'> = {},
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
@@ -110,6 +109,17 @@ test('what one person waits for holds up nobody else: the posts of a channel go 
   for (const key of ['ben0', 'ben1']) await want(key, 'state', key, { by: 'U0BEN' });
   const told = await afterTurns('post:C0DOCS', 5, [...mine, 'ben0', 'ben1']);
   expect(told.map((line) => line.slice(0, 3))).toEqual(['ana', 'ben', 'ana', 'ben', 'ana']);
+});
+
+test('a post that nobody waits for goes last, and leaves a slot of its channel to one that somebody asked for', async () => {
+  hourly.burst = 2;
+  await want('digest', 'state', 'digest', { unhurried: true });
+  await want('card', 'state');
+  // One of the two slots is taken.
+  await afterTurns('post:C0DOCS', 0, ['digest', 'card']);
+  expect(told).toEqual(['card: card']);
+  expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toHaveLength(1);
+  expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
 });
 
 test('edits that wait go in order: endings, changes of state, progress', async () => {

@@ -120,6 +120,18 @@ async function time(): Promise<number> {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 }
 
+test('who leaves slots for others has one when the others have theirs as well', async () => {
+  const pair = { name: 'pair', count: 1, windowMs: HOUR, burst: 2 };
+  const unhurried = () => take(pair, { id: 'unhurried', rank: 3, spare: 1 });
+  expect(await unhurried()).toBe(0);
+  expect(await unhurried()).toBe(LONGEST);
+  expect(await take(pair)).toBe(0);
+  await passes('pair', 1.5 * HOUR);
+  expect(await unhurried()).toBe(LONGEST);
+  await passes('pair', 0.5 * HOUR);
+  expect(await unhurried()).toBe(0);
+});
+
 test('an untouched bucket gives a slot at every rate, also where the gap is no whole number', async () => {
   const rates = Array.from({ length: 600 }, (_, index) => index + 1);
   const waits = await Promise.all(

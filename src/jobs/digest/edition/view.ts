@@ -37,13 +37,15 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   const messages = [root];
   const thread = pagesMessage(run);
   if (thread !== undefined)
-    messages.push({ key: pagesKey(run), place: { under: rootKey(run) }, kind: 'state', ...thread });
+    messages.push({ key: pagesKey(run), place: { under: rootKey(run) }, ...urgencyOf(run), ...thread });
   return failed === undefined ? messages : [...messages, failed];
 }
 
 /** Nobody waits for a weekly digest: what people asked for goes first. */
-const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'repost'> =>
-  kind === 'weekly' ? { kind: 'progress', repost: true } : { kind: 'state' };
+const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'unhurried'> => ({
+  kind: 'state',
+  ...(kind === 'weekly' && { unhurried: true }),
+});
 
 export const chartTitle = ({ site, range }: EditionRun) =>
   `Views of ${shortSite(site)} · ${rangeText(range)}`;
