@@ -1,11 +1,13 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
+import { lookupRetryMs } from '../../retry.ts';
 import { type Alert, alertsOf, USUAL_DAYS } from '../alerts.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
 import { SETTLING_MS } from '../weeks.ts';
 import { alertMessage, type MovedPage } from './alert-view.ts';
+import { checkOwner, pauseNotPermitted } from './owner.ts';
 import type { AlertWatch, ScheduleRun } from './record.ts';
 import { nextDaily } from './transitions.ts';
 
@@ -29,11 +31,14 @@ const MIN_PART = 0.1;
 type Check = NonNullable<AlertWatch['check']>;
 type Found = NonNullable<Check['found']>;
 
-type AlertContext = Pick<JobContext, 'runs' | 'figures' | 'outbox' | 'wake' | 'now'>;
+type AlertContext = Pick<
+  JobContext,
+  'runs' | 'figures' | 'outbox' | 'policy' | 'wake' | 'now' | 'random' | 'timing'
+>;
 
 /**
  * Looks at the last finished day once a day, and posts a line where it was unusual. Returns the schedule that is to be
- * saved, or how long there is nothing to do.
+ * saved, which is paused where its owner may have no digests any more, or how long there is nothing to do.
  */
 export async function stepAlert(run: ScheduleRun, context: AlertContext): Promise<ScheduleRun | number> {
   const nowMs = context.now();
@@ -43,6 +48,8 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   // Planned by a clock that was ahead, or not at all yet.
   if (alert === undefined || alert.nextAtMs > nextAtMs) return { ...run, alert: { ...alert, nextAtMs } };
   if (nowMs >= alert.nextAtMs) {
+    // Where Slack does not say, the day is looked at, and it is asked again before anything is posted.
+    if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
     const check = await beginCheck(run, lastDaily(run, alert.nextAtMs, nowMs), context);
     return { ...run, alert: { ...alert, nextAtMs, check } };
   }
@@ -50,6 +57,7 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   if (alert.check === undefined) return untilNextMs;
   const next = await stepCheck(run, alert.check, context);
   if (typeof next === 'number') return Math.min(next, untilNextMs);
+  if (next === 'notPermitted') return pauseNotPermitted(run, context);
   return { ...run, alert: { ...alert, check: undefined, ...next } };
 }
 
@@ -94,12 +102,12 @@ async function load(ids: string[], { runs }: AlertContext): Promise<FiguresRun[]
   return runs.loadAll(ids, figuresRun);
 }
 
-/** Returns what becomes of the check (without any, it is over), or how long it waits. */
+/** Returns what becomes of the check (without any, it is over), how long it waits, or that nothing may be posted. */
 async function stepCheck(
   run: ScheduleRun,
   check: Check,
   context: AlertContext,
-): Promise<Partial<AlertWatch> | number> {
+): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
   if (check.found !== undefined) return awaitPages(run, check, check.found, context);
   const [figures] = await load([check.figures], context);
   if (figures === undefined) return {};
@@ -132,12 +140,15 @@ async function awaitPages(
   check: Check,
   found: Found,
   context: AlertContext,
-): Promise<Partial<AlertWatch> | number> {
+): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
   const ids = [found.pages, found.pagesBefore];
   const lists = await load(ids, context);
   const isOpen = lists.some(({ state }) => state !== 'ended');
   if (isOpen && context.now() - found.sinceMs < PAGES_MS)
     return deliveryCheckMs(found, context, MAX_CHECK_MS);
+  const owner = await checkOwner(run, context);
+  if (owner === 'notPermitted') return owner;
+  if (owner === 'unknown') return lookupRetryMs(context);
   const areComplete = lists.length === ids.length && lists.every(({ pages }) => pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, check.day, found.alerts, context) : [];
   const message = alertMessage(run, check.day, found.alerts, moved);

@@ -12,6 +12,7 @@ import { backgroundLimit } from '../figures/limits.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { stepAlert } from './alert-step.ts';
+import { checkOwner, pauseNotPermitted } from './owner.ts';
 import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
 import {
   activate,
@@ -20,14 +21,12 @@ import {
   end,
   nextDaily,
   nextDue,
-  pauseItself,
   recordOutcome,
 } from './transitions.ts';
 import {
   createdMessage,
   failedMessage,
   noPlaceMessage,
-  notPermittedMessage,
   ownerLeftMessage,
   skippedMessage,
   takenOverMessage,
@@ -44,6 +43,8 @@ const OTHER_REQUESTS = 40;
 
 /** How often the digest that is being posted is looked at. */
 const MAX_CHECK_MS = 30_000;
+
+const PAUSED_NOT_PERMITTED = 'paused: not permitted';
 
 /**
  * Posts a digest every week: has its figures collected in time, has it posted when it is due, and takes over how that
@@ -150,9 +151,9 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
   const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
-  const permission = due && (await context.policy.check(run.owner.id, 'digest'));
-  if (permission?.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
-  const hasLeft = permission?.kind === 'refused' && !permission.person.active;
+  const owner = due && (await checkOwner(run, context));
+  if (owner === 'unknown') return runAgainIn(lookupRetryMs(context));
+  const hasLeft = owner === 'left';
   const skippedLast = skipped.at(-1);
   const next: ScheduleRun = {
     ...run,
@@ -165,11 +166,8 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
   }
   if (due === undefined) return saveAs(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
-  if (permission?.kind === 'refused' && !hasLeft) {
-    const name = `not-permitted.${due.week.name}`;
-    await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
-    return saveAs(pauseItself(next, 'pausedByPermission', nowMs), { audit: 'paused: not permitted' });
-  }
+  if (owner === 'notPermitted')
+    return saveAs(await pauseNotPermitted(next, context), { audit: PAUSED_NOT_PERMITTED });
   if (hasLeft && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
@@ -207,7 +205,8 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
     return saveAs({ ...run, prepared: week.name });
   }
   const alert = await stepAlert(run, context);
-  if (typeof alert !== 'number') return saveAs(alert);
+  if (typeof alert !== 'number')
+    return saveAs(alert, alert.state === 'paused' ? { audit: PAUSED_NOT_PERMITTED } : {});
   const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
   return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
 }

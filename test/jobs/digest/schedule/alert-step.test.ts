@@ -12,6 +12,7 @@ import {
   HOUR_MS,
   MONDAY_MS,
 } from '../../../support/jobs/digest/schedule-world.ts';
+import type { JobContextParts } from '../../../support/jobs/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const redis = redisForTests();
@@ -42,6 +43,12 @@ const given = (changes: Partial<ScheduleRun> = {}) =>
 
 /** Each alert by the day that it is about. */
 const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);
+
+/** Lists of pages that are never finished. */
+const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
+  const found = await world.runs.loadAll(ids, schema);
+  return found.map((run) => ('pages' in run && run.pages ? { ...run, state: 'collecting' } : run));
+};
 
 const pagesOf = (views: Record<string, number>): PageCounts[] =>
   Object.entries(views).map(([path, human]) => ({ path, human, ai: 5 }));
@@ -98,12 +105,6 @@ describe('an unusual day', () => {
     }
     expect(world.posts).toHaveLength(1);
   });
-
-  /** Lists of pages that are never finished. */
-  const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
-    const found = await world.runs.loadAll(ids, schema);
-    return found.map((run) => ('pages' in run && run.pages ? { ...run, state: 'collecting' } : run));
-  };
 });
 
 describe('after an alert', () => {
@@ -121,6 +122,54 @@ describe('after an alert', () => {
     await world.until(DUE_MS + 6 * DAY_MS, [run]);
     expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
     expect(world.text(run, 'alert.2026-09-22')).toContain('None at all usually means that counting broke.');
+  });
+});
+
+describe('an owner who may have no digests any more', () => {
+  const person = (id: string, active = true) => ({ id, name: id, fullMember: true, active });
+  const refused = (active = true): JobContextParts => ({
+    policy: { check: async (id) => ({ kind: 'refused', person: person(id, active), ask: [] }) },
+  });
+  const dms = () => [...world.published.values()].filter(({ place }) => 'user' in place);
+
+  test('has no unusual day posted, and is told once that the schedule is paused', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS - 1, [run]);
+    await world.until(DUE_MS + 12 * DAY_MS, [run], refused());
+    expect(alerts()).toEqual([]);
+    expect(world.digests).toEqual([]);
+    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByPermission: true });
+    expect(dms().map(({ place, message }) => [place, message.text])).toEqual([
+      [{ user: 'U0ANA' }, expect.stringContaining('Paused: you may no longer set up digests')],
+    ]);
+  });
+
+  test('has no day posted that was found to be unusual before', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
+    expect((await world.stored(run)).alert?.check?.found).toBeDefined();
+    await world.until(DUE_MS + HOUR_MS, [run], refused());
+    expect(alerts()).toEqual([]);
+    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByPermission: true });
+    expect(dms()).toHaveLength(1);
+  });
+
+  test('is waited for while Slack does not say, and the line then comes', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS + HOUR_MS, [run], { policy: { check: async () => ({ kind: 'unknown' }) } });
+    expect(world.posts).toEqual([]);
+    await world.until(DUE_MS + HOUR_MS + 60_000, [run]);
+    expect(alerts()).toEqual(['2026-09-20']);
+  });
+
+  test('and has left has them go on, as the digest does', async () => {
+    unusual['2026-09-20'] = low;
+    const run = await given();
+    await world.until(DUE_MS + 60_000, [run], refused(false));
+    expect(alerts()).toEqual(['2026-09-20']);
   });
 });
 

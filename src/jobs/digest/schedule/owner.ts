@@ -1,0 +1,35 @@
+import type { JobContext } from '../../context.ts';
+import type { ScheduleRun } from './record.ts';
+import { pauseItself } from './transitions.ts';
+import { notPermittedMessage } from './view.ts';
+
+/** Whether the owner may have digests. Those of somebody who has `left` go on until somebody takes them over. */
+type OwnerStanding = 'permitted' | 'left' | 'notPermitted' | 'unknown';
+
+/** Asks who the owner is now; `unknown` while Slack does not say. */
+export async function checkOwner(
+  { owner }: Pick<ScheduleRun, 'owner'>,
+  { policy }: Pick<JobContext, 'policy'>,
+): Promise<OwnerStanding> {
+  const permission = await policy.check(owner.id, 'digest');
+  switch (permission.kind) {
+    case 'allowed':
+      return 'permitted';
+    case 'unknown':
+      return 'unknown';
+    case 'refused':
+      return permission.person.active ? 'notPermitted' : 'left';
+  }
+}
+
+/** Returns the schedule paused, since its owner may have no digests any more, who is told so once. */
+export async function pauseNotPermitted(
+  run: ScheduleRun,
+  { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
+): Promise<ScheduleRun> {
+  // Once for each time that it was at work, whichever step finds out.
+  const key = `${run.id}.not-permitted.${run.sinceMs}`;
+  const message = notPermittedMessage(run);
+  await outbox.publish(run.teamId, { key, place: { user: run.owner.id }, kind: 'ending', message }, run.rev);
+  return pauseItself(run, 'pausedByPermission', now());
+}
