@@ -10,6 +10,16 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** Letters and digits of the scripts that are written from right to left; Unicode keeps these blocks for them. */
+const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+
+/**
+ * Returns other people's words, made one line by `oneLine`, as they stand among numbers and words of ours: those from
+ * right to left are isolated, or they would take the numbers beside them along. Cut as `cutShown` does.
+ */
+export const isolate = (words: string, max = Infinity): string =>
+  rightToLeft.test(words) ? `\u2068${cutShown(words, max - 2)}\u2069` : cutShown(words, max);
+
 /** Returns how many characters people see in a text: its code points. */
 export const lengthOf = (text: string) => Array.from(text).length;
 

@@ -13,7 +13,7 @@ import type { AskButton } from '../../jobs/digest/buttons.ts';
 import type { EditionRun } from '../../jobs/digest/edition/record.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
-import { cutShown } from '../../slack/text.ts';
+import { isolate, oneLine } from '../../slack/text.ts';
 import { cleanInstruction, threadChoices } from '../agent/modal-fields.ts';
 
 export const SUBJECT_CALLBACK = 'digest.ask.subject';
@@ -52,7 +52,9 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
 /** The numbers stay readable, however long a path is. */
 function labelOf(entry: AskEntry): string {
   const numbers = ` · ${entryNumbers(entry)}`;
-  return `${cutShown(subjectText(subjectOf(entry)), SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
+  // Isolated once it is cut.
+  const subject = oneLine(subjectText(subjectOf(entry)));
+  return `${isolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
 }
 
 /** Returns the second modal: the instruction, written from the numbers, and which job gets it. */

@@ -36,7 +36,9 @@ function expectHarmless(run: EditionRun) {
     expect(notifiedBy(text, sent)).toEqual([]);
     expect(Buffer.byteLength(text)).toBeLessThan(4000);
     const all = [text, render({ text: '', blocks: sent }, SHOWN)].join('\n');
-    expect(all).not.toMatch(/(?!\n)\p{Cc}|[\p{Bidi_Control}\p{Cs}\u200B]/u);
+    expect(all).not.toMatch(/(?!\n)\p{Cc}|[\p{Cs}\u200B]/u);
+    // None but our own isolates, each closed in its line.
+    expect(all.replace(/\u2068[^\u2068\u2069\n]*\u2069/gu, '')).not.toMatch(/\p{Bidi_Control}/u);
   }
 }
 
@@ -50,6 +52,23 @@ describe("readers' words in the messages of a digest", () => {
       }
     },
   );
+
+  test.each([
+    ['/العربية', '\u2068/العربية\u2069'],
+    ['/\u2068\u202Eעברית', '\u2068/עברית\u2069'],
+    ['/\u2069\u202Elatin', '/latin'],
+  ])('%j takes nothing along that stands beside it', (word, shown) => {
+    const run = fullEdition(word);
+    const [root, below] = editionMessages({ ...run, site: 'docs.acme.com' });
+    expect(root?.message.text).toContain(`Biggest change: ${shown}, +`);
+    const read = render({ text: '', blocks: below?.message.blocks as unknown as Block[] }, SHOWN);
+    expect(read).toContain(`Rising: ${shown} ▲`);
+    expect(read).toContain(`Searched, nothing clicked: "${shown}" `);
+    expect(read).toContain(`most often about: ${shown}`);
+    // A cell is a line of its own.
+    const table = below?.message.blocks.find(({ type }) => type === 'table');
+    expect(JSON.stringify(table)).not.toContain('\u2068');
+  });
 
   test('neither notify, nor become markup, nor make Slack refuse them', () => {
     fc.assert(fc.property(shownEdition(), expectHarmless), { numRuns: 300 });

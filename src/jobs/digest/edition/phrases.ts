@@ -1,22 +1,33 @@
 import type { ButtonParts } from '../../../slack/blocks.ts';
-import { cut, cutShown, formatCount, oneLine } from '../../../slack/text.ts';
+import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import type { EditionRun } from './record.ts';
 
 /** Longest path in a line. */
 const MAX_PATH = 80;
 
+/** Returns the site as a title of its own. */
 export const shortSite = (site: string) => cut(oneLine(site), 60);
 
-/**
- * Returns readers' words for people to read: one line, cut before anything looks at them. So that all lists of a digest
- * have room in a message, whatever they are full of, Slack counts at most two characters for each that is wanted.
- */
-export const wordsText = (words: string, max: number) =>
-  cutShown(cut(oneLine(words.slice(0, 20 * max).toWellFormed()), max), 2 * max);
+/** Returns the site as it stands in a line. */
+export const siteText = (site: string) => isolate(shortSite(site));
 
-/** Returns a page's path for people to read. */
-export const pathText = (path: string, max = MAX_PATH) => wordsText(path, max) || '(no path)';
+/** Returns readers' words as one line, cut before anything looks at them. */
+const shortWords = (words: string, max: number) => cut(oneLine(words.slice(0, 20 * max).toWellFormed()), max);
+
+/**
+ * Returns readers' words as they stand in a line. So that all lists of a digest have room in a message, whatever they
+ * are full of, Slack counts at most two characters for each that is wanted.
+ */
+export const wordsText = (words: string, max: number) => isolate(shortWords(words, max), 2 * max);
+
+/** Returns a page's path as it stands in a line. */
+export const pathText = (path: string, max = MAX_PATH) => wordsText(path, max) || NO_PATH;
+
+/** Returns a page's path for a cell of its own. */
+export const pathCell = (path: string, max: number) => cutShown(shortWords(path, max), 2 * max) || NO_PATH;
+
+const NO_PATH = '(no path)';
 
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;

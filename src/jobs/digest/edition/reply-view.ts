@@ -1,12 +1,13 @@
 import { type Message, message } from '../../../slack/blocks.ts';
-import { cut, oneLine } from '../../../slack/text.ts';
+import { cut, isolate, oneLine } from '../../../slack/text.ts';
 import { digestActions } from '../buttons.ts';
 import { rangeText, type Week } from '../weeks.ts';
 import type { EditionRun } from './record.ts';
 
 type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
 
-const which = ({ site, range }: Which) => `The digest of ${cut(oneLine(site), 80)}, ${rangeText(range)},`;
+const which = ({ site, range }: Which) =>
+  `The digest of ${isolate(cut(oneLine(site), 80))}, ${rangeText(range)},`;
 
 /** To somebody who has a digest posted by hand. */
 export const onItsWayMessage = (edition: Which): Message =>

@@ -15,7 +15,7 @@ import { chartText, chartView } from '../chart-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
 import { chartPoints, rangeText, typedRange } from '../weeks.ts';
 import { failedMessage } from './failed-view.ts';
-import { askButtons, pathText, shortSite, viewsText } from './phrases.ts';
+import { askButtons, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
 import { type EditionRun, pagesKey, rootKey } from './record.ts';
 
@@ -67,7 +67,7 @@ function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'mess
 
 function titleLine(run: EditionRun): Part[] {
   const preview = run.kind === 'preview' ? 'Preview · ' : '';
-  return ['📊 ', preview, { bold: shortSite(run.site) }, ` · ${rangeText(run.range)}`];
+  return ['📊 ', preview, { bold: siteText(run.site) }, ` · ${rangeText(run.range)}`];
 }
 
 function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
@@ -141,7 +141,7 @@ function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
 function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   const total = totalOf(totals);
   const { totalsBefore: before } = run;
-  const site = `Digest of ${shortSite(run.site)}, ${rangeText(run.range)}`;
+  const site = `Digest of ${siteText(run.site)}, ${rangeText(run.range)}`;
   if (total === 0)
     return [
       [`${site}: 0 views ${periodText(run)}. That usually means that counting broke.`],
@@ -166,7 +166,7 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
   if (!hasPages)
     return readers.length === 0
       ? undefined
-      : { message: compose([[`What readers of ${shortSite(run.site)} looked for`]], readers) };
+      : { message: compose([[`What readers of ${siteText(run.site)} looked for`]], readers) };
   const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
   return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
 }
@@ -177,7 +177,7 @@ function topTable({ pages, comparesPages }: EditionRun): PagePart {
   return tableBlock(
     ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
     (pages?.top ?? []).map((page) => [
-      pathText(page.path, MAX_CELL_PATH),
+      pathCell(page.path, MAX_CELL_PATH),
       page.human,
       page.ai,
       totalOf(page),
@@ -236,5 +236,5 @@ function sumLines({ pages, totals }: EditionRun): Part[][] {
 function spokenPages({ site, pages }: EditionRun): Part[][] {
   const top =
     pages?.top.slice(0, 3).map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`) ?? [];
-  return [[`Top pages of ${shortSite(site)}: ${top.join(', ')}`]];
+  return [[`Top pages of ${siteText(site)}: ${top.join(', ')}`]];
 }
