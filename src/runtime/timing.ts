@@ -103,6 +103,8 @@ export const retention = {
   dayFiguresMs: 9 * 7 * 24 * hour,
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
+  /** The same for dates that somebody asked for: nothing is compared with them later. */
+  askedPageFiguresMs: 2 * 24 * hour,
   /** What the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,
   /** The same trouble alerts admins no more often. */

@@ -14,10 +14,18 @@ export interface FiguresOf {
   project: string;
 }
 
+/** Whose pages: `asked` those of a digest that somebody asked for, which are kept apart and not for long. */
+export interface PagesOf extends FiguresOf {
+  asked: boolean;
+}
+
 /** Fields that one read of Redis returns about. */
 const SCAN_COUNT = 2000;
 
 const DAY_MS = 86_400_000;
+
+const pagesKey = ({ teamId, project, asked }: PagesOf, range: string) =>
+  (asked ? keys.askedPageFigures : keys.pageFigures)(teamId, project, range);
 
 const write = ({ human, ai }: Views) => `${human} ${ai}`;
 
@@ -43,10 +51,11 @@ export function createFiguresStore(redis: Redis) {
       );
     },
 
-    /** Keeps the views of a day, and drops days that nobody compares with any more. */
+    /** Keeps the views of a day, unless nobody compares with it any more; such days are dropped. */
     async addDay({ teamId, project }: FiguresOf, day: string, views: Views, nowMs: number) {
       const key = keys.dayFigures(teamId, project);
       const oldest = new Date(nowMs - retention.dayFiguresMs - DAY_MS).toISOString().slice(0, 10);
+      if (day < oldest) return;
       const expired = (await redis.hkeys(key)).filter((kept) => kept < oldest);
       const batch = redis.multi().hset(key, day, write(views)).pexpire(key, retention.dayFiguresMs);
       if (expired.length > 0) batch.hdel(key, ...expired);
@@ -54,24 +63,20 @@ export function createFiguresStore(redis: Redis) {
     },
 
     /** Adds views of pages. A page that comes a second time replaces itself. */
-    async addPages(
-      { teamId, project }: FiguresOf,
-      range: string,
-      pages: readonly ({ path: string } & Views)[],
-    ) {
+    async addPages(of: PagesOf, range: string, pages: readonly ({ path: string } & Views)[]) {
       if (pages.length === 0) return;
-      const key = keys.pageFigures(teamId, project, range);
+      const key = pagesKey(of, range);
       const fields = pages.flatMap((page) => [page.path, write(page)]);
       await redis
         .multi()
         .hset(key, ...fields)
-        .pexpire(key, retention.pageFiguresMs)
+        .pexpire(key, of.asked ? retention.askedPageFiguresMs : retention.pageFiguresMs)
         .exec();
     },
 
     /** Returns the views of all pages that are kept of a range, in no order. */
-    async pages({ teamId, project }: FiguresOf, range: string): Promise<({ path: string } & Views)[]> {
-      const key = keys.pageFigures(teamId, project, range);
+    async pages(of: PagesOf, range: string): Promise<({ path: string } & Views)[]> {
+      const key = pagesKey(of, range);
       // A scan may return a field twice.
       const pages = new Map<string, { path: string } & Views>();
       let cursor = '0';

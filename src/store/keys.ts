@@ -45,6 +45,9 @@ export const keys = {
   /** Hash of the views of the pages of a project in a range of days, by path. */
   pageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
+  /** The same for dates that somebody asked for. */
+  askedPageFigures: (teamId: string, project: string, range: string) =>
+    `${PREFIX}:figures:asked-pages:${teamId}:${project}:${range}`,
   /** Set of the runs that report what became of work that was asked of the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** What the workspace or the platform turned out to lack, until it is tried again. */

@@ -178,6 +178,8 @@ async function complete(
   };
 }
 
+const pagesOf = ({ teamId, project, kind }: EditionRun) => ({ teamId, project, asked: kind !== 'weekly' });
+
 async function loadPages(
   run: EditionRun,
   figures: FiguresRun | undefined,
@@ -189,10 +191,12 @@ async function loadPages(
   if (figures?.pages === undefined) return {};
   if (figures.pages.state !== 'complete')
     return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
-  const pages = await context.figures.pages(run, rangeKey(run.range));
+  const pages = await context.figures.pages(pagesOf(run), rangeKey(run.range));
   if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
   const earlier =
-    before?.pages?.state === 'complete' ? await context.figures.pages(run, rangeKey(run.before)) : [];
+    before?.pages?.state === 'complete'
+      ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
+      : [];
   // Without any of them, everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
   const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
@@ -235,9 +239,9 @@ async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult
       title: csvName(run),
       place: { channel: root.channel, threadTs: root.ts },
       async content() {
-        const pages = await context.figures.pages(run, rangeKey(run.range));
+        const pages = await context.figures.pages(pagesOf(run), rangeKey(run.range));
         const earlier = run.comparesPages
-          ? await context.figures.pages(run, rangeKey(run.before))
+          ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
           : undefined;
         return pagesCsv(pages, earlier);
       },

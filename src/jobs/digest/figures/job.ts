@@ -7,7 +7,7 @@ import { troubleAfter } from '../../retry.ts';
 import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { analyticsLimit, backgroundLimit, personLimit } from './limits.ts';
-import { type FiguresRun, figuresRun, rangeKey } from './record.ts';
+import { type FiguresRun, figuresRun, pagesOf, rangeKey } from './record.ts';
 import {
   type NextRequest,
   nextRequest,
@@ -209,7 +209,7 @@ async function collectPages(
     next.catch(() => {});
     execution.ahead = next;
   }
-  await context.figures.addPages(run, rangeKey(run.range), pages);
+  await context.figures.addPages(pagesOf(run), rangeKey(run.range), pages);
   if (!hasMore && mayFollow)
     for (const limit of limits.needed) await context.rateLimiter.releaseSlot(limit, slotId(following));
   return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };

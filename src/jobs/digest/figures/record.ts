@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PagesOf } from '../../../store/figures.ts';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
@@ -95,7 +96,18 @@ export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun 
   };
 }
 
-/** How a range is named where its pages are kept. */
+/** Where the pages of a range are kept. A digest that somebody asked for is urgent, and no other is. */
+export const pagesOf = ({
+  teamId,
+  project,
+  urgent,
+}: Pick<FiguresRun, 'teamId' | 'project' | 'urgent'>): PagesOf => ({
+  teamId,
+  project,
+  asked: urgent,
+});
+
+/** How a range is named there. */
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
 /** Whether the totals of all spans are there. */

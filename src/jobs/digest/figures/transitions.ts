@@ -2,8 +2,14 @@ import { retention } from '../../../runtime/timing.ts';
 import { settledAtMs } from '../weeks.ts';
 import type { FiguresRun } from './record.ts';
 
-/** The record outlives its pages. Whoever wants them has them read within the last two days of theirs. */
-const PAGES_USED_MS = retention.pageFiguresMs - 48 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * The record outlives its pages. Whoever wants them has them read within the last two days of theirs; who asked for dates
+ * waits for hours at most, so one day is left.
+ */
+const pagesUsedMs = ({ urgent }: FiguresRun) =>
+  urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
  * Returns how figures are collected once more that somebody wants and that were `known` already: what failed goes on
@@ -13,7 +19,7 @@ const PAGES_USED_MS = retention.pageFiguresMs - 48 * 3_600_000;
 export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
   if (known.state !== 'ended') return undefined;
   const fresh = { ...wanted, rev: known.rev };
-  if (known.pages !== undefined && nowMs - known.sinceMs > PAGES_USED_MS) return fresh;
+  if (known.pages !== undefined && nowMs - known.sinceMs > pagesUsedMs(known)) return fresh;
   if (known.failed !== undefined)
     return { ...known, state: 'collecting', failed: undefined, sinceMs: nowMs, nextMs: nowMs };
   const wasSettled = settledAtMs(known.range) <= known.sinceMs;

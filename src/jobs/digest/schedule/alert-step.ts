@@ -168,7 +168,8 @@ async function movedPages(
   { figures }: AlertContext,
 ): Promise<MovedPage[]> {
   if (alert === undefined) return [];
-  const read = (plusDays: number) => figures.pages(run, rangeKey(dayRange(day, plusDays)));
+  const pagesOf = { teamId: run.teamId, project: run.project, asked: false };
+  const read = (plusDays: number) => figures.pages(pagesOf, rangeKey(dayRange(day, plusDays)));
   return mostMoved(await read(0), await read(-7), alert);
 }
 

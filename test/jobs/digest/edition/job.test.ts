@@ -353,6 +353,18 @@ describe('dates that somebody asked for', () => {
     expect(textOf(shown, `${run.id}.pages`)).not.toContain('Ask the agent');
   });
 
+  test('leave no pages for longer than two days, and those of the weekly digest of these dates as they are', async () => {
+    const { world } = await setUp();
+    await post(world, weekly());
+    const run = await post(world, asked({ from: '2026-09-14', to: '2026-09-21' }));
+    expect(run.pages?.count).toBeGreaterThan(0);
+    const kept = await redis.client.keys('*:figures:*pages:*');
+    const days = await Promise.all(
+      kept.map(async (key) => Math.ceil((await redis.client.pttl(key)) / 86_400_000)),
+    );
+    expect(days.toSorted((one, other) => one - other)).toEqual([2, 2, 17, 17]);
+  });
+
   test('that the platform does not give are told to whoever asked', async () => {
     const { shown, world } = await setUp();
     Object.assign(world.context, { docs: () => undefined });

@@ -6,6 +6,7 @@ import {
   figuresRun,
   hasTotals,
   newFiguresRun,
+  pagesOf,
   rangeKey,
 } from '../../../../src/jobs/digest/figures/record.ts';
 import { addCounts } from '../../../../src/jobs/digest/model.ts';
@@ -44,7 +45,7 @@ async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Pro
 const byPath = (one: { path: string }, other: { path: string }) => (one.path < other.path ? -1 : 1);
 
 /** What the stand-in has, apart from its `total`. */
-const pagesOf = ({ platform }: DigestWorld) =>
+const platformPages = ({ platform }: DigestWorld) =>
   platform.views.between(range.from, range.to).views.map(({ path, human, ai }) => ({ path, human, ai }));
 
 describe('collecting the figures of a week', () => {
@@ -59,8 +60,8 @@ describe('collecting the figures of a week', () => {
       human: totals.human,
       ai: totals.ai,
     });
-    const pages = await world.context.figures.pages(run, rangeKey(range));
-    expect(pages.toSorted(byPath)).toEqual(pagesOf(world).toSorted(byPath));
+    const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
+    expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
     // One request a day, and one for each 250 pages.
     expect(run.requests).toBe(7 + Math.ceil(pages.length / 250));
     expect(world.platform.analyticsRequests().views).toBe(run.requests);
@@ -122,8 +123,8 @@ describe('collecting the figures of a week', () => {
       const outcome = await figuresJob.run({ runId: run.id }, dying).catch(() => undefined);
       if (outcome?.kind === 'done') break;
     }
-    const pages = await world.context.figures.pages(run, rangeKey(range));
-    expect(pages.toSorted(byPath)).toEqual(pagesOf(world).toSorted(byPath));
+    const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
+    expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
   });
 
   test('stops at the requests that it may make, totals first', async () => {
@@ -155,7 +156,7 @@ describe('collecting the figures of a week', () => {
     const run = newFiguresRun(wanted({ spans: [range] }), MONDAY);
     await world.accept(run);
     await figuresJob.run({ runId: run.id }, context);
-    const pages = await context.figures.pages(run, rangeKey(range));
+    const pages = await context.figures.pages(pagesOf(run), rangeKey(range));
     expect(pages.toSorted(byPath)).toEqual([
       { path: '/a', human: 10, ai: 3 },
       { path: '/b', human: 10, ai: 1 },

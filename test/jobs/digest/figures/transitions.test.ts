@@ -50,12 +50,17 @@ test('a day that was not over begins anew', () => {
   expect(collectAgain(ended(today), later, NOON + 1)).toEqual({ ...later, rev: 7 });
 });
 
-test('figures whose pages may be dropped by now begin anew', () => {
+test.each([
+  ['a weekly digest', false, 15],
+  ['somebody who asked for dates', true, 1],
+])('figures for %s begin anew when their pages may be dropped by now', (_, urgent, keptDays) => {
   const DAY_MS = 86_400_000;
-  const complete = ended(over, { pages: { offset: 500, state: 'complete' } });
-  const again = wanted('2026-09-18', '2026-09-20', NOON + 16 * DAY_MS);
-  expect(collectAgain(complete, again, NOON + 15 * DAY_MS)).toBeUndefined();
-  expect(collectAgain(complete, again, NOON + 16 * DAY_MS)).toEqual({ ...again, rev: 7 });
-  const failed = ended(over, { failed: 'platform', pages: { offset: 250, state: 'collecting' } });
-  expect(collectAgain(failed, again, NOON + 16 * DAY_MS)).toEqual({ ...again, rev: 7 });
+  const kept = { ...over, urgent };
+  const complete = ended(kept, { pages: { offset: 500, state: 'complete' } });
+  const lateMs = NOON + keptDays * DAY_MS + 1;
+  const again = { ...wanted('2026-09-18', '2026-09-20', lateMs), urgent };
+  expect(collectAgain(complete, again, NOON + keptDays * DAY_MS)).toBeUndefined();
+  expect(collectAgain(complete, again, lateMs)).toEqual({ ...again, rev: 7 });
+  const failed = ended(kept, { failed: 'platform', pages: { offset: 250, state: 'collecting' } });
+  expect(collectAgain(failed, again, lateMs)).toEqual({ ...again, rev: 7 });
 });

@@ -1,0 +1,41 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createFiguresStore, type FiguresStore } from '../../src/store/figures.ts';
+import { keys } from '../../src/store/keys.ts';
+import { redisForTests } from '../support/redis.ts';
+
+const DAY_MS = 86_400_000;
+const MONDAY_MS = Date.UTC(2026, 8, 21, 2);
+const acme = { teamId: 'T0ACME', project: 'acme' };
+const WEEK = '2026-09-14..2026-09-21';
+
+const redis = redisForTests();
+let figures: FiguresStore;
+beforeAll(() => {
+  figures = createFiguresStore(redis.client);
+});
+
+/** The days that a key has left to live, begun ones whole. */
+const daysLeft = async (key: string) => Math.ceil((await redis.client.pttl(key)) / DAY_MS);
+
+test('pages of dates that somebody asked for are kept for two days; those of weekly digests as long as ever', async () => {
+  const weekly = { ...acme, asked: false };
+  const asked = { ...acme, asked: true };
+  const page = { path: '/a', human: 3, ai: 1 };
+  await figures.addPages(weekly, WEEK, [page]);
+  await figures.addPages(asked, WEEK, [{ path: '/a', human: 2, ai: 0 }]);
+  expect(await daysLeft(keys.pageFigures('T0ACME', 'acme', WEEK))).toBe(17);
+  const [askedKey = ''] = await redis.client.keys('*asked*');
+  expect(await daysLeft(askedKey)).toBe(2);
+  expect(await figures.pages(weekly, WEEK)).toEqual([page]);
+  expect(await figures.pages(asked, WEEK)).toEqual([{ path: '/a', human: 2, ai: 0 }]);
+});
+
+test('finished days are kept for nine weeks, and older ones not at all, whoever asks for them', async () => {
+  const [before, oldest, lastWeek] = ['2026-07-18', '2026-07-19', '2026-09-14'];
+  for (const day of [before, oldest, lastWeek])
+    await figures.addDay(acme, day, { human: 1, ai: 2 }, MONDAY_MS);
+  const kept = await figures.days(acme, [before, oldest, lastWeek]);
+  expect([...kept.keys()]).toEqual([oldest, lastWeek]);
+  await figures.addDay(acme, '2026-09-20', { human: 1, ai: 2 }, MONDAY_MS + DAY_MS);
+  expect([...(await figures.days(acme, [oldest, lastWeek])).keys()]).toEqual([lastWeek]);
+});
