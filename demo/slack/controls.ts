@@ -30,7 +30,18 @@ export function controlsOf(blocks: Block[]): Control[] {
 export function labelsOf(blocks: Block[]): string[] {
   return controlsOf(blocks)
     .filter(({ element }) => element.type !== 'plain_text_input')
-    .map(({ label }) => label);
+    .flatMap(({ element, label }) => {
+      const entries = menuEntries(element);
+      return entries.length > 0 ? entries.map((entry) => `⋯ ${entry}`) : [label];
+    });
+}
+
+/** The overflow menu with an entry of this text. */
+export const menuWith = (blocks: Block[], text: string): Control | undefined =>
+  controlsOf(blocks).find(({ element }) => menuEntries(element).includes(text));
+
+function menuEntries({ type, options }: Control['element']): string[] {
+  return type === 'overflow' && Array.isArray(options) ? options.map((one) => plain((one as Node).text)) : [];
 }
 
 /** The button with this text; the first one below the block that says `below`, where that is given. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkView } from './block-kit/view.ts';
 import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
-import { buttonIn, type Control, controlsOf } from './controls.ts';
+import { buttonIn, type Control, controlsOf, menuWith } from './controls.ts';
 import { checkComplete, type Field, fieldsOf, fillIn } from './form.ts';
 import { channelById } from './inside.ts';
 import { actionOf, interaction, messageOrigin } from './payloads.ts';
@@ -137,8 +137,11 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
   }
 
   return {
-    clicks: async (target, label, options = {}) =>
-      act(target, buttonIn(target.blocks, label, options.below), {}, options.triggerId),
+    async clicks(target, label, options = {}) {
+      const menu = menuWith(target.blocks, label);
+      if (menu) return act(target, menu, choiceOf(workspace, user, menu, label), options.triggerId);
+      return act(target, buttonIn(target.blocks, label, options.below), {}, options.triggerId);
+    },
 
     asked(target, label) {
       const { confirm } = buttonIn(target.blocks, label).element;

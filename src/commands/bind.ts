@@ -13,7 +13,7 @@ import type {
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Message } from '../slack/blocks.ts';
+import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
@@ -23,6 +23,7 @@ import { type createGate, outdated } from './gate.ts';
 import { withOrigin } from './open-modal.ts';
 import {
   actionsOf,
+  type ButtonAction,
   type EventTools,
   type ModalDetails,
   type ModalValues,
@@ -84,19 +85,39 @@ export function bind(app: App, parts: BindParts) {
       await ack(reply && { response_type: 'ephemeral', ...reply });
     });
 
-  for (const { action: name, may, value, run } of buttons)
-    app.action(
-      name,
-      async ({ ack, body, action }: SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs) => {
-        const clicker = callerOfAction(body, monotonicMs());
-        const reply = await pass({ name, may }, clicker, async (caller, tools) => {
-          const carried = value.safeParse(parseJson('value' in action ? action.value : undefined));
-          return carried.success ? run(carried.data, caller, tools) : outdated.button;
-        });
-        await sendEphemeral(clicker, reply);
-        await ack();
-      },
+  type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
+
+  async function click(
+    { action: name, may, value, run }: ButtonAction,
+    about: unknown,
+    { ack, body }: Click,
+  ) {
+    const clicker = callerOfAction(body, monotonicMs());
+    const reply = await pass({ name, may }, clicker, async (caller, tools) => {
+      const carried = value.safeParse(about);
+      return carried.success ? run(carried.data, caller, tools) : outdated.button;
+    });
+    await sendEphemeral(clicker, reply);
+    await ack();
+  }
+
+  async function clickUnknown({ ack, body }: Click) {
+    await sendEphemeral(callerOfAction(body, monotonicMs()), outdated.button);
+    await ack();
+  }
+
+  for (const button of buttons)
+    app.action(button.action, (args: Click) =>
+      click(button, parseJson('value' in args.action ? args.action.value : undefined), args),
     );
+
+  // An entry names the button that it stands for; what that would carry is the id of the block.
+  app.action(MENU_ACTION, (args: Click) => {
+    const { action } = args;
+    const chosen = 'selected_option' in action ? action.selected_option?.value : undefined;
+    const button = buttons.find(({ action: name }) => name === chosen);
+    return button ? click(button, parseJson(action.block_id), args) : clickUnknown(args);
+  });
 
   for (const { callbackId: name, may, run } of shortcuts)
     app.shortcut(
@@ -157,10 +178,7 @@ export function bind(app: App, parts: BindParts) {
   app.command(noneOf(commands.map(({ name }) => name)), async ({ ack }) =>
     ack({ response_type: 'ephemeral', ...outdated.command }),
   );
-  app.action(noneOf(actionsOf(parts.registry)), async ({ ack, body }) => {
-    await sendEphemeral(callerOfAction(body as BlockAction, monotonicMs()), outdated.button);
-    await ack();
-  });
+  app.action(noneOf([...actionsOf(parts.registry), MENU_ACTION]), (args: Click) => clickUnknown(args));
   app.shortcut(
     { callback_id: noneOf(shortcuts.map(({ callbackId }) => callbackId)) },
     async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {

@@ -4,7 +4,7 @@ import type { ThreadRun } from '../jobs/agent/thread/record.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Message } from '../slack/blocks.ts';
+import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
@@ -37,6 +37,7 @@ export function mergeRegistries(features: readonly Partial<Registry>[]): Registr
   const names = [
     ...registry.commands.map(({ name }) => name),
     ...actionsOf(registry),
+    MENU_ACTION,
     ...registry.modals.map(({ callbackId }) => callbackId),
     ...registry.shortcuts.map(({ callbackId }) => callbackId),
     ...registry.events.map(({ event }) => event),

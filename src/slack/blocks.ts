@@ -1,8 +1,10 @@
 import type {
+  ActionsBlock,
   Button,
   ContextBlock,
   ImageBlock,
   KnownBlock,
+  Overflow,
   PlainTextElement,
   RichTextElement,
 } from '@slack/types';
@@ -42,17 +44,48 @@ export interface ButtonParts {
   confirm?: { title: string; text: string; yes: string; no: string; style?: 'danger' };
 }
 
+/** What is seldom needed, behind the dots after the buttons. */
+export interface MenuParts {
+  /** Each does what the button of the same `action` does. */
+  entries: Pick<ButtonParts, 'label' | 'action'>[];
+  /** What those buttons would carry. Kept as the id of the block: an entry itself takes few characters. */
+  value: string;
+}
+
+/** A message from above to below. */
+export interface Layout {
+  /** In full size: the state in bold and what it is about, then what follows from it. */
+  lines: Part[][];
+  /** Small print: who, when, ids. */
+  small?: Part[][];
+  buttons?: ButtonParts[];
+  menu?: MenuParts | undefined;
+  /**
+   * What a phone shows and a screen reader says: subject, state and number in words, the first 120 characters enough.
+   * The lines when left out.
+   */
+  text?: Part[][];
+}
+
+/** The `action_id` of every menu: which button an entry stands for is its value. */
+export const MENU_ACTION = 'menu';
+
 /** Most bytes of a `text`; the rest is for the preface of a message that was moved to a direct message. */
 const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
 /** Returns a message of lines, then a row of buttons. */
-export function message(lines: Part[][], buttons: ButtonParts[] = []): Message<KnownBlock> {
+export const message = (lines: Part[][], buttons: ButtonParts[] = []): Message<KnownBlock> =>
+  layout({ lines, buttons });
+
+/** Returns a message with small print and a menu as well. */
+export function layout({ lines, small = [], buttons = [], menu, text }: Layout): Message<KnownBlock> {
   const elements = joinLines(lines)
     .filter((part) => !isEmpty(part))
     .map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
-  if (buttons.length > 0) blocks.push({ type: 'actions', elements: buttons.map(toButton) });
-  return { text: toText(lines), blocks };
+  if (small.length > 0) blocks.push(contextBlock(small));
+  if (buttons.length > 0 || menu !== undefined) blocks.push(toActions(buttons, menu));
+  return { text: toText(text ?? [...lines, ...small]), blocks };
 }
 
 /** Returns a message of several parts, from above to below. `text` is said in place of all of them. */
@@ -145,6 +178,25 @@ const toSeconds = (ms: number) => Math.floor(ms / 1000);
 function formatUtc(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
+
+function toActions(buttons: ButtonParts[], menu: MenuParts | undefined): ActionsBlock {
+  const elements = buttons.map(toButton);
+  if (menu === undefined) return { type: 'actions', elements };
+  return {
+    type: 'actions',
+    block_id: checkLimit('blockId', menu.value),
+    elements: [...elements, toOverflow(menu)],
+  };
+}
+
+const toOverflow = ({ entries }: MenuParts): Overflow => ({
+  type: 'overflow',
+  action_id: MENU_ACTION,
+  options: checkLimit('menuEntries', entries).map(({ label, action }) => ({
+    text: { type: 'plain_text', text: checkLimit('optionText', label) },
+    value: checkLimit('menuValue', action),
+  })),
+});
 
 function toButton(parts: ButtonParts): Button {
   return {

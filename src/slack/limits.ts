@@ -45,6 +45,11 @@ export const SLACK_LIMITS = {
 
   /** block-kit/composition-objects/option-object */
   optionText: 75,
+  /** `options` of an overflow menu, and the `value` of one: block-kit/block-elements/overflow-menu-element */
+  menuEntries: 5,
+  menuValue: 75,
+  /** `block_id` of any block: block-kit/blocks/actions-block */
+  blockId: 255,
   /** `options` of a select: block-kit/block-elements/select-menu-element */
   selectOptions: 100,
   /** `option_groups` of a select, each with `selectOptions` at most; its label takes `optionText`: same page */

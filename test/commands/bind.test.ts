@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { SlashCommand } from '../../src/commands/command.ts';
@@ -6,9 +7,9 @@ import { exportCommand } from '../../src/commands/export/command.ts';
 import { homeEvents } from '../../src/commands/home/events.ts';
 import { registry } from '../../src/commands/index.ts';
 import type { ShortcutMessage } from '../../src/commands/registry.ts';
-import { actionsOf, type EventTools, type Registry } from '../../src/commands/registry.ts';
+import { actionsOf, defineButton, type EventTools, type Registry } from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
-import type { Message } from '../../src/slack/blocks.ts';
+import { type Message, message } from '../../src/slack/blocks.ts';
 import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import {
   aButton,
@@ -61,9 +62,32 @@ describe('a name that two entries have', () => {
   });
 });
 
+/** Answers what it carries. */
+const echoing = defineButton({
+  action: 'a.echo',
+  may: 'status',
+  value: z.object({ about: z.string() }),
+  run: async ({ about }) => message([[about]]),
+});
+
 describe('every click reaches exactly one listener', () => {
   test.each([...actionsOf(registry), 'export.of_an_older_version', 'exportXdownload', ''])('%s', (action) => {
     expect(bindForTest(registry).listening(action)).toHaveLength(1);
+  });
+
+  test('one in a menu reaches the button that it stands for, with what the block is about', async () => {
+    const { opensMenu, answers } = bindForTest({ buttons: [aButton('a.b'), echoing] });
+    expect(await opensMenu('{"about":"run 1"}', 'a.echo')).toBe(1);
+    expect(answers).toEqual([{ responseUrl: 'https://hooks.example/2', text: 'run 1' }]);
+  });
+
+  test.each([
+    ['an entry of an older version', '{"about":"run 1"}', 'a.gone'],
+    ['a block that is about nothing', 'b123', 'a.echo'],
+  ])('in a menu, %s says so, and is acknowledged', async (_, blockId, entry) => {
+    const { opensMenu, answers } = bindForTest({ buttons: [echoing] });
+    expect(await opensMenu(blockId, entry)).toBe(1);
+    expect(answers).toMatchObject([{ text: expect.stringContaining('no longer works') }]);
   });
 
   test('one that nobody knows any more says so, and is acknowledged', async () => {

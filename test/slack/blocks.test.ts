@@ -9,6 +9,7 @@ import {
   contextBlock,
   fillLinks,
   imageBlock,
+  layout,
   linkPlaceholder,
   type Message,
   message,
@@ -158,6 +159,51 @@ describe('message', () => {
     const button = { label: 'Go', action: 'a.b' };
     expect(mistakesIn(message([['x']], [{ ...button, ...longest }]).blocks, 'message')).toEqual([]);
     expect(() => message([['x']], [{ ...button, ...tooLong }])).toThrow(RangeError);
+  });
+});
+
+describe('a message with small print and a menu', () => {
+  const built = layout({
+    lines: [[{ bold: '✅ Exported' }, ' · docs.acme.com']],
+    small: [['requested by *Ana* <!here>']],
+    buttons: [{ label: 'Refresh', action: 'a.refresh' }],
+    menu: { entries: [{ label: 'New link', action: 'a.new_link' }], value: '{"run":"1"}' },
+    text: [['docs.acme.com is exported.']],
+  });
+
+  test('is full size, then small, then what can be done; what is seldom done stands behind the dots', () => {
+    expect(built.text).toBe('docs.acme.com is exported.');
+    expect(mistakesIn(built.blocks, 'message')).toEqual([]);
+    expect(built.blocks.slice(1)).toEqual([
+      { type: 'context', elements: [{ type: 'plain_text', text: 'requested by *Ana* <!here>' }] },
+      {
+        type: 'actions',
+        block_id: '{"run":"1"}',
+        elements: [
+          { type: 'button', text: { type: 'plain_text', text: 'Refresh' }, action_id: 'a.refresh' },
+          {
+            type: 'overflow',
+            action_id: 'menu',
+            options: [{ text: { type: 'plain_text', text: 'New link' }, value: 'a.new_link' }],
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('says its lines and its small print where nothing else is to be said', () => {
+    expect(layout({ lines: [['a']], small: [['b & c']] }).text).toBe('a\nb &amp; c');
+  });
+
+  test('keeps its menu when a link beside it has expired', async () => {
+    const stored = layout({
+      lines: [['a']],
+      buttons: [{ label: 'Download', action: 'a.b', url: linkPlaceholder('x') }],
+      menu: { entries: [{ label: 'New link', action: 'a.new_link' }], value: '{}' },
+    });
+    const { blocks } = await fillLinks(stored, async () => undefined);
+    expect(JSON.stringify(blocks)).toContain('a.new_link');
+    expect(JSON.stringify(blocks)).not.toContain('Download');
   });
 });
 

@@ -74,6 +74,9 @@ const standIn: Record<
   buttonValue: (length) => button({ value: 'x'.repeat(length) }),
   buttonUrl: (length) => button({ url: 'https://a.example/'.padEnd(length, 'x') }),
   optionText: (length) => select(5, 'x'.repeat(length)),
+  menuEntries: (length) => menu({ options: times(length, (index) => option(String(index))) }),
+  menuValue: (length) => menu({ options: [option('x'.repeat(length))] }),
+  blockId: (length) => posted({ type: 'divider', block_id: 'x'.repeat(length) }),
   selectOptions: (length) => select(length),
   selectGroups: (length) => {
     const groups = times(length, (index) => ({ label: plain('x'), options: [option(String(index))] }));
@@ -91,6 +94,9 @@ const standIn: Record<
 };
 
 const option = (value: string) => ({ text: plain('x'), value });
+
+const menu = (fields: object) =>
+  posted({ type: 'actions', elements: [{ type: 'overflow', action_id: 'a', ...fields }] });
 
 /** A field in a modal, as it is sent, so that no limit of ours stands before that of the stand-in. */
 const asked = (element: object) =>

@@ -112,6 +112,29 @@ test('what people cannot do is refused', async () => {
   expect(bot.received).toEqual([]);
 });
 
+test('an entry of a menu is clicked like a button, and read with the dots that it is behind', async () => {
+  const { slack, bot, web, ana } = await setting();
+  const option = { text: { type: 'plain_text' as const, text: 'New link' }, value: 'export.new_link' };
+  await web.chat.postMessage({
+    channel: slack.channel('#docs').id,
+    text: 'Exported',
+    blocks: [
+      {
+        type: 'actions',
+        block_id: 'about',
+        elements: [{ type: 'overflow', action_id: 'menu', options: [option] }],
+      },
+    ],
+  });
+  const [message] = slack.messages.slice(-1);
+  if (message === undefined) throw new Error('nothing was sent');
+  expect(slack.read(message)).toContain('[⋯ New link]');
+  await ana.clicks(message, 'New link');
+  expect(JSON.parse(bot.received[0]?.form.payload ?? '')).toMatchObject({
+    actions: [{ type: 'overflow', action_id: 'menu', block_id: 'about', selected_option: option }],
+  });
+});
+
 test.each<[string, Reply, object]>([
   ['nothing', {}, {}],
   ['text', { body: 'Started' }, { ephemeral: { text: 'Started', via: 'ack', to: 'U0ANA' } }],

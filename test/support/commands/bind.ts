@@ -50,6 +50,17 @@ function fakeBolt() {
     await reach(actions, id, received);
     return acknowledged;
   }
+  /** Opens a menu, whose block has this id, and chooses the entry with this value. */
+  async function opensMenu(blockId: string, value: string) {
+    let acknowledged = 0;
+    const received = {
+      ack: async () => void acknowledged++,
+      body: fromClick,
+      action: { type: 'overflow', action_id: 'menu', block_id: blockId, selected_option: { value } },
+    };
+    await reach(actions, 'menu', received);
+    return acknowledged;
+  }
   async function submits(callback: string, view: Payload = {}) {
     const acknowledged: unknown[] = [];
     await reach(views, callback, {
@@ -67,7 +78,7 @@ function fakeBolt() {
   }
   const happens = (name: string, event: Payload, body: Payload = { team_id: 'T0ACME' }) =>
     events.get(name)?.({ event, body }) ?? Promise.reject(new Error(name));
-  return { app: app as unknown as App, types, clicks, submits, chooses, happens, listening };
+  return { app: app as unknown as App, types, clicks, opensMenu, submits, chooses, happens, listening };
 }
 
 const from = { ...typedByAna, user_name: 'ana.typed', trigger_id: 'trigger.1' };
