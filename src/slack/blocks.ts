@@ -100,12 +100,13 @@ export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Mess
 
 /** Returns small lines, for what explains the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
-  // What other people wrote stands in plain text, apart from links and names, which need markup.
+  // What other people wrote stands in plain text, apart from links, names and ids, which need markup.
   const runs: { type: 'plain_text' | 'mrkdwn'; text: string }[] = [];
   for (const part of joinLines(lines)) {
-    const plain = plainText(part);
+    const code = codeOf(part);
+    const plain = code === undefined ? plainText(part) : undefined;
     const type = plain === undefined ? 'mrkdwn' : 'plain_text';
-    const text = plain ?? toMrkdwn(part);
+    const text = code ?? plain ?? toMrkdwn(part);
     const last = runs.at(-1);
     if (last?.type === type) last.text += text;
     else runs.push({ type, text });
@@ -113,6 +114,12 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   const shown = runs.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
   return { type: 'context', elements: checkLimit('contextElements', shown) };
+}
+
+/** Returns an id or a command in `mrkdwn`; `undefined` for what could be markup itself. */
+function codeOf(part: Part): string | undefined {
+  const isPlainCode = typeof part !== 'string' && 'code' in part && /^[\w./: -]+$/u.test(part.code);
+  return isPlainCode ? `\`${part.code}\`` : undefined;
 }
 
 /** Returns the text of a part that is no more than that; `undefined` for others. */

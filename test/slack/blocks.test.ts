@@ -225,6 +225,19 @@ describe('small lines', () => {
     expect(notifiedBy('', asBlocks([block]))).toEqual(['U0ANA']);
   });
 
+  test('have ids and commands as code, unless they could be markup', () => {
+    const block = contextBlock([['job ', { code: 'se_3f9a' }, ' · '], [{ code: '/docs-digest list' }]]);
+    expect(block.elements).toEqual([
+      { type: 'plain_text', text: 'job ' },
+      { type: 'mrkdwn', text: '`se_3f9a`' },
+      { type: 'plain_text', text: ' · \n' },
+      { type: 'mrkdwn', text: '`/docs-digest list`' },
+    ]);
+    expect(contextBlock([[{ code: 'a`<!here>`' }]]).elements).toEqual([
+      { type: 'plain_text', text: 'a`<!here>`' },
+    ]);
+  });
+
   test('leave out what is empty, which Slack refuses', () => {
     expect(contextBlock([['', ' '], [{ link: 'https://a.example/', label: 'A' }]]).elements).toEqual([
       { type: 'mrkdwn', text: '<https://a.example/|A>' },
