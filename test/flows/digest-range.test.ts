@@ -70,7 +70,7 @@ describe('a digest of any dates', () => {
   test('in a channel where the app is not, whoever asked hears it with the fix', async () => {
     await asks('/docs-digest last week', { where: '#elsewhere' });
     expect(read(await post('did not come', '@ana'))).toBe(
-      "❌ The digest of docs.acme.com did not come. I can't post in #elsewhere. Type /invite @Docket there, then send it again.",
+      "❌ The digest of docs.acme.com in #elsewhere did not come: I'm not in that channel.\nType /invite @Docket there, then ask for it again.",
     );
   });
 

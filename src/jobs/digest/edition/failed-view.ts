@@ -1,43 +1,26 @@
 import { message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { cut, oneLine } from '../../../slack/text.ts';
-import { projectMissingText } from '../../wording-view.ts';
+import { failureParts } from '../failure-view.ts';
+import { shortSite } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
 /** Returns the message to whoever asked for dates or a preview that did not come; a schedule reports its own failures. */
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
-  const { ended, kind, owner } = run;
+  const { ended, kind, owner, channel, project } = run;
   if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
-  const site = cut(oneLine(run.site), 60);
-  const what: Part[] = [
-    `❌ The ${kind === 'preview' ? 'preview of the digest' : 'digest'} of ${site} did not come. `,
-  ];
+  const { why, fix } = failureParts({ why: ended.why, code: ended.code ?? ended.ref }, project, {
+    again: 'ask for it again',
+    retry: 'Ask for it again in a while.',
+  });
+  const where: Part[] = ended.why === 'place' ? [' in ', { channel }] : [];
+  const what = kind === 'preview' ? 'preview of the digest' : 'digest';
   return {
     key: `${run.id}.failed`,
     place: { user: owner.id },
     kind: 'ending',
-    message: message([[...what, ...failureParts(run)]]),
+    message: message([
+      [`❌ The ${what} of ${shortSite(run.site)}`, ...where, ' did not come: ', ...why],
+      fix,
+    ]),
   };
-}
-
-/** Returns why a digest did not come, and what mends it. */
-function failureParts({
-  ended,
-  project,
-  channel,
-}: Pick<EditionRun, 'ended' | 'project' | 'channel'>): Part[] {
-  switch (ended?.why) {
-    case 'place':
-      return ended.code === 'is_archived'
-        ? [{ channel }, ' is archived.']
-        : ["I can't post in ", { channel }, `. Type /invite @Docket there, then send it again.`];
-    case 'project':
-      return [`${projectMissingText({ project })}.`];
-    case 'permission':
-      return ['You may no longer ask for digests.'];
-    case 'broken':
-      return [`Something broke on my side. ref ${ended.ref ?? ''}`];
-    default:
-      return ["The platform didn't give the numbers. Try again in a while."];
-  }
 }

@@ -7,8 +7,9 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
-import { personName, projectMissingText } from '../../wording-view.ts';
+import { personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
+import { failureParts, isNotThere } from '../failure-view.ts';
 import { timetableText } from '../schedule-times.ts';
 import { rangeText } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
@@ -139,7 +140,7 @@ export const createdMessage = (run: ScheduleRun): Message =>
 /** To whoever set it up, when the app may not post in the channel. */
 export function noPlaceMessage(run: ScheduleRun, code: string): Message {
   const where: Part = { channel: run.channel };
-  if (isMissing(code))
+  if (isNotThere(code))
     return message([
       [
         "I can't post in ",
@@ -156,11 +157,13 @@ export function noPlaceMessage(run: ScheduleRun, code: string): Message {
   ]);
 }
 
-const isMissing = (code: string | undefined) => code === 'not_in_channel' || code === 'channel_not_found';
-
 /** To the owner: a digest could not be posted. */
 export function failedMessage(run: ScheduleRun): Message {
-  const { why, fix } = failureParts(run);
+  const { why, fix } = failureParts(run.failure, run.project, {
+    again: '[Send now]',
+    retry: 'Choose [Send now] to try again.',
+    orElse: 'remove this digest',
+  });
   const paused = run.pausedByFailures
     ? [[`Paused after ${formatCount(MAX_FAILURES)} failures; it goes on when one could be posted.`]]
     : [];
@@ -174,36 +177,6 @@ export function failedMessage(run: ScheduleRun): Message {
       scheduleButtons(run, 'sendNow', ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
     ),
   );
-}
-
-function failureParts(run: ScheduleRun): { why: Part[]; fix: Part[] } {
-  const code = cut(oneLine(run.failure?.code ?? ''), 60);
-  const retry = 'Choose [Send now] to try again.';
-  switch (run.failure?.why) {
-    case 'place':
-      if (isMissing(code))
-        return {
-          why: ["I'm not in that channel."],
-          fix: ['Type ', { code: '/invite @Docket' }, ' there, then [Send now].'],
-        };
-      return code === 'is_archived'
-        ? { why: ['it is archived.'], fix: ['Unarchive it, then [Send now]; or remove this digest.'] }
-        : {
-            why: [`Slack doesn't let me post there (${code}).`],
-            fix: ['Let me post there, then [Send now]; or remove this digest.'],
-          };
-    case 'project':
-      return {
-        why: [`${projectMissingText(run)}.`],
-        fix: ['Whoever runs Docket has to add it; then [Send now].'],
-      };
-    case 'permission':
-      return { why: ['you may no longer set up digests.'], fix: ['Ask whoever runs Docket.'] };
-    case 'broken':
-      return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
-    default:
-      return { why: ['the platform gave no numbers.'], fix: [retry] };
-  }
 }
 
 /** To the owner: digests that were missed for more than two days. */

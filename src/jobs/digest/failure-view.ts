@@ -1,0 +1,52 @@
+import type { Part } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { projectMissingText } from '../wording-view.ts';
+import type { EditionEnding } from './edition/record.ts';
+
+/** Why there is no digest; `code` is Slack's, or a reference. */
+interface Failure {
+  why: EditionEnding['why'];
+  code?: string | undefined;
+}
+
+/** Whether Slack refuses a post since the app is not in the conversation. */
+export const isNotThere = (code: string | undefined) =>
+  code === 'not_in_channel' || code === 'channel_not_found';
+
+/**
+ * Returns why a digest did not come, and what mends it; the channel was named before. `again` is how to have it posted
+ * once the cause is mended, `retry` says that where nobody can mend it, and `orElse` is what can be done instead.
+ */
+export function failureParts(
+  failure: Failure | undefined,
+  project: string,
+  { again, retry, orElse }: { again: string; retry: string; orElse?: string },
+): { why: Part[]; fix: Part[] } {
+  const code = cut(oneLine(failure?.code ?? ''), 60);
+  const instead = orElse === undefined ? '' : `; or ${orElse}`;
+  switch (failure?.why) {
+    case 'place':
+      if (isNotThere(code))
+        return {
+          why: ["I'm not in that channel."],
+          fix: ['Type ', { code: '/invite @Docket' }, ` there, then ${again}.`],
+        };
+      return code === 'is_archived'
+        ? { why: ['it is archived.'], fix: [`Unarchive it, then ${again}${instead}.`] }
+        : {
+            why: [`Slack doesn't let me post there (${code}).`],
+            fix: [`Let me post there, then ${again}${instead}.`],
+          };
+    case 'project':
+      return {
+        why: [`${projectMissingText({ project })}.`],
+        fix: [`Whoever runs Docket has to add it; then ${again}.`],
+      };
+    case 'permission':
+      return { why: ['you may have no digests any more.'], fix: ['Ask whoever runs Docket.'] };
+    case 'broken':
+      return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
+    default:
+      return { why: ['the platform gave no numbers.'], fix: [retry] };
+  }
+}
