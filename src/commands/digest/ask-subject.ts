@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AskEntry, entriesOf, entryId } from '../../jobs/digest/ask/entries.ts';
 import { askButton } from '../../jobs/digest/buttons.ts';
-import { type EditionRun, editionRun } from '../../jobs/digest/edition/record.ts';
+import { type EditionRun, editionRun, isPrivate } from '../../jobs/digest/edition/record.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { cut, oneLine } from '../../slack/text.ts';
@@ -23,7 +23,7 @@ export async function loadVisible(
   const run = await intake.load(digest, editionRun, caller);
   if (run === undefined) return undefined;
   const asked = { channel: run.channel, isPublic: false };
-  const visible = { requester: run.owner, asked, inDirectMessage: run.kind === 'preview' };
+  const visible = { requester: run.owner, asked, inDirectMessage: isPrivate(run) };
   return (await canSee(visible, caller, isPublic)) ? run : undefined;
 }
 

@@ -104,10 +104,10 @@ export async function sendRange(
   tools: CommandTools,
 ): Promise<Message> {
   const { channel, joinable } = conversationOf(caller.channel);
-  const kind = joinable ? 'asked' : 'preview';
   const site = siteOf(project, tools);
   const asked = { request: caller, project: project.name, site, channel, range, sections: [...SECTIONS] };
-  await acceptAsked(planAsked({ ...asked, kind }, tools.now()), caller, tools);
+  const planned = planAsked({ ...asked, kind: 'asked', inDirectMessage: !joinable }, tools.now());
+  await acceptAsked(planned, caller, tools);
   const where = joinable ? 'comes here' : 'comes to your direct messages with me';
   return message([[`I'm reading the numbers of ${rangeText(range)}. The digest ${where} in a moment.`]]);
 }

@@ -181,7 +181,7 @@ describe('any dates', () => {
     expect(await said('14d', aCaller({ channel }))).toBe(
       "I'm reading the numbers of 6–19 Sep 2026 (UTC). The digest comes to your direct messages with me in a moment.",
     );
-    expect(await kept.editions()).toMatchObject([{ kind: 'preview' }]);
+    expect(await kept.editions()).toMatchObject([{ kind: 'asked', inDirectMessage: true }]);
   });
 
   test.each([

@@ -13,7 +13,7 @@ import { pageFigures } from '../stats.ts';
 import { chartPoints, typedRange } from '../weeks.ts';
 import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
-import { type EditionRun, editionRun, rootKey } from './record.ts';
+import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
 
 /** How often figures that others collect are looked at: soon at first, then ever less. */
@@ -88,7 +88,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   }
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const hasChart = !(await kept.lacks(lackOfCharts(run.teamId)));
-  const hasFiles = run.kind !== 'preview' && !(await kept.lacks(lackOfFiles(run.teamId)));
+  const hasFiles = !isPrivate(run) && !(await kept.lacks(lackOfFiles(run.teamId)));
   const posted: EditionRun = {
     ...run,
     state: 'posted',
@@ -122,7 +122,7 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
   await runs.alias(closedThreadName({ teamId: run.teamId, channel, rootTs }), run.id);
   if (delivery.fellBack && run.chart === 'block') {
     await figures.markLacking(lackOfCharts(run.teamId));
-    const hasFiles = run.kind !== 'preview' && !(await figures.lacks(lackOfFiles(run.teamId)));
+    const hasFiles = !isPrivate(run) && !(await figures.lacks(lackOfFiles(run.teamId)));
     return saveAs({ ...run, ...pictureOr(hasFiles) });
   }
   if (run.chart !== 'picture') return undefined;

@@ -62,7 +62,7 @@ export function planWeekly(
   return { edition, figures: [figures, before] };
 }
 
-/** Returns the digest of dates that somebody typed, or a preview of the next one for them alone. */
+/** Returns the digest of dates that somebody typed, or a preview of the next weekly one for them alone. */
 export function planAsked(
   asked: {
     request: RunRequest;
@@ -71,11 +71,12 @@ export function planAsked(
     channel: string;
     range: DayRange;
     kind: 'asked' | 'preview';
+    inDirectMessage?: boolean;
     sections: Section[];
   },
   nowMs: number,
 ): PlannedEdition {
-  const { request, project, site, channel, range, kind, sections } = asked;
+  const { request, project, site, channel, range, kind, inDirectMessage, sections } = asked;
   const { teamId, user } = request;
   const wanted = { teamId, project, urgent: true, by: user.id, pages: sections.includes('pages') };
   const before = weekBefore(range);
@@ -95,6 +96,7 @@ export function planAsked(
     ...newEdition({ teamId, channel, project, site, owner, sections }, range, [figures, earlier], nowMs),
     id: idOf('digest', requestRunId(request)),
     kind,
+    ...(inDirectMessage && { inDirectMessage }),
     ...(isWeek(range) && { week: weekNameOf(range) }),
     people: [],
   };
@@ -109,7 +111,7 @@ function newEdition(
 ): EditionRun {
   return {
     ...of,
-    v: 1,
+    v: 2,
     id: '',
     job: 'digest',
     rev: 1,

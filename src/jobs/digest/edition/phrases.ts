@@ -1,7 +1,7 @@
 import type { ButtonParts } from '../../../slack/blocks.ts';
 import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
-import type { EditionRun } from './record.ts';
+import { type EditionRun, isPrivate } from './record.ts';
 
 /** Longest path in a line. */
 const MAX_PATH = 80;
@@ -35,9 +35,9 @@ export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
 export const viewsText = (views: number) => `${formatCount(views)} ${views === 1 ? 'view' : 'views'}`;
 export const timesText = (times: number) => (times === 1 ? 'once' : `${formatCount(times)} times`);
 
-/** Replies under a preview have no channel to go to. */
+/** Replies in direct messages have no channel to go to. */
 export function askButtons(run: EditionRun, about: (typeof ASK_ABOUT)[number]): ButtonParts[] {
-  if (run.kind === 'preview') return [];
+  if (isPrivate(run)) return [];
   const value: AskButton = { v: 1, digest: run.id, about };
   return [{ label: 'Ask the agent', action: digestActions.askAgent, value: JSON.stringify(value) }];
 }

@@ -43,14 +43,16 @@ export const followUp = z.object({
  * its messages are a function of this record, see `view.ts`. Times are epoch milliseconds.
  */
 export const editionRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('digest'),
   project: z.string(),
   /** What it is about, for people to read: the domain of the project, else its name. */
   site: z.string(),
   channel: z.string(),
-  /** `weekly` of a schedule · `asked` for dates that somebody typed · `preview` in direct messages. */
+  /** `weekly` of a schedule · `asked` for dates that somebody typed · `preview` of the next weekly one. */
   kind: z.enum(['weekly', 'asked', 'preview']),
+  /** It goes to its owner's direct messages, as every preview does; see `isPrivate`. */
+  inDirectMessage: z.boolean().optional(),
   schedule: z.string().optional(),
   /** Who set it up, or asked for it. */
   owner: person,
@@ -91,6 +93,10 @@ export const editionRun = runBase.extend({
   ended: editionEnding.optional(),
 });
 export type EditionRun = z.infer<typeof editionRun>;
+
+/** Whether a digest goes to the direct messages of whoever asked for it. */
+export const isPrivate = ({ kind, inDirectMessage }: Pick<EditionRun, 'kind' | 'inDirectMessage'>): boolean =>
+  kind === 'preview' || inDirectMessage === true;
 
 /** Returns the id of the digest of a week: the same whoever posts it, however often. */
 export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>

@@ -17,7 +17,7 @@ import { chartPoints, rangeText, typedRange } from '../weeks.ts';
 import { failedMessage } from './failed-view.ts';
 import { askButtons, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
-import { type EditionRun, pagesKey, rootKey } from './record.ts';
+import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 
 /** Longest path in a cell of a table. */
 const MAX_CELL_PATH = 60;
@@ -26,7 +26,7 @@ const MAX_CELL_PATH = 60;
 export function editionMessages(run: EditionRun): OutboxMessage[] {
   const failed = failedMessage(run);
   if (run.totals === undefined) return failed === undefined ? [] : [failed];
-  const place = run.kind === 'preview' ? { user: run.owner.id } : { channel: run.channel };
+  const place = isPrivate(run) ? { user: run.owner.id } : { channel: run.channel };
   const root: OutboxMessage = {
     key: rootKey(run),
     place,

@@ -309,7 +309,11 @@ describe('dates that somebody asked for', () => {
     channel: { id: 'C0DOCS', name: 'docs' },
     requestId: 'r1',
   };
-  const asked = (range: { from: string; to: string }, kind: 'asked' | 'preview' = 'asked') =>
+  const asked = (
+    range: { from: string; to: string },
+    kind: 'asked' | 'preview' = 'asked',
+    inDirectMessage = false,
+  ) =>
     planAsked(
       {
         request,
@@ -318,6 +322,7 @@ describe('dates that somebody asked for', () => {
         channel: 'C0DOCS',
         range,
         kind,
+        inDirectMessage,
         sections: ['pages', 'readers', 'csv'],
       },
       MONDAY,
@@ -363,6 +368,18 @@ describe('dates that somebody asked for', () => {
       kept.map(async (key) => Math.ceil((await redis.client.pttl(key)) / 86_400_000)),
     );
     expect(days.toSorted((one, other) => one - other)).toEqual([2, 2, 17, 17]);
+  });
+
+  test('that were asked for in direct messages come there, with the title of their dates', async () => {
+    const { shown, world } = await setUp({ refusesCharts: true });
+    const run = await post(world, asked({ from: '2026-09-14', to: '2026-09-20' }, 'asked', true));
+    const root = shown.messages.get(rootKey(run));
+    expect(root?.place).toEqual({ user: 'U0ANA' });
+    expect(root?.message.text).toMatch(/^Digest of docs\.acme\.com, 14–19 Sep 2026 \(UTC\): /);
+    expect(textOf(shown, rootKey(run))).not.toMatch(/preview/i);
+    expect(textOf(shown, rootKey(run))).toContain('Asked for by @ana');
+    expect(shown.files).toEqual([]);
+    expect(textOf(shown, `${run.id}.pages`)).not.toContain('Ask the agent');
   });
 
   test('that the platform does not give are told to whoever asked', async () => {

@@ -85,6 +85,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
   const known = fc.record({
     range,
     kind: fc.constantFrom('weekly' as const, 'asked' as const, 'preview' as const),
+    inDirectMessage: maybe(fc.boolean()),
     state: fc.constantFrom('posted' as const, 'completing' as const, 'ended' as const),
     site: othersWords,
     owner: fc.record({ id: fc.constant('U0ANA'), name: othersWords }),
@@ -104,7 +105,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
   return known.map(({ spanCounts, ...one }) =>
     present({
       ...one,
-      v: 1 as const,
+      v: 2 as const,
       id: 'digest-1',
       teamId: 'T0ACME',
       job: 'digest' as const,
@@ -140,7 +141,7 @@ export function fullEdition(word: string): EditionRun {
   const five = Array.from({ length: 5 }, () => page());
   const range = { from: '2025-12-25', to: '2026-03-27' };
   return {
-    v: 1,
+    v: 2,
     id: 'digest-1',
     teamId: 'T0ACME',
     job: 'digest',

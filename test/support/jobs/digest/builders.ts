@@ -39,7 +39,7 @@ export const aPage = (path: string, changes: Partial<PageChange> = {}): PageChan
 
 /** The digest of 7 to 13 September in #docs, which is the last complete week at `NOW_MS`; it is posted whole. */
 export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
-  v: 1,
+  v: 2,
   id: 'd16e57a1b2c3d4e5f6071829',
   teamId: 'T0ACME',
   job: 'digest',
