@@ -134,8 +134,8 @@ export interface EventListener {
 
 export interface EventTools {
   identity: Identity;
-  threads: Pick<ThreadStore, 'appendToThread'>;
-  runs: Pick<RunStore, 'accept' | 'byAlias'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed'>;
+  runs: Pick<RunStore, 'accept'>;
   /** Has a worker step a run at once. Never rejects, and takes no longer than an event can wait. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Has the Home tab of somebody brought up to date. */

@@ -24,6 +24,8 @@ export const keys = {
   /** Sorted sets of messages of ours in a conversation, scored by the time: their keys, and the `ts` of those there. */
   posting: (teamId: string, channel: string) => `${PREFIX}:posting:${teamId}:${channel}`,
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
+  /** Sorted set of the messages of a conversation whose threads instruct nobody, scored by their `ts`. */
+  closedThreads: (teamId: string, channel: string) => `${PREFIX}:closed-threads:${teamId}:${channel}`,
   /** Sorted set of the runs of followed threads, scored by the time since when. */
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
   /** Hash of what is listed of those runs, by their ids. */

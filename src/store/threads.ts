@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
+import { createClosedThreads } from './closed-threads.ts';
 import { loadFollowedIndex, toIndexEntry } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
@@ -42,7 +43,10 @@ type ThreadSave<R> =
 /** A slot, and of which limit. */
 export type LimitedSlot = SlotRequest & { limit: RateLimit };
 
-/** Followed threads and their events. Each event waits in the inbox of the run that follows the thread. */
+/**
+ * Followed threads and their events, each of which waits in the inbox of the run that follows the thread; and threads that
+ * none can follow.
+ */
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
 /** Entries that one step takes at most. */
@@ -278,5 +282,7 @@ export function createThreadStore(redis: Redis) {
     followed: (teamId: string) => redis.zrevrange(keys.followed(teamId), 0, -1),
     /** What is listed of them without reading their records, see `followed-index.ts`; the latest first. */
     followedIndex: (teamId: string) => loadFollowedIndex(redis, teamId),
+
+    ...createClosedThreads(redis),
   };
 }

@@ -36,7 +36,7 @@ async function everyKey(): Promise<{ key: string; lives: number }[]> {
   return Promise.all(all.map(async (key) => ({ key, lives: await redis.client.pttl(key) })));
 }
 
-test('whatever the stores write ends some day, except for settings and the lists of open work', async () => {
+test('whatever the stores write ends some day, except for settings, threads that are closed and the lists of open work', async () => {
   const { client } = redis;
   const runs = createRunStore(client);
   const messages = createMessageStore(client);
@@ -78,6 +78,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   const elsewhere = { ...place, rootTs: '2.2' };
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
   await threads.follow(aThread(), place);
+  await threads.close(elsewhere);
   await threads.appendToThread('agent-thread', place, happened, false);
   await threads.appendToThread('agent-thread', elsewhere, happened, true);
   await threads.appendToInbox('agent-thread', 't1', happened, deadlineMs);
@@ -117,6 +118,7 @@ test('whatever the stores write ends some day, except for settings and the lists
       keys.inbox('t1'),
       keys.claim(threadClaim(place)),
       keys.followed('T0ACME'),
+      keys.closedThreads('T0ACME', place.channel),
       keys.followedIndex('T0ACME'),
       keys.seenEvents(threadClaim(place)),
       keys.seenEvents(threadClaim(elsewhere)),
@@ -133,6 +135,7 @@ test('whatever the stores write ends some day, except for settings and the lists
   const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);
   const lasting = [keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place))];
   lasting.push(keys.followed('T0ACME'), keys.followedIndex('T0ACME'));
+  lasting.push(keys.closedThreads('T0ACME', place.channel));
   expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns(), ...lasting].sort());
 });
 

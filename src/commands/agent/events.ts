@@ -2,7 +2,6 @@ import { newMention } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import { closedThreadName } from '../../jobs/closed-threads.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -78,8 +77,7 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
   const { channel, ts, threadTs, user, external } = reply;
   const { teamId } = tools.identity;
   const place = { teamId, channel, rootTs: threadTs ?? ts };
-  if (threadTs !== undefined && (await tools.runs.byAlias(closedThreadName(place))) !== undefined)
-    return false;
+  if (threadTs !== undefined && (await tools.threads.isClosed(place))) return false;
   const thread = newThread(
     {
       id: idOf('agent-thread', teamId, channel, ts),

@@ -3,7 +3,6 @@ import { messageEvents } from '../../../src/commands/agent/events.ts';
 import { createWaker } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
-import { closedThreadName } from '../../../src/jobs/closed-threads.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -291,7 +290,7 @@ describe('under a message where nothing instructs the agent, such as a digest,',
   const posted = () => createOwnPostStore(redis.client).markPosted('T0ACME', 'C0DOCS', 'd1.digest', ROOT);
   beforeEach(async () => {
     await posted();
-    await world.runs.alias(closedThreadName(place), 'd1');
+    await world.threads.close(place);
   });
 
   test.each([
@@ -305,6 +304,15 @@ describe('under a message where nothing instructs the agent, such as a digest,',
     expect(world.woken).toEqual([]);
   });
 
+  test('that is still so when everything with a time to live is gone', async () => {
+    for (const key of await redis.client.keys('*'))
+      if ((await redis.client.pttl(key)) > 0) await redis.client.del(key);
+    await hear(underDigest());
+    await hear(underDigest({ ts: '1789912900.000300', text: '<@U0BOT> follow job_1' }));
+    expect(await world.threadRuns()).toEqual([]);
+    expect(await mentions()).toHaveLength(1);
+  });
+
   test('no job can be followed: a mention gets its answer alone', async () => {
     await hear(underDigest({ text: '<@U0BOT> follow job_1' }));
     await hear(underDigest({ ts: '1789912900.000300', text: '<@U0BOT> add it' }));
@@ -316,7 +324,9 @@ describe('under a message where nothing instructs the agent, such as a digest,',
 describe('rejects, so that Slack sends it again,', () => {
   test('while a reply or a mention cannot be kept', async () => {
     const away = () => Promise.reject(new Error('away'));
-    await expect(hear(aReply(), { threads: { appendToThread: away } })).rejects.toThrow('away');
+    await expect(hear(aReply(), { threads: { ...world.threads, appendToThread: away } })).rejects.toThrow(
+      'away',
+    );
     const mention = aMessage({ text: '<@U0BOT> go' });
     await expect(hear(mention, { runs: { ...world.runs, accept: away } })).rejects.toThrow('away');
     await nothingKept();

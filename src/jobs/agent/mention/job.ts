@@ -3,7 +3,6 @@ import { SlackApiError } from '../../../slack/errors.ts';
 import { findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
-import { closedThreadName } from '../../closed-threads.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
@@ -76,10 +75,8 @@ async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: 
   return result.kind !== 'notFollowed';
 }
 
-async function isClosed({ teamId, reply: { channel }, threadTs }: MentionRun, { runs }: JobContext) {
-  if (threadTs === undefined) return false;
-  return (await runs.byAlias(closedThreadName({ teamId, channel, rootTs: threadTs }))) !== undefined;
-}
+const isClosed = async ({ teamId, reply: { channel }, threadTs }: MentionRun, { threads }: JobContext) =>
+  threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
 
 async function readText(
   { reply: { content }, botUserId, id }: MentionRun,

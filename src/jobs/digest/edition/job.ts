@@ -1,6 +1,5 @@
 import { digestRateLimit } from '../../../slack/rate-limits.ts';
 import { deliveryCheckMs } from '../../card.ts';
-import { closedThreadName } from '../../closed-threads.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
@@ -114,12 +113,12 @@ const pictureOr = (hasFiles: boolean) =>
 
 /** Sees to the first message: whether it is there, and its chart. Returns nothing when it is as it should be. */
 async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
-  const { outbox, figures, runs } = context;
+  const { outbox, figures, threads } = context;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
   const { channel, ts: rootTs } = delivery;
-  await runs.alias(closedThreadName({ teamId: run.teamId, channel, rootTs }), run.id);
+  await threads.close({ teamId: run.teamId, channel, rootTs });
   if (delivery.fellBack && run.chart === 'block') {
     await figures.markLacking(lackOfCharts(run.teamId));
     const hasFiles = !isPrivate(run) && !(await figures.lacks(lackOfFiles(run.teamId)));

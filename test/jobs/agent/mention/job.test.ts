@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
-import { closedThreadName } from '../../../../src/jobs/closed-threads.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
 import { createLog } from '../../../../src/runtime/log.ts';
@@ -10,7 +9,7 @@ import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { NamesUnknown } from '../../../../src/slack/names.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import { threadClaim } from '../../../../src/store/threads.ts';
+import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aMention, aMentionReply, aThread } from '../../../support/jobs/agent/builders.ts';
 import { type JobContextParts, jobContext } from '../../../support/jobs/world.ts';
@@ -111,7 +110,7 @@ test.each(['Add a quickstart', 'follow job_1', 'stop', 'help'])(
   'where nothing instructs the agent, %j is answered with what does',
   async (text) => {
     const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' };
-    await createRunStore(redis.client).alias(closedThreadName(place), 'd1');
+    await createThreadStore(redis.client).close(place);
     const run = await given({ reply: aMentionReply(text), threadTs: '1.1' });
     await look(run);
     expect(said).toMatchObject([

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { closedThreadName } from '../../../../src/jobs/closed-threads.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { editionJob } from '../../../../src/jobs/digest/edition/job.ts';
 import {
@@ -115,7 +114,7 @@ describe('the digest of a week', () => {
     ]);
     // Replies below it instruct nobody.
     const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' };
-    expect(await world.context.runs.byAlias(closedThreadName(place))).toBe(run.id);
+    expect(await world.context.threads.isClosed(place)).toBe(true);
     const { totals } = world.platform.views.between('2026-09-14', '2026-09-21');
     expect(root?.message.text).toContain(`${totals.total.toLocaleString('en-US')} views`);
     expect(textOf(shown, `${run.id}.pages`)).toContain('"type":"table"');
