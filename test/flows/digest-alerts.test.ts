@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
 import { plain } from '../support/flows/reading.ts';
-import { stage } from '../support/flows/stage.ts';
 
 describe('an unusual day', () => {
-  const scene = stage(digestWorld);
-  const { creates, reads, quiet, toBerlin, toSunday, roots, post, read, settled } = digestsOn(scene);
-  afterEach(settled);
+  const { scene, creates, reads, quiet, toBerlin, toSunday, roots, post, read, settled } = digestStage();
   let week: string;
   let next: string;
   beforeEach(async () => {
@@ -67,9 +64,7 @@ describe('an unusual day', () => {
 });
 
 describe('what Home and /docs-status tell of digests', () => {
-  const scene = stage(digestWorld);
-  const { creates, toBerlin, toSunday, digest, inBerlin, settled } = digestsOn(scene);
-  afterEach(settled);
+  const { scene, creates, toBerlin, toSunday, digest, inBerlin, requests } = digestStage();
 
   test('the schedules with the next time, and the requests of the hour', async () => {
     const week = await toSunday();
@@ -85,8 +80,9 @@ describe('what Home and /docs-status tell of digests', () => {
     expect(await status()).toContain(`Schedules — 2 weekly digests, next ${at}, 1 paused`);
     await toBerlin(1, '09:00');
     await digest('2026', { has: ['.csv'] });
-    const used = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
-    expect(await status()).toContain(`Limit — analytics requests: ${used} of 10,000 used in the past hour`);
+    expect(await status()).toContain(
+      `Limit — analytics requests: ${requests()} of 10,000 used in the past hour`,
+    );
 
     const person = scene.person('ana');
     await person.opensHome();
@@ -103,12 +99,10 @@ describe('what Home and /docs-status tell of digests', () => {
 });
 
 describe('digests that only some people may set up', () => {
-  const scene = stage({
+  const { scene, creates } = digestStage({
     ...digestWorld,
     bot: { ...digestWorld.bot, config: 'allow: { digest: [U0BEN] }\n' },
   });
-  const { creates, settled } = digestsOn(scene);
-  afterEach(settled);
 
   test('are refused to others, with whom to ask', async () => {
     expect(scene.told(await scene.asks('/docs-digest create'))).toBe(

@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
 
 describe('a workspace that refuses', () => {
-  const scene = stage(digestWorld);
-  const { settled, creates, reads, quiet, toBerlin, toSunday, digest, digests, below, read } =
-    digestsOn(scene);
-  afterEach(settled);
+  const { scene, creates, reads, quiet, toBerlin, toSunday, digest, digests, below, read } = digestStage();
   const alt =
     /\[image: Views of docs\.acme\.com · \d.* \(Mon–Sun, UTC\)\. Mon \d+ to Sun \d+: People 100, 100, .*; AI 10, .*\.\]/;
   beforeEach(async () => {

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
 
 describe('asking the docs agent under a digest', () => {
-  const scene = stage(digestWorld);
-  const { person, toldLast } = scene;
   const {
+    scene,
+    person,
+    toldLast,
     creates,
     reads,
     quiet,
@@ -19,10 +19,8 @@ describe('asking the docs agent under a digest', () => {
     below,
     read,
     asksAgent,
-    settled,
-  } = digestsOn(scene);
+  } = digestStage();
   const { card, sent, instructions, follows, finish, note, untilBelow } = agentsOn(scene);
-  afterEach(settled);
 
   let week: string;
   let next: string;

@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
 
 describe('a digest of any dates', () => {
-  const scene = stage(digestWorld);
-  const { asks, told } = scene;
-  const { settled, reads, quiet, toSunday, digest, digests, below, read, post } = digestsOn(scene);
-  afterEach(settled);
+  const { scene, asks, told, reads, quiet, toSunday, digest, digests, below, read, post, requests } =
+    digestStage();
   let week: string;
   beforeEach(async () => {
     week = dayAfter(await toSunday(), -7);
@@ -44,8 +41,7 @@ describe('a digest of any dates', () => {
       .split('\n')
       .filter((line) => line.startsWith('People: '));
     expect(chart.map((line) => line.split(', ').length)).toEqual([14]);
-    const requests = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
-    expect(requests).toBeLessThanOrEqual(20);
+    expect(requests()).toBeLessThanOrEqual(20);
   });
 
   test('of two dates both count; above 14 days a point is a week', async () => {
@@ -104,9 +100,8 @@ describe('a digest of any dates', () => {
 });
 
 describe('dates of a large site', () => {
-  const scene = stage({ ...digestWorld, platform: { ...digestWorld.platform, pages: 10_000 } });
-  const { settled, digest, below, read } = digestsOn(scene);
-  afterEach(settled);
+  const platform = { ...digestWorld.platform, pages: 10_000 };
+  const { scene, digest, below, read, requests } = digestStage({ ...digestWorld, platform });
 
   test('are read in 20 requests: the totals, with a word about the pages', async () => {
     await scene.asks('/docs-digest last week');
@@ -116,7 +111,6 @@ describe('dates of a large site', () => {
     );
     await scene.slack.until(() => below(root).length > 0);
     expect(below(root).join()).not.toContain('Top pages');
-    const requests = Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
-    expect(requests).toBeLessThanOrEqual(20);
+    expect(requests()).toBeLessThanOrEqual(20);
   });
 });

@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
 
 describe('setting up a weekly digest', () => {
-  const scene = stage(digestWorld);
-  const { asks, told, person, toldLast } = scene;
   const {
-    settled,
+    scene,
+    asks,
+    told,
+    person,
+    toldLast,
     creates,
     reads,
     quiet,
@@ -20,8 +21,7 @@ describe('setting up a weekly digest', () => {
     note,
     post,
     inBerlin,
-  } = digestsOn(scene);
-  afterEach(settled);
+  } = digestStage();
   let week: string;
   beforeEach(async () => {
     week = await toSunday();

@@ -2,19 +2,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   DAY_MS,
   dayAfter,
+  digestStage,
   digestsOn,
   digestWorld,
   HOUR_MS,
   SUNDAY_MS,
 } from '../support/flows/digest-stage.ts';
-import { stage, stageOf } from '../support/flows/stage.ts';
+import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
 describe('a digest that cannot be posted', () => {
-  const scene = stage(digestWorld);
-  const { asks, told, person, toldLast } = scene;
   const {
-    settled,
+    scene,
+    asks,
+    told,
+    person,
+    toldLast,
     creates,
     reads,
     quiet,
@@ -26,8 +29,7 @@ describe('a digest that cannot be posted', () => {
     post,
     note,
     untilWoken,
-  } = digestsOn(scene);
-  afterEach(settled);
+  } = digestStage();
   let week: string;
   beforeEach(async () => {
     week = await toSunday();
@@ -124,14 +126,12 @@ describe('a digest that cannot be posted', () => {
 });
 
 describe('an hour of requests', () => {
-  const scene = stage({
-    ...digestWorld,
-    platform: { pages: 2000, analyticsPerHour: 30 },
-    bot: { ...digestWorld.bot, config: 'limits: { analyticsPerHour: 30 }\n' },
-  });
-  const { settled, creates, toBerlin, digest, digests, below, read, inBerlin, untilWoken } = digestsOn(scene);
-  afterEach(settled);
-  const requests = () => Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0);
+  const { scene, creates, toBerlin, digest, digests, below, read, inBerlin, untilWoken, requests } =
+    digestStage({
+      ...digestWorld,
+      platform: { pages: 2000, analyticsPerHour: 30 },
+      bot: { ...digestWorld.bot, config: 'limits: { analyticsPerHour: 30 }\n' },
+    });
 
   test('that is used up: the totals come in time, the list of pages later', async () => {
     await creates();

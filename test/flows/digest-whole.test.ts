@@ -1,11 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
 
 describe('a weekly digest', () => {
-  const scene = stage(digestWorld);
   const {
-    settled,
+    scene,
     creates,
     reads,
     quiet,
@@ -18,8 +16,7 @@ describe('a weekly digest', () => {
     below,
     read,
     roots,
-  } = digestsOn(scene);
-  afterEach(settled);
+  } = digestStage();
   let week: string;
   let before: string;
   beforeEach(async () => {

@@ -3,18 +3,13 @@ import { scheduleButtons } from '../../../src/commands/digest/buttons.ts';
 import { digestActions } from '../../../src/jobs/digest/buttons.ts';
 import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
-import { acmeDocs, digestsIn } from '../../support/commands/digest.ts';
-import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { acmeDocs, onDigestWorlds } from '../../support/commands/digest.ts';
+import type { CommandWorld } from '../../support/commands/world.ts';
 
 let world: CommandWorld;
-let kept: ReturnType<typeof digestsIn>;
-onFreshWorlds(
-  (fresh) => {
-    world = fresh;
-    kept = digestsIn(fresh);
-  },
-  { projects: [acmeDocs] },
-);
+const kept = onDigestWorlds([acmeDocs], (fresh) => {
+  world = fresh;
+});
 
 const names = ['preview', 'sendNow', 'change', 'pause', 'resume', 'remove', 'takeOver'] as const;
 type Name = (typeof names)[number];

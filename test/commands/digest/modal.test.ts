@@ -7,19 +7,14 @@ import type { ModalDetails, ModalValues, SubmitResult } from '../../../src/comma
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
-import { acmeDocs, betaDocs, digestsIn } from '../../support/commands/digest.ts';
-import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { acmeDocs, betaDocs, onDigestWorlds } from '../../support/commands/digest.ts';
+import type { CommandWorld } from '../../support/commands/world.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 
 let world: CommandWorld;
-let kept: ReturnType<typeof digestsIn>;
-onFreshWorlds(
-  (fresh) => {
-    world = fresh;
-    kept = digestsIn(fresh);
-  },
-  { projects: [acmeDocs, betaDocs] },
-);
+const kept = onDigestWorlds([acmeDocs, betaDocs], (fresh) => {
+  world = fresh;
+});
 
 type Initial = { value?: string };
 type Element = {

@@ -5,18 +5,13 @@ import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
-import { acmeDocs, betaDocs, digestsIn } from '../../support/commands/digest.ts';
-import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { acmeDocs, betaDocs, onDigestWorlds } from '../../support/commands/digest.ts';
+import type { CommandWorld } from '../../support/commands/world.ts';
 
 let world: CommandWorld;
-let kept: ReturnType<typeof digestsIn>;
-onFreshWorlds(
-  (fresh) => {
-    world = fresh;
-    kept = digestsIn(fresh);
-  },
-  { projects: [acmeDocs, betaDocs] },
-);
+const kept = onDigestWorlds([acmeDocs, betaDocs], (fresh) => {
+  world = fresh;
+});
 
 const elsewhere = { id: 'C0ELSE', name: 'else' };
 const type = (text: string, caller = aCaller()) => digestCommand.run(text, caller, world.tools);

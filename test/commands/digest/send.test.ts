@@ -6,18 +6,13 @@ import { type FiguresRun, figuresRun } from '../../../src/jobs/digest/figures/re
 import type { Message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
-import { acmeDocs, betaDocs, digestsIn, WEEK, WEEK_TEXT } from '../../support/commands/digest.ts';
-import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { acmeDocs, betaDocs, onDigestWorlds, WEEK, WEEK_TEXT } from '../../support/commands/digest.ts';
+import type { CommandWorld } from '../../support/commands/world.ts';
 
 let world: CommandWorld;
-let kept: ReturnType<typeof digestsIn>;
-onFreshWorlds(
-  (fresh) => {
-    world = fresh;
-    kept = digestsIn(fresh);
-  },
-  { projects: [acmeDocs] },
-);
+const kept = onDigestWorlds([acmeDocs], (fresh) => {
+  world = fresh;
+});
 
 let requests = 0;
 /** Types a command, each time anew. */

@@ -1,10 +1,10 @@
-import { expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import type { PageFeedback, Search } from '../../../demo/docs-platform/readers.ts';
 import type { Chosen } from '../../../demo/slack/choice.ts';
 import type { Ephemeral, SentMessage } from '../../../demo/slack/workspace.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { parseMember } from '../../../src/store/run-lua.ts';
-import type { Stage, StageOptions } from './stage.ts';
+import { type Stage, type StageOptions, stage } from './stage.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -28,6 +28,18 @@ interface Views {
 
 export const dayAfter = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+
+/**
+ * Sets the stage for the tests of the describe that it is called in, and has them wait for all digests in the end.
+ * Returns it as `scene`, with how they speak of what is on it.
+ */
+export function digestStage(options: StageOptions = digestWorld) {
+  const scene = stage(options);
+  const { asks, told, toldLast, person } = scene;
+  const digests = digestsOn(scene);
+  afterEach(digests.settled);
+  return { scene, asks, told, toldLast, person, ...digests };
+}
 
 /** How tests speak of the digests on a stage. */
 export function digestsOn(scene: Stage) {
@@ -102,6 +114,9 @@ export function digestsOn(scene: Stage) {
     digest,
     note,
     post,
+
+    /** How many requests for figures the platform had. */
+    requests: () => Object.values(scene.platform.analyticsRequests()).reduce((sum, one) => sum + one, 0),
 
     /** Goes on to the Sunday noon after now, unless it is one, and answers the Monday of the week that ends then. */
     async toSunday(): Promise<string> {

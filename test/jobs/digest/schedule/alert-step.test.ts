@@ -1,45 +1,39 @@
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Counts, PageCounts } from '../../../../src/jobs/digest/model.ts';
 import { mostMoved } from '../../../../src/jobs/digest/schedule/alert-step.ts';
 import { alertMessage } from '../../../../src/jobs/digest/schedule/alert-view.ts';
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { changeSchedule, scheduleTransitions } from '../../../../src/jobs/digest/schedule/transitions.ts';
 import {
-  aSchedule,
-  createScheduleWorld,
   DAY_MS,
+  DUE_MS,
   HOUR_MS,
   MONDAY_MS,
+  onScheduleWorlds,
+  type ScheduleWorld,
 } from '../../../support/jobs/digest/schedule-world.ts';
 import type { JobContextParts } from '../../../support/jobs/world.ts';
-import { redisForTests } from '../../../support/redis.ts';
 
-const redis = redisForTests();
-let world: ReturnType<typeof createScheduleWorld>;
+let world: ScheduleWorld;
 let unusual: Record<string, Counts>;
-beforeEach(() => {
-  world = createScheduleWorld(redis);
+onScheduleWorlds((fresh) => {
+  world = fresh;
   unusual = {};
   world.views = (day) => unusual[day] ?? { human: 820, ai: 500 };
 });
 
-/** 09:00 in Berlin, on Monday; the day before is looked at then. */
-const DUE_MS = MONDAY_MS + HOUR_MS;
 const low = { human: 310, ai: 500 };
 const none = { human: 0, ai: 0 };
 
 /** A schedule whose digest comes on Saturdays, so that it is not in the way. */
 const given = (changes: Partial<ScheduleRun> = {}) =>
-  world.given(
-    aSchedule({
-      state: 'active',
-      alerts: true,
-      timetable: { weekday: 6, time: '09:00', zone: 'Europe/Berlin' },
-      nextAtMs: DUE_MS + 5 * DAY_MS,
-      ...changes,
-    }),
-  );
+  world.active({
+    alerts: true,
+    timetable: { weekday: 6, time: '09:00', zone: 'Europe/Berlin' },
+    nextAtMs: DUE_MS + 5 * DAY_MS,
+    ...changes,
+  });
 
 /** Each alert by the day that it is about. */
 const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);

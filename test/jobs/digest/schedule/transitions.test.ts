@@ -9,11 +9,16 @@ import {
   scheduleTransitions as transitions,
 } from '../../../../src/jobs/digest/schedule/transitions.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import { aSchedule, DAY_MS, HOUR_MS, MONDAY_MS } from '../../../support/jobs/digest/schedule-world.ts';
+import {
+  aSchedule,
+  DAY_MS,
+  DUE_MS,
+  HOUR_MS,
+  MONDAY_MS,
+} from '../../../support/jobs/digest/schedule-world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const ben = { id: 'U0BEN', name: 'ben' };
-const DUE_MS = MONDAY_MS + HOUR_MS;
 const active = activate(aSchedule(), MONDAY_MS);
 
 describe('a click', () => {

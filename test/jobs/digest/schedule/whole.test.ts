@@ -4,14 +4,18 @@ import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
 import { scheduleJob } from '../../../../src/jobs/digest/schedule/job.ts';
 import { scheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { changeSchedule } from '../../../../src/jobs/digest/schedule/transitions.ts';
-import { aSchedule, DAY_MS, HOUR_MS, MONDAY_MS } from '../../../support/jobs/digest/schedule-world.ts';
+import {
+  aSchedule,
+  DAY_MS,
+  DUE_MS,
+  HOUR_MS,
+  MONDAY_MS,
+} from '../../../support/jobs/digest/schedule-world.ts';
 import { digestWorld } from '../../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const redis = redisForTests();
 
-/** 09:00 in Berlin. */
-const DUE_MS = MONDAY_MS + HOUR_MS;
 const jobs = { 'digest-schedule': scheduleJob, 'digest-figures': figuresJob, digest: editionJob };
 
 test('the jobs of digests together post a digest a week, and watch the days for one request each', async () => {

@@ -1,17 +1,16 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { earliestSafe } from '../../../../src/jobs/digest/schedule-times.ts';
 import {
   aSchedule,
-  createScheduleWorld,
   DAY_MS,
   MONDAY_MS,
+  onScheduleWorlds,
+  type ScheduleWorld,
 } from '../../../support/jobs/digest/schedule-world.ts';
-import { redisForTests } from '../../../support/redis.ts';
 
-const redis = redisForTests();
-let world: ReturnType<typeof createScheduleWorld>;
-beforeEach(() => {
-  world = createScheduleWorld(redis);
+let world: ScheduleWorld;
+onScheduleWorlds((fresh) => {
+  world = fresh;
 });
 
 const zones = ['Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'UTC'];

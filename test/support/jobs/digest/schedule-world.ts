@@ -1,3 +1,4 @@
+import { beforeEach } from 'vitest';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import {
   type EditionEnding,
@@ -17,14 +18,18 @@ import type { Job } from '../../../../src/jobs/job.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import type { DeliveryState } from '../../../../src/store/messages.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import type { TestRedis } from '../../redis.ts';
+import { redisForTests, type TestRedis } from '../../redis.ts';
 import { type JobContextParts, jobContext } from '../world.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
+export const WEEK_MS = 7 * DAY_MS;
 
 /** Monday, 2026-09-21 06:00 UTC: an hour before it is 09:00 in Berlin. */
 export const MONDAY_MS = Date.UTC(2026, 8, 21, 6);
+
+/** 09:00 in Berlin on that Monday. */
+export const DUE_MS = MONDAY_MS + HOUR_MS;
 
 /** Ana's digest of docs.acme.com in #docs, just asked for. */
 export function aSchedule(changes: Partial<ScheduleRun> = {}, nowMs = MONDAY_MS): ScheduleRun {
@@ -144,7 +149,14 @@ export function createScheduleWorld(redis: TestRedis) {
     collected,
     others,
 
-    async given(run = aSchedule({ state: 'active' })): Promise<ScheduleRun> {
+    /** The weeks whose digests were begun, in that order. */
+    weeks: () => digests.map(({ week }) => week),
+
+    /** A schedule whose test post was shown. */
+    active(changes: Partial<ScheduleRun> = {}): Promise<ScheduleRun> {
+      return this.given(aSchedule({ state: 'active', ...changes }));
+    },
+    async given(run: ScheduleRun): Promise<ScheduleRun> {
       await runs.accept(run, Number.MAX_SAFE_INTEGER, HOUR_MS, 'https://hooks.example/1');
       return run;
     },
@@ -178,6 +190,15 @@ export function createScheduleWorld(redis: TestRedis) {
       return outcome.kind === 'done' ? Infinity : world.nowMs + outcome.inMs;
     },
   });
+}
+
+export type ScheduleWorld = ReturnType<typeof createScheduleWorld>;
+
+/** Hands a new world to `take` before each test of a file. Returns the Redis they share, which is empty each time. */
+export function onScheduleWorlds(take: (world: ScheduleWorld) => void): TestRedis {
+  const redis = redisForTests();
+  beforeEach(() => take(createScheduleWorld(redis)));
+  return redis;
 }
 
 const emptyPages = {

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
+import {
+  changeSchedule,
+  followEdition,
+  scheduleTransitions as transitions,
+} from '../../../../src/jobs/digest/schedule/transitions.ts';
+import {
+  aSchedule,
+  DAY_MS,
+  DUE_MS,
+  HOUR_MS,
+  onScheduleWorlds,
+  type ScheduleWorld,
+  WEEK_MS,
+} from '../../../support/jobs/digest/schedule-world.ts';
+import type { JobContextParts } from '../../../support/jobs/world.ts';
+
+let world: ScheduleWorld;
+const redis = onScheduleWorlds((fresh) => {
+  world = fresh;
+});
+
+const ben = { id: 'U0BEN', name: 'ben' };
+
+describe('a person', () => {
+  test('pauses a schedule: nothing is posted, and nothing is caught up later', async () => {
+    const run = await world.active();
+    await world.change(run, (it) => transitions.pause(it, ben, world.nowMs));
+    await world.until(DUE_MS + HOUR_MS, [run]);
+    await world.change(run, (it) => transitions.resume(it, ben, world.nowMs));
+    await world.until(DUE_MS + WEEK_MS - 1, [run]);
+    expect(world.weeks()).toEqual([]);
+    await world.until(DUE_MS + WEEK_MS, [run]);
+    expect(world.weeks()).toEqual(['2026-W39']);
+    expect(world.digests[0]?.late).toBeUndefined();
+  });
+
+  test('removes a schedule while a digest is posted: that is finished, no other comes, and its place is free', async () => {
+    const run = await world.active();
+    world.ending = () => undefined;
+    await world.until(DUE_MS, [run]);
+    await world.change(run, (it) => transitions.remove(it, ben, world.nowMs));
+    world.ending = () => ({ why: 'done' });
+    await world.until(DUE_MS + 2 * WEEK_MS, [run]);
+    expect(world.weeks()).toEqual(['2026-W38']);
+    expect(await world.runs.active()).toEqual([]);
+    expect(await redis.client.keys('*claim*')).toEqual([]);
+    expect(await redis.client.pttl(`{docket}:run:${run.id}`)).toBeGreaterThan(0);
+  });
+
+  test('creates a removed schedule once more: the week that was posted is not posted again', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS, [run]);
+    await world.change(run, (it) => transitions.remove(it, ben, world.nowMs));
+    await world.until(DUE_MS + HOUR_MS, [run]);
+    const friday = { weekday: 5, time: '09:00', zone: 'Europe/Berlin' };
+    const again = await world.given(
+      aSchedule({ id: 'again', timetable: friday, nextAtMs: DUE_MS + 4 * DAY_MS }),
+    );
+    await world.until(DUE_MS + 5 * DAY_MS, [run, again]);
+    expect(world.weeks()).toEqual(['2026-W38']);
+    expect(await world.stored(again)).toMatchObject({ lastWeek: '2026-W38', failures: 0 });
+    await world.until(DUE_MS + 12 * DAY_MS, [again]);
+    expect(world.weeks()).toEqual(['2026-W38', '2026-W39']);
+  });
+
+  test('moves a schedule from Monday to Friday: the next digest is that of the next week', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS + HOUR_MS, [run]);
+    const timetable = { weekday: 5, time: '09:00', zone: 'Europe/Berlin' };
+    await world.change(run, (it) => changeSchedule(it, { timetable }, world.nowMs));
+    expect(await world.stored(run)).toMatchObject({ nextAtMs: DUE_MS + 11 * DAY_MS });
+    await world.until(DUE_MS + 11 * DAY_MS, [run]);
+    expect(world.weeks()).toEqual(['2026-W38', '2026-W39']);
+  });
+
+  test('has the week posted by hand: it is not posted again when it is due', async () => {
+    world.nowMs = Date.UTC(2026, 8, 21, 2);
+    const run = await world.active();
+    const week = '2026-W38';
+    const id = weeklyId(run.teamId, run.channel, run.project, week);
+    world.ending = () => undefined;
+    await world.until(DUE_MS, [run]);
+    await world.change(run, (it) => followEdition(it, { run: id, week }, world.nowMs));
+    world.ending = () => ({ why: 'done' });
+    await world.until(DUE_MS + DAY_MS, [run]);
+    expect(world.weeks()).toEqual([week]);
+    expect(await world.stored(run)).toMatchObject({ lastWeek: week, nextAtMs: DUE_MS + WEEK_MS });
+  });
+});
+
+/** Somebody of whom Slack says this. */
+const person = (who: { active: boolean }): JobContextParts => ({
+  policy: {
+    check: async (id) => ({
+      kind: 'refused',
+      person: { id, name: id, fullMember: true, ...who },
+      ask: [],
+    }),
+  },
+});
+
+describe('the owner', () => {
+  test('who has left: the channel is told once, the digest goes on, and somebody takes it over', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS + 3 * WEEK_MS, [run], person({ active: false }));
+    expect(world.weeks()).toHaveLength(4);
+    expect(world.posts).toEqual([
+      expect.stringContaining('@ana, who set up the weekly digest of docs.acme.com, has left.'),
+    ]);
+    expect(world.published.get(`${run.id}.left.U0ANA`)).toMatchObject({ place: { channel: 'C0DOCS' } });
+    await world.change(run, (it) => transitions.takeOver(it, ben, world.nowMs));
+    await world.until(DUE_MS + 4 * WEEK_MS, [run]);
+    expect(world.digests.at(-1)?.owner).toEqual(ben);
+    expect(world.text(run, 'left.U0ANA')).toContain('@ben took it over');
+    const now = await world.stored(run);
+    expect([now.ownerLeft, now.takenFrom]).toEqual([undefined, undefined]);
+  });
+
+  test('who has left hears of no failure: the channel does', async () => {
+    const run = await world.active();
+    world.ending = () => ({ why: 'platform' });
+    await world.until(DUE_MS, [run], person({ active: false }));
+    expect(world.published.get(`${run.id}.failed.2026-W38.1`)).toMatchObject({
+      place: { channel: 'C0DOCS' },
+    });
+  });
+
+  test('who may have no digests any more: it pauses, and only the owner hears of it', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS + 2 * WEEK_MS, [run], person({ active: true }));
+    expect(world.weeks()).toEqual([]);
+    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByPermission: true });
+    expect([...world.published.values()].map(({ place }) => place)).toEqual([{ user: 'U0ANA' }]);
+    await world.change(run, (it) => transitions.resume(it, ben, world.nowMs));
+    await world.until(DUE_MS + 3 * WEEK_MS, [run]);
+    expect(world.weeks()).toEqual(['2026-W41']);
+    expect((await world.stored(run)).pausedByPermission).toBeUndefined();
+  });
+
+  test('of whom Slack says nothing is asked about again soon, and the digest is late', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS + 2 * HOUR_MS, [run], { policy: { check: async () => ({ kind: 'unknown' }) } });
+    expect(world.weeks()).toEqual([]);
+    await world.until(DUE_MS + 2 * HOUR_MS + 60_000, [run]);
+    expect(world.digests).toMatchObject([{ week: '2026-W38', late: true }]);
+  });
+});
