@@ -1,6 +1,12 @@
 import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
-import type { ThreadPlace } from './threads.ts';
+
+/** Where a thread is: the conversation, and the message that it is under. */
+export interface ThreadPlace {
+  teamId: string;
+  channel: string;
+  rootTs: string;
+}
 
 /**
  * Threads of one conversation that are remembered, the latest messages first. People may reply to a message for as long

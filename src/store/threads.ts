@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
-import { createClosedThreads } from './closed-threads.ts';
+import { createClosedThreads, type ThreadPlace } from './closed-threads.ts';
 import { loadFollowedIndex, toIndexEntry } from './followed-index.ts';
 import { keys } from './keys.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
@@ -10,12 +10,6 @@ import { LUA_RATE_LIMIT } from './rate-limit-lua.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { LUA_SAVE, LUA_TTL, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
-
-export interface ThreadPlace {
-  teamId: string;
-  channel: string;
-  rootTs: string;
-}
 
 /** The claim that a run has on a place: one thread follows one job. */
 export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
