@@ -19,6 +19,11 @@ export interface PagesOf extends FiguresOf {
   asked: boolean;
 }
 
+/** The same in one channel. */
+interface FiguresIn extends FiguresOf {
+  channel: string;
+}
+
 /** Fields that one read of Redis returns about. */
 const SCAN_COUNT = 2000;
 
@@ -100,6 +105,20 @@ export function createFiguresStore(redis: Redis) {
         .exec();
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
+
+    /** Remembers the same of a digest of any dates, for the weekly digests of its project in its channel. */
+    async addRangeAsk({ teamId, channel, project }: FiguresIn, run: { id: string; sinceMs: number }) {
+      const key = keys.rangeAsks(teamId, channel, project);
+      await redis
+        .multi()
+        .zadd(key, run.sinceMs, run.id)
+        .zremrangebyscore(key, '-inf', `(${run.sinceMs - retention.runMs}`)
+        .pexpire(key, retention.runMs)
+        .exec();
+    },
+    /** Returns the runs of those that were asked for before a time. */
+    rangeAsks: ({ teamId, channel, project }: FiguresIn, beforeMs: number): Promise<string[]> =>
+      redis.zrangebyscore(keys.rangeAsks(teamId, channel, project), '-inf', `(${beforeMs}`),
 
     /** Returns whether something was found to be lacking within the last day. */
     async lacks(what: string): Promise<boolean> {

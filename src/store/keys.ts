@@ -52,6 +52,9 @@ export const keys = {
     `${PREFIX}:figures:asked-pages:${teamId}:${project}:${range}`,
   /** Set of the runs that report what became of work that was asked of the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
+  /** Sorted set of those runs under digests of any dates of a project in a channel, scored by when they were asked. */
+  rangeAsks: (teamId: string, channel: string, project: string) =>
+    `${PREFIX}:range-asks:${teamId}:${channel}:${project}`,
   /** What the workspace or the platform turned out to lack, until it is tried again. */
   lacks: (what: string) => `${PREFIX}:lacks:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,

@@ -7,6 +7,7 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { editionRun } from '../edition/record.ts';
 import { outcomeOf } from './outcome.ts';
 import { type AskRun, askRun } from './record.ts';
 import { askMessages } from './view.ts';
@@ -52,7 +53,9 @@ export const askJob = defineRunJob({
 async function handOver(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { runs, threads, figures, now } = context;
   const { id, teamId, project, edition, by, thread, instruction, handover } = run;
-  await figures.addAsk(edition, id);
+  const [digest] = await runs.loadAll([edition], editionRun);
+  if (digest?.kind === 'asked') await figures.addRangeAsk(run, run);
+  else await figures.addAsk(edition, id);
   if (handover?.newThread !== undefined) {
     const { asked, mode } = handover.newThread;
     const own = { id: thread, teamId, project, agentJobId: undefined, owner: by, asked, mode };

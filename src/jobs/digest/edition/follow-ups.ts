@@ -3,25 +3,44 @@ import type { JobContext } from '../../context.ts';
 import { type AskEnding, type AskRun, askRun } from '../ask/record.ts';
 import { FEEDBACK_LIMIT } from '../figures/requests.ts';
 import { type Counts, type ReaderFigures, totalOf } from '../model.ts';
-import { weekNameOf } from '../weeks.ts';
-import { type EditionRun, type followUp, weeklyId } from './record.ts';
+import { daysOf, weekNameOf } from '../weeks.ts';
+import { type EditionRun, editionRun, type followUp, weeklyId } from './record.ts';
 
 type FollowUp = z.infer<typeof followUp>;
 
 /** Entries of the line about what became of the last digest's work. */
 const MAX_FOLLOW_UPS = 5;
 
-/** Returns what the agent made of what it was asked under the digest before; the numbers of now come with the pages. */
-export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
+/**
+ * Returns what the agent made of what it was asked under the digest before, and of what it was asked under digests of
+ * any dates and ended in this week. The numbers of now come with the pages.
+ */
+export async function loadFollowUps(run: EditionRun, context: JobContext): Promise<FollowUp[]> {
   if (run.kind !== 'weekly') return [];
   const { teamId, channel, project } = run;
   const previous = weeklyId(teamId, channel, project, weekNameOf(run.before));
-  const asks = await runs.loadAll(await figures.asks(previous), askRun);
-  return asks
+  const asks = await context.runs.loadAll(await context.figures.asks(previous), askRun);
+  return [...asks, ...(await loadRangeAsks(run, context))]
     .filter(({ ending }) => ending?.kind !== 'notSent')
     .toSorted((one, other) => one.sinceMs - other.sinceMs)
     .slice(0, MAX_FOLLOW_UPS)
     .map(toFollowUp);
+}
+
+/** Weeks follow each other without a gap, so each of these is told once. */
+async function loadRangeAsks(run: EditionRun, { runs, figures }: JobContext): Promise<AskRun[]> {
+  const [fromMs, toMs] = [run.range.from, run.range.to].map((day) => Date.parse(`${day}T00:00:00Z`));
+  if (fromMs === undefined || toMs === undefined) return [];
+  const all = await runs.loadAll(await figures.rangeAsks(run, toMs), askRun);
+  const asks = all.filter(
+    ({ state, ending }) => state === 'ended' && ending && ending.atMs >= fromMs && ending.atMs < toMs,
+  );
+  const editions = await runs.loadAll([...new Set(asks.map(({ edition }) => edition))], editionRun);
+  const ofAWeek = new Set(editions.filter(({ range }) => daysOf(range).length === 7).map(({ id }) => id));
+  // A week has less of everything than a longer range, so those numbers would say nothing.
+  return asks.map((ask) =>
+    ofAWeek.has(ask.edition) ? ask : { ...ask, subject: { ...ask.subject, value: undefined } },
+  );
 }
 
 /** How the agent's work ends where that is known. */

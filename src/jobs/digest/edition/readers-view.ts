@@ -48,7 +48,7 @@ function questionsText({ asked, unanswered, category, before }: Questions): stri
   return `The assistant could not answer ${counted} (${percent({ asked, unanswered })}${was})${about}`;
 }
 
-/** What became of the work that was asked for under the last digest. */
+/** What became of the work that was asked for under earlier digests. */
 function followUpParts({ followUps }: EditionRun): Part[] {
   if (followUps.length === 0) return [];
   const parts = followUps.flatMap((one, index): Part[] => {

@@ -24,7 +24,7 @@ export const editionEnding = z.object({
 });
 export type EditionEnding = z.infer<typeof editionEnding>;
 
-/** What became of a page for which the agent was asked under the digest before. */
+/** What became of a page for which the agent was asked under an earlier digest. */
 export const followUp = z.object({
   /** The page or search term, and what of it the numbers are. */
   subject: z.string(),
