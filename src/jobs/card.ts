@@ -53,16 +53,16 @@ export async function postWhereAsked(
 }
 
 /**
- * Posts to `userId` that the card of their run could not be posted: where they asked, or by direct message when that is
- * not known to have arrived. `name` is the same for a repeat.
+ * Posts to `userId` what becomes of their run: where they asked, or by direct message when that is not known to have
+ * arrived. `name` is the same for a repeat.
  */
-export async function reportNoPlace(
+export async function reportPrivately(
   run: RunBase,
   { name, userId, message }: { name: string; userId: string; message: Message },
   context: EphemeralParts & Pick<JobContext, 'outbox'>,
 ): Promise<void> {
   if (await postWhereAsked(run.id, name, message, context)) return;
   const place = { user: userId };
-  const noPlace = { key: `${run.id}.${name}`, place, kind: 'ending' as const, message };
-  await context.outbox.publish(run.teamId, noPlace, run.rev);
+  const direct = { key: `${run.id}.${name}`, place, kind: 'ending' as const, message };
+  await context.outbox.publish(run.teamId, direct, run.rev);
 }

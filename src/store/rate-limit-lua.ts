@@ -191,6 +191,9 @@ local function rateLimit(names, args)
     local held = heldMs()
     return {slots.used(held), line.length(longest + grace), (waitOf(0, held))}
   end
+  function limit.freeIn(wanted)
+    return (waitOf(wanted - 1, heldMs()))
+  end
   return limit
 end
 `;

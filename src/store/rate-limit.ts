@@ -83,6 +83,7 @@ const releaseScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).
 const usageScript = luaScript<[number, number, number]>(
   `${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).usage()`,
 );
+const freeInScript = luaScript<number>(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).freeIn(ARGV[#ARGV])`);
 const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(ARGV[#ARGV])`);
 
 export function createRateLimitStore(redis: Redis) {
@@ -101,6 +102,9 @@ export function createRateLimitStore(redis: Redis) {
     async hold(limit: RateLimit, waitMs: number) {
       await holdScript(redis, limitKeys(limit), [...limitArgs(limit), waitMs]);
     },
+    /** Returns in how many milliseconds `wanted` slots will have come free, for whoever takes each at once. */
+    freeInMs: (limit: RateLimit, wanted: number): Promise<number> =>
+      freeInScript(redis, limitKeys(limit), [...limitArgs(limit), wanted]),
     async usage(limit: RateLimit): Promise<RateLimitUsage> {
       const [used, waiting, nextMs] = await usageScript(redis, limitKeys(limit), limitArgs(limit));
       const free = nextMs > 0 ? 0 : Math.max(0, (limit.burst ?? limit.count) - used);

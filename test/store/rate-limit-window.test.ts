@@ -94,6 +94,18 @@ describe('uses', () => {
     expect(await limits.usage(three)).toMatchObject({ used: 2 });
   });
 
+  test('are free again, however many are wanted, when it is said', async () => {
+    await takeAll('a', 'b');
+    await passes(10 * MINUTE);
+    await take('c');
+    const [first, third, fourth] = await Promise.all(
+      [1, 3, 4].map((wanted) => limits.freeInMs(three, wanted)),
+    );
+    expectAbout(first ?? 0, 50 * MINUTE);
+    expectAbout(third ?? 0, HOUR);
+    expectAbout(fourth ?? 0, 110 * MINUTE);
+  });
+
   test('that are given back can be had by others', async () => {
     await takeAll('a', 'b', 'c');
     await limits.releaseSlot(three, 'b');

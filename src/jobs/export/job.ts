@@ -1,4 +1,4 @@
-import { deliveryCheckMs, loadCardState, reportNoPlace } from '../card.ts';
+import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
@@ -79,7 +79,7 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   if (ending?.kind === 'noPlace') {
     const name = `no-place.${run.attempt}`;
     const message = noPlaceMessage(run, ending.code);
-    await reportNoPlace(run, { name, userId: run.requester.id, message }, context);
+    await reportPrivately(run, { name, userId: run.requester.id, message }, context);
   }
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
   const waits = endings.flatMap((one) =>

@@ -1,4 +1,4 @@
-import { reportNoPlace } from '../../card.ts';
+import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
@@ -24,7 +24,7 @@ export async function end(
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
-    await reportNoPlace(run, { name: 'no-place', userId: run.owner.id, message }, context);
+    await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
   }
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
 }

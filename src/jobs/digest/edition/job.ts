@@ -14,6 +14,7 @@ import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
+import { reportWait } from './waits.ts';
 
 /** How often figures that others collect are looked at: soon at first, then ever less. */
 const MAX_CHECK_MS = 15_000;
@@ -69,7 +70,8 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
     if (figures.state === 'ended') return end(run, { why: figures.failed ?? 'platform' });
-    return runAgainIn(checkMs(run, context));
+    const isNew = await reportWait(run, figures, context);
+    return isNew ? saveAs({ ...run, waitReported: true }) : runAgainIn(checkMs(run, context));
   }
   // A digest is on time; the comparison may come later. A weekly one waits as long for its pages, which saves an edit.
   const isDue = now() - run.dueAtMs >= timing.digestWaitMs;

@@ -72,6 +72,8 @@ export const editionRun = runBase.extend({
   /** `collecting` totals are awaited · `posted` pages are · `completing` files · `ended`, see there */
   state: z.enum(['collecting', 'posted', 'completing', 'ended']),
   sinceMs: z.number(),
+  /** Whoever asked was told that limits hold it up. */
+  waitReported: z.boolean().optional(),
   /** Counts from 1: a person had it posted again after Slack refused it. */
   attempt: z.number().int().optional(),
   totals: counts.optional(),

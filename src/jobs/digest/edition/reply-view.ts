@@ -13,6 +13,16 @@ const which = ({ site, range }: Which) =>
 export const onItsWayMessage = (edition: Which): Message =>
   message([[`${which(edition)} is on its way into `, { channel: edition.channel }, '.']]);
 
+/** To somebody who asked for a digest, when limits hold its totals up. */
+export const waitsMessage = (edition: Which, byMs: number): Message =>
+  message([
+    [
+      `${which(edition)} comes by about `,
+      { time: byMs, format: '{time}' },
+      ": this hour's requests for numbers are used up. Nothing is lost.",
+    ],
+  ]);
+
 /** To somebody who wants a digest that is posted already; `permalink` leads to it. */
 export const postedAlreadyMessage = (edition: Which, permalink: string | undefined): Message =>
   message(

@@ -1,12 +1,10 @@
-import type { DocsApi } from '../../../docs-api/client.ts';
 import { DocsApiError } from '../../../docs-api/errors.ts';
-import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { troubleAfter } from '../../retry.ts';
 import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
-import { analyticsLimit, backgroundLimit, personLimit } from './limits.ts';
+import { type AnalyticsLimits, limitsOf } from './limits.ts';
 import { type FiguresRun, figuresRun, pagesOf, rangeKey } from './record.ts';
 import {
   type NextRequest,
@@ -100,20 +98,6 @@ const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
   trouble: undefined,
   limitedUntilMs: undefined,
 });
-
-interface AnalyticsLimits {
-  all: RateLimit;
-  /** Those that a request needs a slot of, one after the other. */
-  needed: RateLimit[];
-}
-
-/** Urgent requests have the whole limit, each person a share of it. */
-function limitsOf(run: FiguresRun, { keyId }: DocsApi, { limits }: JobContext): AnalyticsLimits {
-  const perHour = limits.analyticsPerHour;
-  const all = analyticsLimit(keyId, perHour);
-  if (!run.urgent) return { all, needed: [backgroundLimit(keyId, perHour), all] };
-  return { all, needed: run.by === undefined ? [all] : [personLimit(run.teamId, run.by, perHour), all] };
-}
 
 /** The slot of a request is the same however often it is taken; one that failed has taken its own. */
 const slotId = ({ id, requests, trouble }: FiguresRun) => `${id} ${requests} ${trouble?.inARow ?? 0}`;

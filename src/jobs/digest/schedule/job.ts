@@ -1,5 +1,5 @@
 import type { Message } from '../../../slack/blocks.ts';
-import { deliveryCheckMs, postWhereAsked, reportNoPlace } from '../../card.ts';
+import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
@@ -102,7 +102,7 @@ async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepRes
       return runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
     case 'refused': {
       const message = noPlaceMessage(run, delivery.code);
-      await reportNoPlace(run, { name: 'no-place', userId: run.owner.id, message }, context);
+      await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
       return saveAs(end(run, now()), { audit: `not set up: ${delivery.code}` });
     }
     case 'shown': {

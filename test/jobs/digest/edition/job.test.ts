@@ -8,6 +8,7 @@ import {
 } from '../../../../src/jobs/digest/edition/new-edition.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
+import { analyticsLimit } from '../../../../src/jobs/digest/figures/limits.ts';
 import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
@@ -379,6 +380,59 @@ describe('dates that somebody asked for', () => {
     expect(textOf(shown, rootKey(run))).toContain('Asked for by @ana');
     expect(shown.files).toEqual([]);
     expect(textOf(shown, `${run.id}.pages`)).not.toContain('Ask the agent');
+  });
+
+  describe('held up by limits', () => {
+    const privately: { url: string; text: string }[] = [];
+    /** The hour's requests are used up; `responseUrl` is that of the command. */
+    async function heldUp(kind: EditionRun['kind'], responseUrl: string | undefined, minutes = 40) {
+      privately.length = 0;
+      const { shown, world } = await setUp(
+        {},
+        {
+          context: {
+            postEphemeral: async (url, { text }) => privately.push({ url, text }) > 0,
+          },
+        },
+      );
+      const limit = analyticsLimit(world.context.docs('acme')?.keyId ?? '', 10_000);
+      await world.context.rateLimiter.hold(limit, minutes * 60_000);
+      const planned = kind === 'weekly' ? weekly() : asked({ from: '2026-09-14', to: '2026-09-21' }, kind);
+      for (const run of planned.figures) await world.accept(run);
+      await world.context.runs.accept(planned.edition, Number.MAX_SAFE_INTEGER, 0, responseUrl);
+      for (const { id } of planned.figures) await world.drive(figuresJob, id, 1000);
+      for (let times = 0; times < 3; times += 1) await world.drive(editionJob, planned.edition.id, 60_000);
+      return { shown, waits: shown.messages.get(`${planned.edition.id}.wait`) };
+    }
+    const WAITS =
+      /^The digest of docs\.acme\.com, 14–20 Sep 2026 \(Mon–Sun, UTC\), comes by about <!date\^(\d+)\^/;
+
+    test.each(['asked', 'preview', 'weekly'] as const)(
+      '%s: says once, where they asked, by when',
+      async (kind) => {
+        const { shown } = await heldUp(kind, 'https://hooks.example/1');
+        expect(privately).toEqual([{ url: 'https://hooks.example/1', text: expect.stringMatching(WAITS) }]);
+        const byMs = 1000 * Number(WAITS.exec(privately[0]?.text ?? '')?.[1]);
+        expect(byMs - MONDAY).toBeGreaterThanOrEqual(40 * 60_000);
+        expect(byMs - MONDAY).toBeLessThanOrEqual(45 * 60_000);
+        expect(shown.messages.size).toBe(0);
+      },
+    );
+
+    test('says it by direct message where that is gone', async () => {
+      const { waits } = await heldUp('asked', undefined);
+      expect(waits).toMatchObject({ place: { user: 'U0ANA' } });
+      expect(waits?.message.text).toMatch(WAITS);
+    });
+
+    test('says nothing of a weekly one that nobody asked for', async () => {
+      expect((await heldUp('weekly', undefined)).shown.messages.size).toBe(0);
+    });
+
+    test('says nothing of a short wait', async () => {
+      const { waits } = await heldUp('asked', 'https://hooks.example/1', 0.4);
+      expect([privately, waits]).toEqual([[], undefined]);
+    });
   });
 
   test('that the platform does not give are told to whoever asked', async () => {
