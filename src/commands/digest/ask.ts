@@ -6,13 +6,14 @@ import {
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { type AskEntry, entriesOf, entryId, subjectOf } from '../../jobs/digest/ask/entries.ts';
-import { type AskRun, newAsk } from '../../jobs/digest/ask/record.ts';
+import { type AskRun, askQuotas, askRun, newAsk } from '../../jobs/digest/ask/record.ts';
 import { askButton, digestActions } from '../../jobs/digest/buttons.ts';
 import type { EditionRun } from '../../jobs/digest/edition/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { formatCount, formatDuration } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
 import { cleanInstruction, instructionProblem } from '../agent/modal-fields.ts';
 import { resolveAgentProject } from '../agent/project.ts';
@@ -21,6 +22,8 @@ import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { type AskAbout, findEntry, loadVisible, readAbout, readPage } from './ask-subject.ts';
 import { ASK_CALLBACK, instructionView, NEW_JOB, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** [Ask the agent] under a digest: which entry, unless there is one alone, then with which words, and which job. */
 export const askAgentButton = defineButton({
@@ -87,13 +90,26 @@ const askModal: Modal = {
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const ask = askOf(run, entry, { text, thread }, caller, tools);
-    await tools.intake.start(ask, caller);
+    const quotas = askQuotas(ask);
+    const acceptance = await tools.intake.start(ask, caller, quotas);
     const job = thread?.agentJobId;
+    if (acceptance.kind === 'full') {
+      await tools.audit({ subject: job ?? 'new job', job, result: 'refused: too many at once' });
+      const oldest = await tools.intake.load(acceptance.by, askRun, caller);
+      return { kind: 'problems', problems: { text: tooManyAsksText(quotas[0].max, oldest, tools) } };
+    }
     await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
+
+/** Says until when; what was written stays in the modal. */
+function tooManyAsksText(max: number, oldest: AskRun | undefined, { limits, now }: CommandTools): string {
+  const watchedMs = oldest ? oldest.sinceMs + limits.watchHours * HOUR_MS - now() : 0;
+  const until = watchedMs > 0 ? `, or I stop watching the oldest, in ${formatDuration(watchedMs)}` : '';
+  return `The agent is at work on ${formatCount(max)} things that you asked for. Ask again when one has ended${until}.`;
+}
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
   const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;

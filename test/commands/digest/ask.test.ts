@@ -10,6 +10,8 @@ import { threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { askRun } from '../../../src/jobs/digest/ask/record.ts';
 import type { AskButton } from '../../../src/jobs/digest/buttons.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
+import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
+import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben, gus, origin } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
@@ -210,6 +212,35 @@ describe('submitted', () => {
     expect(world.woken).toContain(run?.id);
     expect(world.audited[0]).toEqual({ subject: 'new job', job: undefined, result: 'accepted' });
     expect(await world.runs.activeOf(threadRun, 'agent-thread')).toEqual([]);
+  });
+
+  test('while ten of the same person are at work says until when, and keeps what was entered', async () => {
+    const about = await chosen();
+    const ask = (n: number, caller = aCaller()) =>
+      submits({ text: 'Write it', where: 'new' }, about, { ...caller, requestId: `view V${n}` });
+    const earlier = { ...tools, now: () => NOW_MS - 20 * 60_000 };
+    const later = tools;
+    for (let n = 1; n <= 10; n += 1) {
+      tools = n === 1 ? earlier : later;
+      expect(await ask(n)).toEqual({ kind: 'closed' });
+    }
+    const text =
+      'The agent is at work on 10 things that you asked for. Ask again when one has ended, or I stop watching the oldest, in 5 h 40 min.';
+    expect(await ask(11)).toEqual({ kind: 'problems', problems: { text } });
+    expect(text.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
+    expect(await asks()).toHaveLength(10);
+    expect(world.audited.at(-1)).toEqual({
+      subject: 'new job',
+      job: undefined,
+      result: 'refused: too many at once',
+    });
+    // A repeat is no further one, and another person has ten as well.
+    expect(await ask(3)).toEqual({ kind: 'closed' });
+    expect(await ask(12, aCaller({ user: ben }))).toEqual({ kind: 'closed' });
+    const [oldest] = (await asks()).toSorted((one, other) => one.sinceMs - other.sinceMs);
+    if (oldest === undefined) throw new Error('nothing was kept');
+    await world.runs.save({ ...oldest, state: 'ended' });
+    expect(await ask(11)).toEqual({ kind: 'closed' });
   });
 
   test('for a thread, names it', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
-import { runBase } from '../../../store/runs.ts';
+import { type Quota, runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
 import { person } from '../edition/record.ts';
@@ -65,6 +65,14 @@ export const askRun = runBase.extend({
   ending: askEnding.optional(),
 });
 export type AskRun = z.infer<typeof askRun>;
+
+/** Asks of one person that may be at work at once: what makes a job takes no slot of the hour's instructions. */
+const MAX_OF_PERSON = 10;
+
+/** What an ask counts toward until it has ended: whoever asked. */
+export const askQuotas = ({ teamId, by }: Pick<AskRun, 'teamId' | 'by'>): [Quota] => [
+  { name: ['asks', teamId, by.id].join(':'), max: MAX_OF_PERSON },
+];
 
 type NewAsk = Pick<AskRun, 'id' | 'teamId' | 'project' | 'edition' | 'channel' | 'by' | 'subject'> & {
   text: string;
