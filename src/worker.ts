@@ -3,7 +3,7 @@ import type { Settings } from './config/settings.ts';
 import { createDocsApi, type DocsApi } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { createDocsReporter } from './docs-api/report.ts';
-import { findAdmins } from './jobs/alerts/admin-alert.ts';
+import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
@@ -54,6 +54,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const alertAdmins = createKeyAlert(alertParts);
+  const sendAdminAlert = createAdminAlert(alertParts);
 
   const context: JobContext = {
     ...stores,
@@ -68,7 +69,8 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     outbox,
     deliverMessage: createDelivery(deliveryParts),
     deliverReactions: createReactionDelivery(deliveryParts),
-    ...untilStopping(stopping, { postEphemeral, alertAdmins, names: parts.names, isPublic: parts.isPublic }),
+    ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
+    ...untilStopping(stopping, { names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,

@@ -15,6 +15,7 @@ import type { LinkStore } from '../store/links.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
+import type { SendAdminAlert } from './alerts/admin-alert.ts';
 import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
@@ -58,6 +59,8 @@ export interface JobContext {
   workspaceUrl: () => string | undefined;
   /** Alerts the admins that the platform rejects a project's key. Returns whether there are any. */
   alertAdmins: (teamId: string, project: string) => Promise<boolean>;
+  /** Alerts the admins of anything else. */
+  sendAdminAlert: SendAdminAlert;
 
   /** For calls to the platform that must not happen twice, and what became of them. */
   callOnce: CallOnce;

@@ -26,7 +26,11 @@ export interface AdminAlert {
   /** How the keys of its messages begin. */
   messageKeyPrefix: string;
   message: Message;
+  /** Whether it comes once for all, and not once an hour. */
+  once?: boolean;
 }
+
+export type SendAdminAlert = ReturnType<typeof createAdminAlert>;
 
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
@@ -37,7 +41,7 @@ const PARTIAL_ADMINS_TTL_MS = 60_000;
 
 /**
  * Returns a function that sends an alert to the admins by direct message, once an hour at most for all processes
- * together, and returns whether there are any.
+ * together (or once for all), and returns whether there are any.
  */
 export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
   // Many runs find out at once.
@@ -48,11 +52,14 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
     return recipients;
   });
 
-  return async (teamId: string, { name, messageKeyPrefix, message }: AdminAlert): Promise<boolean> => {
+  return async (
+    teamId: string,
+    { name, messageKeyPrefix, message, once = false }: AdminAlert,
+  ): Promise<boolean> => {
     const sinceMs = await alerts.begin(name, now());
     const recipients = (await alerts.people(name)) ?? (await lookUp(name));
     for (const user of recipients) {
-      const key = `${messageKeyPrefix}.${sinceMs}.${user}`;
+      const key = once ? `${messageKeyPrefix}.${user}` : `${messageKeyPrefix}.${sinceMs}.${user}`;
       await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
     }
     return recipients.length > 0;

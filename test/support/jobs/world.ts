@@ -72,6 +72,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     botUserId: () => 'U0DOCKET',
     workspaceUrl: () => 'https://acme.example/',
     alertAdmins: async () => true,
+    sendAdminAlert: async () => true,
     callOnce: createCallOnce({
       ...calls,
       callMs: timing.docsCallMs,

@@ -19,11 +19,13 @@ import {
   type DueDigest,
   dueDigests,
   end,
+  isAbandoned,
   nextDaily,
   nextDue,
   recordOutcome,
 } from './transitions.ts';
 import {
+  abandonedMessage,
   createdMessage,
   failedMessage,
   noPlaceMessage,
@@ -130,12 +132,26 @@ async function finishPosting(
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) return undefined;
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
-  if (next.failure !== undefined) {
+  if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
+  else if (next.failure !== undefined) {
     const name = `failed.${posting.week}.${next.failures}`;
     await publish(run, name, placeOfOwner(run), failedMessage(next), context);
   }
   const isPaused = next.state === 'paused' && run.state === 'active';
   return saveAs(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
+}
+
+/** Tells the admins once that it is paused. */
+async function alertOfAbandoned(run: ScheduleRun, week: string, { sendAdminAlert, log }: JobContext) {
+  const { id, teamId, channel, failure } = run;
+  const hasAdmins = await sendAdminAlert(teamId, {
+    name: `digest:${id}:${week}`,
+    messageKeyPrefix: `${id}.abandoned.${week}`,
+    message: abandonedMessage(run),
+    once: true,
+  });
+  const about = { run: id, channel, code: failure?.code, hasAdmins };
+  log.warn(about, 'a weekly digest is paused: its owner has left, and its channel takes no posts');
 }
 
 async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {

@@ -85,6 +85,10 @@ export const pauseItself = (
   nowMs: number,
 ): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, [why]: true });
 
+/** Whether nobody can be told that a digest failed: the owner has left, and the channel takes no posts. */
+export const isAbandoned = ({ ownerLeft, failure }: ScheduleRun) =>
+  ownerLeft === true && failure?.why === 'place';
+
 /** Returns the schedule without an end: its record is no longer kept for ever, and its step frees the claim. */
 export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
   ...run,
@@ -118,8 +122,8 @@ export function recordOutcome(
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
   const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, week } };
-  const isTooMany = failed.failures >= MAX_FAILURES && run.state === 'active';
-  return isTooMany ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
+  const isTooMany = failed.failures >= MAX_FAILURES || isAbandoned(failed);
+  return isTooMany && run.state === 'active' ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
 }
 
 /** Returns the schedule with the digest of a week that somebody has posted by hand: how it ends is recorded here. */

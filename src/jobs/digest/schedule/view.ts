@@ -72,7 +72,7 @@ function stateParts(run: ScheduleRun): Part[] {
     case 'active':
       return ['next ', { time: run.nextAtMs, format: MOMENT_FORMAT }];
     case 'paused':
-      if (run.pausedByFailures) return [`paused after ${formatCount(run.failures)} failures`];
+      if (run.pausedByFailures) return [`paused after ${failuresText(run.failures)}`];
       if (run.pausedByPermission)
         return [`paused: @${personName(run.owner.name)} may have no digests any more`];
       return [run.pausedBy ? `paused by @${personName(run.pausedBy.name)}` : 'paused'];
@@ -159,25 +159,40 @@ export function noPlaceMessage(run: ScheduleRun, code: string): Message {
 
 /** To the owner: a digest could not be posted. */
 export function failedMessage(run: ScheduleRun): Message {
-  const { why, fix } = failureParts(run.failure, run.project, {
-    again: '[Send now]',
-    retry: 'Choose [Send now] to try again.',
-    orElse: 'remove this digest',
-  });
   const paused = run.pausedByFailures
-    ? [[`Paused after ${formatCount(MAX_FAILURES)} failures; it goes on when one could be posted.`]]
+    ? [[`Paused after ${failuresText(MAX_FAILURES)}; it goes on when one could be posted.`]]
     : [];
   return message(
-    [
-      [`❌ I couldn't post the digest of ${site(run)} in `, { channel: run.channel }, ': ', ...why],
-      fix,
-      ...paused,
-    ],
+    [...failedLines(run), ...paused],
     withPrimary(
       scheduleButtons(run, 'sendNow', ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
     ),
   );
 }
+
+function failedLines(run: ScheduleRun): Part[][] {
+  const { why, fix } = failureParts(run.failure, run.project, {
+    again: '[Send now]',
+    retry: 'Choose [Send now] to try again.',
+    orElse: 'remove this digest',
+  });
+  return [[`❌ I couldn't post the digest of ${site(run)} in `, { channel: run.channel }, ': ', ...why], fix];
+}
+
+const failuresText = (failures: number) =>
+  failures === 1 ? '1 failure' : `${formatCount(failures)} failures`;
+
+/** To the admins: its owner has left, and its channel, which would hear of it, takes no posts. */
+export const abandonedMessage = (run: ScheduleRun): Message =>
+  message(
+    [
+      ...failedLines(run),
+      [
+        `@${personName(run.owner.name)}, who set it up, has left. Paused; it goes on when one could be posted.`,
+      ],
+    ],
+    withPrimary(scheduleButtons(run, 'sendNow', 'takeOver', 'remove')),
+  );
 
 /** To the owner: digests that were missed for more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
