@@ -141,7 +141,7 @@ describe('an hour of requests', () => {
     expect(totals).toBe('131,213 views −58 (131,271 the week before)');
     // The hour's requests, but for those that are kept for people.
     expect(rest).toContainEqual(
-      `Totals are complete; the list of pages follows (request budget). It goes on about ${inBerlin('2026-09-21', '10:00')}.`,
+      `Totals are complete; the list of pages follows (request budget), not before ${inBerlin('2026-09-21', '10:00')}.`,
     );
     expect(below(root)).toEqual([]);
     expect(requests()).toBe(24);

@@ -14,7 +14,7 @@ import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
-import { reportWait } from './waits.ts';
+import { findPagesWait, reportWait } from './waits.ts';
 
 /** How often figures that others collect are looked at: soon at first, then ever less. */
 const MAX_CHECK_MS = 15_000;
@@ -145,13 +145,12 @@ async function awaitPages(run: EditionRun, context: JobContext): Promise<StepRes
     loadFigures(run.figures, context),
     loadFigures(run.figuresBefore, context),
   ]);
-  const open = [figures, before].find((one) => one !== undefined && one.state !== 'ended');
-  if (open !== undefined) {
-    const byMs = open.limitedUntilMs;
-    const isNew = byMs !== undefined && Math.abs(byMs - (run.pagesByMs ?? 0)) > 60_000;
+  const isOpen = [figures, before].some((one) => one !== undefined && one.state !== 'ended');
+  if (isOpen) {
+    const wait = await findPagesWait(run, [figures, before], context);
     const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
-    return isNew || compared.totalsBefore !== undefined
-      ? saveAs({ ...run, ...compared, pagesByMs: byMs })
+    return wait !== undefined || compared.totalsBefore !== undefined
+      ? saveAs({ ...run, ...compared, ...wait })
       : runAgainIn(checkMs(run, context));
   }
   return saveAs(await complete(run, figures, before, context));
@@ -173,6 +172,7 @@ async function complete(
     ...listed,
     ...totalsBeforeOf(before),
     pagesByMs: undefined,
+    pagesFromMs: undefined,
     ...(readers && { readers }),
     followUps: addNumbers(run.followUps, counts, readers),
     ...(listed.pages === undefined && { csv: undefined }),

@@ -83,9 +83,11 @@ export const editionRun = runBase.extend({
   pages: pageFigures.optional(),
   /** The pages of the range before are known as well. */
   comparesPages: z.boolean().optional(),
-  /** Why there is no list of pages, or until when it is awaited. */
+  /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
+  /** While limits hold the list of pages up: by when it comes, or, where that is not known, not before when. */
   pagesByMs: z.number().optional(),
+  pagesFromMs: z.number().optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
   /** How the chart is shown. */

@@ -108,10 +108,11 @@ function biggestLines({ pages, totals }: EditionRun): Part[][] {
 function noticeLines(run: EditionRun): Part[][] {
   const lines: Part[][] = [];
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
-  if (isOpen && run.pagesByMs !== undefined)
+  const [when, time] = run.pagesByMs === undefined ? ['not before', run.pagesFromMs] : ['by', run.pagesByMs];
+  if (isOpen && time !== undefined)
     lines.push([
-      'Totals are complete; the list of pages follows (request budget). It goes on about ',
-      { time: run.pagesByMs, format: '{time}' },
+      `Totals are complete; the list of pages follows (request budget), ${when} `,
+      { time, format: '{time}' },
       '.',
     ]);
   if (run.noPages === 'tooMany')

@@ -1,7 +1,8 @@
 import { postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { limitsOf } from '../figures/limits.ts';
-import type { FiguresRun } from '../figures/record.ts';
+import { type FiguresRun, READER_PARTS } from '../figures/record.ts';
+import { PAGE_LIMIT } from '../figures/requests.ts';
 import type { EditionRun } from './record.ts';
 import { waitsMessage } from './reply-view.ts';
 
@@ -22,6 +23,45 @@ async function doneAtMs(
   const waits = await Promise.all(needed.map((limit) => context.rateLimiter.freeInMs(limit, requests)));
   const doneMs = Math.max(context.now() + Math.max(...waits), figures.limitedUntilMs ?? 0);
   return Math.ceil(doneMs / MINUTE_MS) * MINUTE_MS;
+}
+
+/** Returns the requests that these figures still take; a list of pages is taken to be as long as `pages`. */
+function requestsLeft(figures: FiguresRun, pages: number | undefined): number | undefined {
+  const { spans, readers, requests, maxRequests } = figures;
+  const listed = figures.pages?.state === 'collecting' ? figures.pages : undefined;
+  const left = maxRequests === undefined ? undefined : Math.max(0, maxRequests - requests);
+  if (listed !== undefined && pages === undefined) return left;
+  const ofPages = listed && Math.max(1, Math.ceil(((pages ?? 0) - listed.offset) / PAGE_LIMIT));
+  const ofReaders = readers && READER_PARTS.length - readers.done.length;
+  const all = spans.filter(({ counts }) => counts === undefined).length + (ofReaders ?? 0) + (ofPages ?? 0);
+  return Math.min(all, left ?? all);
+}
+
+/**
+ * Returns by when the lists of pages come that limits hold up, as long as what was said of it cannot hold any more: a
+ * list is about as long as that of the other range. Nothing where there is nothing new.
+ */
+export async function findPagesWait(
+  run: Pick<EditionRun, 'pagesByMs' | 'pagesFromMs'>,
+  all: readonly (FiguresRun | undefined)[],
+  context: JobContext,
+): Promise<Pick<EditionRun, 'pagesByMs' | 'pagesFromMs'> | undefined> {
+  const open = all.flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
+  const held = open.find(({ limitedUntilMs }) => limitedUntilMs !== undefined);
+  const saidMs = run.pagesByMs ?? run.pagesFromMs;
+  if (held?.limitedUntilMs === undefined) return undefined;
+  if (saidMs !== undefined && saidMs > context.now() && saidMs > held.limitedUntilMs - MINUTE_MS)
+    return undefined;
+  const pages = all.find((one) => one?.pages?.state === 'complete')?.pages?.offset;
+  let requests: number | undefined = 0;
+  for (const one of open) {
+    const left = requestsLeft(one, pages);
+    requests = left === undefined || requests === undefined ? undefined : requests + left;
+  }
+  const pagesByMs = requests && (await doneAtMs(held, requests, context));
+  return pagesByMs
+    ? { pagesByMs, pagesFromMs: undefined }
+    : { pagesByMs: undefined, pagesFromMs: held.limitedUntilMs };
 }
 
 /**

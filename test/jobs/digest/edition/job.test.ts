@@ -156,8 +156,10 @@ describe('the digest of a week', () => {
     const open = await load(world, planned);
     expect(open.state).toBe('posted');
     expect(shown.messages.get(rootKey(open))?.message.text).toContain(
-      'the list of pages follows (request budget). It goes on about',
+      'Totals are complete; the list of pages follows (request budget), by <!date^',
     );
+    expect((open.pagesByMs ?? 0) - MONDAY).toBeGreaterThanOrEqual(HOUR_MS);
+    expect((open.pagesByMs ?? 0) - MONDAY).toBeLessThanOrEqual(HOUR_MS + 5 * 60_000);
     expect([...shown.messages.keys()]).toEqual([rootKey(open)]);
     await redis.client.del(...(await redis.client.keys('{docket}:budget:*')));
     world.nowMs += HOUR_MS;
@@ -166,6 +168,22 @@ describe('the digest of a week', () => {
     expect(await load(world, planned)).toMatchObject({ state: 'ended', ended: { why: 'done' } });
     expect(textOf(shown, rootKey(open))).not.toContain('request budget');
     expect([...shown.messages.keys()]).toEqual([rootKey(open), `${open.id}.pages`]);
+  });
+
+  test('says not before when the rest comes where nobody knows how long its list of pages is', async () => {
+    const { shown, world } = await setUp(
+      {},
+      { platform: { pages: 25_000 }, context: { limits: { analyticsPerHour: 60 } } },
+    );
+    const planned = weekly();
+    await accept(world, planned);
+    for (const { id } of planned.figures) await world.drive(figuresJob, id, 1000);
+    await world.drive(editionJob, planned.edition.id, 90_000);
+    const run = await load(world, planned);
+    expect(run.pagesByMs).toBeUndefined();
+    expect(shown.messages.get(rootKey(run))?.message.text).toContain(
+      'Totals are complete; the list of pages follows (request budget), not before <!date^',
+    );
   });
 
   test('where the workspace refuses charts, a picture takes its place, and the answer is remembered', async () => {

@@ -95,6 +95,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     pages: maybe(pageFigures(words)),
     comparesPages: maybe(fc.boolean()),
     noPages: maybe(fc.constantFrom('tooMany' as const, 'failed' as const)),
+    pagesFromMs: maybe(fc.constant(Date.UTC(2026, 8, 21))),
     pagesByMs: maybe(fc.constant(Date.UTC(2026, 8, 21))),
     readers: maybe(readerFigures(words)),
     followUps: followUps(words),
