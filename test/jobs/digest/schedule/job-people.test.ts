@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AdminAlert } from '../../../../src/jobs/alerts/admin-alert.ts';
 import { weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
 import {
   changeSchedule,
@@ -125,6 +126,35 @@ describe('the owner', () => {
     expect(world.published.get(`${run.id}.failed.2026-W38.1`)).toMatchObject({
       place: { channel: 'C0DOCS' },
     });
+  });
+
+  test('who has left, and the channel is gone: it pauses, and the admins are told once', async () => {
+    const run = await world.active();
+    world.ending = () => ({ why: 'place', code: 'is_archived' });
+    const alerts: AdminAlert[] = [];
+    const sendAdminAlert = async (_team: string, alert: AdminAlert) => alerts.push(alert) > 0;
+    await world.until(DUE_MS + 5 * WEEK_MS, [run], { ...person({ active: false }), sendAdminAlert });
+    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByFailures: true, failures: 1 });
+    expect(world.weeks()).toEqual(['2026-W38']);
+    expect(alerts).toMatchObject([{ messageKeyPrefix: `${run.id}.abandoned.2026-W38`, once: true }]);
+    expect(alerts[0]?.message.text).toBe(
+      "❌ I couldn't post the digest of docs.acme.com in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.\n@ana, who set it up, has left. Paused; it goes on when one could be posted.",
+    );
+    // Nothing but what the channel would be told if it took posts.
+    expect([...world.published.keys()]).toEqual([`${run.id}.left.U0ANA`]);
+  });
+
+  test('who has left, and the admins cannot be looked up: they are told as soon as they can', async () => {
+    const run = await world.active();
+    world.ending = () => ({ why: 'place', code: 'not_in_channel' });
+    const left = person({ active: false });
+    const sendAdminAlert = () => Promise.reject(new Error('Slack is away'));
+    await expect(world.until(DUE_MS, [run], { ...left, sendAdminAlert })).rejects.toThrow('away');
+    const names: string[] = [];
+    const works = async (_team: string, { name }: AdminAlert) => names.push(name) > 0;
+    await world.until(DUE_MS + HOUR_MS, [run], { ...left, sendAdminAlert: works });
+    expect(names).toEqual([`digest:${run.id}:2026-W38`]);
+    expect(await world.stored(run)).toMatchObject({ state: 'paused' });
   });
 
   test('who may have no digests any more: it pauses, and only the owner hears of it', async () => {
