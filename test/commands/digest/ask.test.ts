@@ -8,8 +8,9 @@ import type { ModalValues, SubmitResult } from '../../../src/commands/registry.t
 import type { CommandTools } from '../../../src/commands/tools.ts';
 import { threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { askRun } from '../../../src/jobs/digest/ask/record.ts';
+import { askMessages } from '../../../src/jobs/digest/ask/view.ts';
 import type { AskButton } from '../../../src/jobs/digest/buttons.ts';
-import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
+import { type EditionRun, rootKey } from '../../../src/jobs/digest/edition/record.ts';
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben, gus, origin } from '../../support/commands/builders.ts';
@@ -123,6 +124,16 @@ describe('the button', () => {
     tools = { ...tools, projects: [aProject({ name: 'beta' })] };
     expect((await clicks('pages'))?.text).toContain('There is no project acme here');
   });
+});
+
+test('the line goes under the digest that is there, after Slack refused the first one', async () => {
+  const run = anEdition({ attempt: 2 });
+  await world.given(run);
+  await clicks('thumbs');
+  expect(await submits({ text: 'Mend it', where: 'new' })).toEqual({ kind: 'closed' });
+  const [ask] = await asks();
+  const lines = ask && askMessages({ ...ask, state: 'open' });
+  expect(lines?.map(({ place }) => place)).toEqual([{ under: rootKey(run) }]);
 });
 
 describe('what is chosen', () => {

@@ -15,7 +15,7 @@ export function askMessages(run: AskRun): OutboxMessage[] {
   return [
     {
       key: `${run.id}.ask`,
-      place: { under: rootKey({ id: run.edition }) },
+      place: { under: rootKey({ id: run.edition, attempt: run.attempt }) },
       kind: 'state',
       message: askLine(run),
     },
