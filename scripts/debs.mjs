@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { capture } from './shell.mjs';
 
 /** `APT::Sandbox::User` spares root a warning about folders that the user _apt cannot enter. */
@@ -93,4 +93,49 @@ async function isInstalled(name) {
 
 async function succeeds(command, ...args) {
   return (await capture(command, args)).ok;
+}
+
+/** How often libraries are fetched: they may need libraries themselves. */
+const LIBRARY_ROUNDS = 8;
+
+/** Fetches the libraries that an unpacked program lacks. Returns whether it has all of them then. */
+export async function addLibraries(debs, program) {
+  for (let round = 0; round < LIBRARY_ROUNDS; round++) {
+    const env = { ...process.env, LC_ALL: 'C', LD_LIBRARY_PATH: libraryFolders(debs.root).join(':') };
+    const { output } = await capture('ldd', [program], { env });
+    if (!output.includes('not found')) return true;
+    const names = await debs.missingLibraries();
+    if (names.length === 0 || !(await debs.add(names))) {
+      for (const line of output.split('\n')) if (line.includes('not found')) debs.problems.add(line.trim());
+      return false;
+    }
+  }
+  return false;
+}
+
+function libraryFolders(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const here = entries.some((entry) => /\.so(\.|$)/.test(entry.name)) ? [folder] : [];
+  return [
+    ...here,
+    ...entries
+      .filter((entry) => entry.isDirectory())
+      .flatMap((entry) => libraryFolders(join(folder, entry.name))),
+  ];
+}
+
+/** Writes a script that runs the program. Its paths are relative, so that the checkout can be moved. */
+export function writeWrapper(work, program, root, name) {
+  const bin = join(work, 'bin');
+  const fromBin = (path) => `$here/${relative(bin, path)}`;
+  const lines = [
+    '#!/bin/sh',
+    "# Written by Docket's setup. It replaces itself, so that a signal to this process reaches the program.",
+    `here=\${0%/*}`,
+    `export LD_LIBRARY_PATH="${libraryFolders(root).map(fromBin).join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`,
+    `exec "${fromBin(program)}" "$@"`,
+    '',
+  ];
+  writeFileSync(join(bin, name), lines.join('\n'));
+  chmodSync(join(bin, name), 0o755);
 }

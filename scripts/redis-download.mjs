@@ -4,21 +4,17 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { canFetch, Debs } from './debs.mjs';
+import { dirname, join } from 'node:path';
+import { addLibraries, canFetch, Debs, writeWrapper } from './debs.mjs';
 import { capture } from './shell.mjs';
 import { serverIsUsable } from './versions.mjs';
 
 /** Debian and Ubuntu keep the server in the tools package: redis-server is a link to redis-check-rdb. */
 const FAMILIES = ['redis', 'valkey'];
-/** How often libraries are fetched: they may need libraries themselves. */
-const LIBRARY_ROUNDS = 4;
 
 /**
  * Unpacks the distribution's own server, with the libraries that this machine lacks, into `target`, whose
@@ -75,45 +71,4 @@ function linkServer(root, family) {
   if (!real) return undefined;
   if (real !== 'redis-server') symlinkSync(real, server);
   return server;
-}
-
-async function addLibraries(debs, server) {
-  for (let round = 0; round < LIBRARY_ROUNDS; round++) {
-    const env = { ...process.env, LC_ALL: 'C', LD_LIBRARY_PATH: libraryFolders(debs.root).join(':') };
-    const { output } = await capture('ldd', [server], { env });
-    if (!output.includes('not found')) return true;
-    const names = await debs.missingLibraries();
-    if (names.length === 0 || !(await debs.add(names))) {
-      for (const line of output.split('\n')) if (line.includes('not found')) debs.problems.add(line.trim());
-      return false;
-    }
-  }
-  return false;
-}
-
-function libraryFolders(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const here = entries.some((entry) => /\.so(\.|$)/.test(entry.name)) ? [folder] : [];
-  return [
-    ...here,
-    ...entries
-      .filter((entry) => entry.isDirectory())
-      .flatMap((entry) => libraryFolders(join(folder, entry.name))),
-  ];
-}
-
-/** Writes a script that runs the program. Its paths are relative, so that the checkout can be moved. */
-function writeWrapper(work, program, root, name) {
-  const bin = join(work, 'bin');
-  const fromBin = (path) => `$here/${relative(bin, path)}`;
-  const lines = [
-    '#!/bin/sh',
-    "# Written by Docket's setup. It replaces itself, so that a signal to this process reaches the server.",
-    `here=\${0%/*}`,
-    `export LD_LIBRARY_PATH="${libraryFolders(root).map(fromBin).join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`,
-    `exec "${fromBin(program)}" "$@"`,
-    '',
-  ];
-  writeFileSync(join(bin, name), lines.join('\n'));
-  chmodSync(join(bin, name), 0o755);
 }

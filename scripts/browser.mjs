@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addLibraries, canFetch, Debs, writeWrapper } from './debs.mjs';
+import { announced } from './shell.mjs';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/** With the machine's own fonts, lines would break elsewhere on each machine. */
+const FONTS = ['fonts-lato', 'fonts-noto-color-emoji', 'fonts-dejavu-core'];
+
+const cached = (root, what) => join(root, 'node_modules', '.cache', 'docket', what);
+
+/**
+ * Returns Chromium and the environment in which it has the gallery's fonts: `{ executablePath, env }`. Returns undefined
+ * where one of them is not here; `fetchBrowser` fetches them.
+ */
+export function browserHere(root, path = process.env.PATH ?? '') {
+  const installed = path.split(':').flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  const executablePath = [...installed, join(cached(root, 'chromium'), 'bin', 'chromium')].find(existsSync);
+  const fonts = cached(root, 'fonts');
+  if (executablePath === undefined || !existsSync(fonts)) return undefined;
+  const config = join(fonts, 'fonts.conf');
+  const elements = `<dir>${join(fonts, 'root', 'usr', 'share', 'fonts')}</dir><cachedir>${join(fonts, 'cache')}</cachedir>`;
+  writeFileSync(config, `<?xml version="1.0"?><fontconfig>${elements}</fontconfig>\n`);
+  return { executablePath, env: { FONTCONFIG_FILE: config } };
+}
+
+/**
+ * Fetches what `browserHere` lacks into the cache folder on Debian and Ubuntu, and returns it; nothing is installed.
+ * Returns undefined when it cannot be.
+ */
+export async function fetchBrowser(root) {
+  if (browserHere(root) === undefined && (await canFetch()))
+    await announced('Fetching Chromium and fonts…', async () => {
+      await fetchInto(cached(root, 'fonts'), FONTS);
+      if (browserHere(root) === undefined)
+        await fetchInto(cached(root, 'chromium'), ['chromium', 'chromium-common'], prepareChromium);
+    });
+  return browserHere(root);
+}
+
+/** Unpacks packages into `target`, once `prepare` says that they can be used. */
+async function fetchInto(target, packages, prepare = async () => true) {
+  if (existsSync(target)) return;
+  mkdirSync(join(target, '..'), { recursive: true });
+  const work = mkdtempSync(`${target}-`);
+  try {
+    const debs = new Debs(work);
+    if (!(await debs.add(packages))) await debs.update();
+    const isUsable = (await debs.add(packages)) && (await prepare(work, debs));
+    for (const problem of debs.problems) if (!isUsable) process.stderr.write(`${problem}\n`);
+    if (!isUsable) return;
+    rmSync(debs.folder, { recursive: true });
+    renameSync(work, target);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function prepareChromium(work, debs) {
+  const program = join(debs.root, 'usr', 'lib', 'chromium', 'chromium');
+  if (!existsSync(program) || !(await addLibraries(debs, program))) return false;
+  mkdirSync(join(work, 'bin'));
+  writeWrapper(work, program, debs.root, 'chromium');
+  return true;
+}

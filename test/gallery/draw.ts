@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { KnownBlock, PlainTextElement } from '@slack/types';
+import { createElement, Fragment, type ReactNode } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { type Block, Message, type MessageProps } from 'slack-blocks-to-jsx';
+import type { MessageBlock } from '../../src/store/blocks.ts';
+import { NOW_MS } from '../support/builders.ts';
+import type { GalleryState } from './state.ts';
+import { channels, dateText, people } from './words.ts';
+
+export type Theme = 'light' | 'dark';
+
+/** A white square stands for pictures: the app's own, and files in Slack. */
+const PICTURE =
+  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" width="40" height="24"%3E%3Crect width="40" height="24" rx="3" fill="%23611f69"/%3E%3C/svg%3E';
+
+const listed = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }));
+
+const names: NonNullable<MessageProps['data']> = {
+  users: listed(people).map((user) => ({ ...user, avatar: PICTURE })),
+  channels: listed(channels),
+};
+
+const hooks: NonNullable<MessageProps['hooks']> = {
+  user: ({ id, name }) => createElement('span', { className: 'mention' }, `@${name || id}`),
+  channel: ({ id, name }) => createElement('span', { className: 'mention' }, `#${name || id}`),
+  date: ({ timestamp, format }) => dateText(Number(timestamp), format),
+};
+
+/** What the library cannot show: a file in Slack, and the chosen option of a select, which takes the placeholder's place. */
+function adapted(block: KnownBlock | MessageBlock): KnownBlock | MessageBlock {
+  if (block.type === 'image' && 'slack_file' in block)
+    return { type: 'image', image_url: PICTURE, alt_text: block.alt_text };
+  if (block.type !== 'input' || block.element.type !== 'static_select') return block;
+  const { initial_option: chosen, option_groups: _, ...element } = block.element;
+  if (chosen === undefined) return block;
+  return {
+    ...block,
+    element: { ...element, options: [chosen], placeholder: chosen.text as PlainTextElement },
+  };
+}
+
+function drawBlocks(
+  blocks: readonly (KnownBlock | MessageBlock)[],
+  theme: Theme,
+  withoutWrapper: boolean,
+): ReactNode {
+  return createElement(Message, {
+    blocks: blocks.map(adapted) as unknown as Block[],
+    name: 'Docket',
+    logo: PICTURE,
+    time: new Date(NOW_MS),
+    theme,
+    hooks,
+    data: names,
+    withoutWrapper,
+  });
+}
+
+const div = (className: string, ...children: ReactNode[]) =>
+  createElement('div', { className, key: className }, ...children);
+
+/** Returns one state as HTML, for a page that has `styles`. */
+export function draw({ shown }: GalleryState, theme: Theme): string {
+  switch (shown.kind) {
+    case 'message':
+      return renderToStaticMarkup(drawBlocks(shown.message.blocks, theme, false));
+    case 'home':
+      return renderToStaticMarkup(drawBlocks(shown.view.blocks as KnownBlock[], theme, true));
+    case 'modal': {
+      const { title, submit, close, blocks } = shown.view;
+      const buttons = [close?.text, submit?.text].filter((label) => label !== undefined);
+      return renderToStaticMarkup(
+        createElement(
+          Fragment,
+          null,
+          div('modal-title', title.text),
+          drawBlocks(blocks as KnownBlock[], theme, true),
+          div('modal-buttons', ...buttons.map((label) => createElement('b', { key: label }, label))),
+        ),
+      );
+    }
+  }
+}
+
+/** Returns one block alone as HTML. */
+export const drawBlock = (block: KnownBlock | MessageBlock): string =>
+  renderToStaticMarkup(drawBlocks([block], 'light', true));
+
+/** Slack's letters are Lato's. */
+const OWN_STYLES = `
+* { font-family: Lato, "Noto Color Emoji", sans-serif !important; box-sizing: border-box; }
+pre, pre *, code, code * { font-family: "DejaVu Sans Mono", monospace !important; }
+body { margin: 0; }
+.light { background: #fff; color: #1d1c1d; }
+.dark { background: #1a1d21; color: #d1d2d3; }
+.state { padding: 8px 16px; }
+.state .slack_blocks_to_jsx { max-width: none; }
+.mention { color: #1264a3; background: #1d9bd11a; border-radius: 3px; padding: 0 2px; }
+.dark .mention { color: #1d9bd1; }
+.modal-title { font-weight: 900; font-size: 20px; padding-bottom: 12px; }
+.modal-buttons { display: flex; justify-content: flex-end; gap: 12px; padding-top: 12px; }
+.modal-buttons b { border: 1px solid #8888; border-radius: 4px; padding: 6px 12px; }`;
+
+/** Returns what a page with drawn states needs for its head. */
+export function styles(): string {
+  const library = fileURLToPath(import.meta.resolve('slack-blocks-to-jsx/dist/style.css'));
+  return `${readFileSync(library, 'utf8')}\n${OWN_STYLES}`;
+}

@@ -1,0 +1,1 @@
+export function linesDown(): { name: string; lines: number | undefined }[];

@@ -1,0 +1,51 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { draw, styles, type Theme } from './draw.ts';
+import { linesDown } from './in-page.mjs';
+import type { GalleryState } from './state.ts';
+
+/** A message on a phone is so wide, in pixels. */
+export const PHONE = 375;
+
+export const launch = ({ executablePath, env }: { executablePath: string; env: Record<string, string> }) =>
+  chromium.launch({ executablePath, env: { ...process.env, ...env } as Record<string, string> });
+
+/** Opens a page that shows states one below the other; `caption` is the HTML above one. */
+export async function openPage(
+  browser: Browser,
+  states: readonly GalleryState[],
+  {
+    width,
+    theme,
+    caption = () => '',
+  }: { width: number; theme: Theme; caption?: (state: GalleryState) => string },
+): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme });
+  const drawn = states.map(
+    (state) => `${caption(state)}<div class="state" ${about(state)}>${draw(state, theme)}</div>`,
+  );
+  await page.setContent(`<style>${styles()}</style><body class="${theme}">${drawn.join('')}</body>`);
+  return page;
+}
+
+const about = ({ name, says }: GalleryState): string => {
+  const found =
+    says === undefined
+      ? ''
+      : ` data-word="${escapeHtml(says.state)}" data-subject="${escapeHtml(says.subject)}"`;
+  return `data-name="${escapeHtml(name)}"${found}`;
+};
+
+/** Returns text as it stands in HTML. */
+export const escapeHtml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+/** State and subject of a message stand within so many lines on a phone. */
+const MAX_LINES = 2;
+
+/** Returns the states whose words are further down than that on a phone, or not there, with the line. */
+export async function linesProblems(browser: Browser, states: readonly GalleryState[]) {
+  const page = await openPage(browser, states, { width: PHONE, theme: 'light' });
+  const found = await page.evaluate(linesDown);
+  await page.close();
+  return found.filter(({ lines }) => lines === undefined || lines > MAX_LINES);
+}

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parseSync, Visitor } from 'oxc-parser';
+import { describe, expect, test } from 'vitest';
+import type { Unreached } from './coverage.ts';
+import { drawBlock } from './draw.ts';
+import { notYet } from './not-yet.ts';
+import { textProblems } from './rules.ts';
+import { blocksOf } from './state.ts';
+import { states } from './states.ts';
+import { wordsOf } from './words.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+test('every state has a name of its own', () => {
+  const names = states.map(({ name }) => name);
+  expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([]);
+});
+
+describe('every state is in the gallery:', () => {
+  /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
+  const SHOW_NOTHING = [
+    'csvName',
+    'fieldProblem',
+    'fitsModal',
+    'problem',
+    'reactionOf',
+    'reactionsOf',
+    'readPlace',
+    'readTimetable',
+    'threadPermalink',
+  ];
+
+  test('each branch of a view that has words of its own is reached', async () => {
+    const coverage = fileURLToPath(new URL('coverage.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [coverage]);
+    const unreached: Unreached[] = JSON.parse(stdout);
+    const functions = unreached.flatMap(({ name }) => name ?? []);
+    expect(SHOW_NOTHING.filter((name) => !functions.includes(name))).toEqual([]);
+    const missing = unreached.filter(({ name, source }) =>
+      name === undefined ? hasWords(source) : !SHOW_NOTHING.includes(name) && !source.startsWith('async '),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('each text of a view is shown', () => {
+    const shown = JSON.stringify(states.map(({ shown }) => shown));
+    const missing = globSync('src/jobs/**/*view.ts', { cwd: root }).flatMap((file) =>
+      textsOf(file)
+        .filter((text) => !shown.includes(JSON.stringify(text).slice(1, -1)))
+        .map((text) => `${file}: ${text}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+/** What only is compared, and what is filled in, are no words. */
+function hasWords(source: string): boolean {
+  const filledIn = source.replaceAll(/(?:case|===) '\w+'|\$\{[^{}]*\}/g, '');
+  const literals = filledIn.match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? [];
+  return literals.some((literal) => /\p{L}/u.test(literal));
+}
+
+/** Returns the texts of a file that are meant for people: several words, or one with a capital letter. */
+function textsOf(file: string): string[] {
+  const texts: string[] = [];
+  const collect = (text: string) => {
+    if (/^\p{Lu}\p{Ll}|\p{L} \p{L}/u.test(text)) texts.push(text);
+  };
+  const { program } = parseSync(file, readFileSync(`${root}${file}`, 'utf8'));
+  new Visitor({
+    Literal({ value }) {
+      if (typeof value === 'string') collect(value);
+    },
+    TemplateElement({ value }) {
+      collect(value.cooked ?? '');
+    },
+  }).visit(program);
+  return texts;
+}
+
+test('the library drops nothing of any state', () => {
+  const dropped = states.flatMap(({ name, shown }) =>
+    blocksOf(shown).flatMap((block) => {
+      const drawn = textOf(drawBlock(block));
+      const missing = wordsOf(block).filter((words) => !drawn.includes(oneSpace(words)));
+      return missing.map((words) => `${name}, ${block.type}: ${words}`);
+    }),
+  );
+  expect(dropped).toEqual([]);
+  expect(textOf(drawBlock({ type: 'data_table', text: 'lost' } as never))).not.toContain('lost');
+});
+
+/** Returns all that can be read in HTML, without its markup. */
+function textOf(html: string): string {
+  const text = html.replace(/<[^>]* value="([^"]*)"[^>]*>/g, ' $1 ').replace(/<[^>]*>/g, '');
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#x27': "'", amp: '&' };
+  return oneSpace(text.replace(/&(lt|gt|quot|#x27|amp);/g, (_, name: string) => entities[name] ?? ''));
+}
+
+const oneSpace = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+test('the first 120 characters of each text name state and subject, and it can be read aloud', () => {
+  const problems = states
+    .map((state) => ({ name: state.name, problems: textProblems(state) }))
+    .filter(({ problems }) => problems.length > 0);
+  // Exactly those of the list: what is mended has to go from it.
+  expect(problems.filter(({ name }) => !notYet.text.includes(name))).toEqual([]);
+  expect(notYet.text.filter((name) => !problems.some((one) => one.name === name))).toEqual([]);
+});

@@ -1,0 +1,321 @@
+import { instructionView, subjectView } from '../../../src/commands/digest/ask-views.ts';
+import { changeModalView, createModalView } from '../../../src/commands/digest/modal.ts';
+import { entriesOf } from '../../../src/jobs/digest/ask/entries.ts';
+import type { AskEnding, AskRun } from '../../../src/jobs/digest/ask/record.ts';
+import { askMessages } from '../../../src/jobs/digest/ask/view.ts';
+import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
+import {
+  notSettledMessage,
+  onItsWayMessage,
+  postedAlreadyMessage,
+} from '../../../src/jobs/digest/edition/reply-view.ts';
+import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
+import type { PageChange } from '../../../src/jobs/digest/model.ts';
+import { alertMessage } from '../../../src/jobs/digest/schedule/alert-view.ts';
+import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
+import {
+  createdMessage,
+  failedMessage,
+  goesOnMessage,
+  listedButtons,
+  noPlaceMessage,
+  notPermittedMessage,
+  ownerLeftMessage,
+  scheduleLine,
+  skippedMessage,
+  takenOverMessage,
+  testMessage,
+} from '../../../src/jobs/digest/schedule/view.ts';
+import { lastCompleteWeek, spansOf } from '../../../src/jobs/digest/weeks.ts';
+import { type Message, message } from '../../../src/slack/blocks.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, acme, aProject } from '../../support/commands/builders.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
+import { anAsk, anEdition, aPage, aSchedule } from '../../support/jobs/digest/builders.ts';
+import { THREAD } from '../../support/jobs/export/rendering.ts';
+import { answered, type GalleryState, modal, pick, pickFallback, told } from '../state.ts';
+
+const SITE = 'docs.acme.com';
+const DAY = 86_400_000;
+const BEN = { id: 'U0BEN', name: 'ben' };
+
+const spans = spansOf(anEdition().range).map((span, index) => ({
+  ...span,
+  human: 120 + 9 * index,
+  ai: 40 + index,
+}));
+const busiest = aPage('/guides/webhooks', { human: 320, ai: 730, before: { human: 310, ai: 320 } });
+const whole = (changes: Partial<EditionRun> = {}) => {
+  const { pages } = anEdition();
+  return anEdition({
+    timetable: 'Mondays 09:00 Europe/Berlin',
+    spans,
+    totalsBefore: { human: 918, ai: 222 },
+    ...(pages && {
+      pages: {
+        ...pages,
+        biggest: { page: busiest, by: 'ai' },
+        rising: [busiest],
+        fresh: [aPage('/guides/passkeys', { before: { human: 0, ai: 0 } })],
+        aiRead: [aPage('/api/errors', { human: 4, ai: 96 })],
+      },
+    }),
+    readers: {
+      ...anEdition().readers,
+      questions: {
+        asked: 410,
+        unanswered: 64,
+        category: 'Authentication',
+        before: { asked: 390, unanswered: 47 },
+      },
+      visitors: { total: 3120, before: 3000 },
+    },
+    followUps: [
+      {
+        subject: '/guides/sso',
+        kind: 'thumbs',
+        prLink: 'https://github.com/acme/docs/pull/131',
+        before: 9,
+        after: 1,
+      },
+      { subject: 'sso okta', kind: 'search', before: 41, after: 'unlisted' },
+      { subject: '/quickstart', kind: 'page', unknown: true, before: 100, after: 120 },
+    ],
+    ...changes,
+  });
+};
+
+const biggest = (page: PageChange): Partial<EditionRun> => {
+  const { pages } = whole();
+  return { ...(pages && { pages: { ...pages, biggest: { page, by: 'human' } } }) };
+};
+/** Without a page that rises, falls, or is new. */
+const quiet = (count: number): Partial<EditionRun> => {
+  const { pages } = anEdition();
+  return { ...(pages && { pages: { ...pages, count, falling: [], quiet: [] } }), readers: {}, followUps: [] };
+};
+
+const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
+  told(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
+const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
+const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
+const picture = { state: 'done', fileId: 'F0CHART', failures: 0, attempt: 1 } as const;
+const failedFor = (
+  name: string,
+  ended: NonNullable<EditionRun['ended']>,
+  changes: Partial<EditionRun> = {},
+) =>
+  told(
+    `digest/edition/failed, ${name}`,
+    pick(editionMessages(anEdition({ kind: 'asked', totals: undefined, ended, ...changes })), 'failed'),
+    'did not come',
+    SITE,
+  );
+
+const editions: GalleryState[] = [
+  root('weekly', {}),
+  root('weekly, with a picture', { chart: 'picture', picture }),
+  root('weekly, without a chart', { chart: 'none' }),
+  root('weekly, the first', { totalsBefore: undefined }),
+  root('weekly, no views', { totals: { human: 0, ai: 0 } }),
+  root('pages follow', { ...posted, pagesByMs: NOW_MS + DAY / 24 }),
+  root('too many pages', { ...posted, noPages: 'tooMany' }),
+  root('pages failed', { ...posted, noPages: 'failed' }),
+  root('late', { late: true }),
+  root('fewer views by people', biggest(aPage('/quickstart', { human: 20 }))),
+  root('a new page', biggest(aPage('/guides/passkeys', { before: { human: 0, ai: 0 } }))),
+  root('asked for', asked),
+  root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
+  root('preview', { kind: 'preview' }),
+  told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  told(
+    'digest/pages/sum differs',
+    pick(editionMessages(whole({ totals: { human: 1000, ai: 300 } })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  told(
+    'digest/pages/first, asked for',
+    pick(editionMessages(whole({ ...asked, comparesPages: false, readers: {}, followUps: [] })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  ...[1, 431].map((count) =>
+    told(
+      `digest/pages/nothing moved, ${count}`,
+      pick(editionMessages(whole(quiet(count))), 'pages'),
+      'Top pages',
+      SITE,
+    ),
+  ),
+  told(
+    'digest/pages/readers alone',
+    pick(editionMessages(whole({ sections: ['readers'] })), 'pages'),
+    'looked for',
+    SITE,
+  ),
+  told('digest/pages/preview', pick(editionMessages(whole({ kind: 'preview' })), 'pages'), 'Top pages', SITE),
+  failedFor('archived', { why: 'place', code: 'is_archived' }),
+  failedFor('place', { why: 'place', code: 'not_in_channel' }),
+  failedFor('project', { why: 'project' }),
+  failedFor('permission', { why: 'permission' }),
+  failedFor('broken', { why: 'broken', ref: '7f3c1d' }),
+  failedFor('platform', { why: 'platform' }),
+  failedFor('preview', { why: 'platform' }, { kind: 'preview' }),
+];
+
+const schedule = (name: string, shown: Message, state: string) =>
+  told(`digest/schedule/${name}`, shown, state, SITE);
+const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string) =>
+  aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
+const missed = Array.from({ length: 7 }, (_, index) => {
+  const dueAtMs = NOW_MS - (7 - index) * 7 * DAY;
+  return { week: lastCompleteWeek(dueAtMs), dueAtMs, late: true };
+});
+const listed = (name: string, changes: Partial<ScheduleRun>) => {
+  const run = aSchedule(changes);
+  return answered(`digest/list/${name}`, message([scheduleLine(run)], listedButtons(run)));
+};
+
+const schedules: GalleryState[] = [
+  told('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),
+  told(
+    'digest/schedule/first message, with alerts',
+    testMessage(aSchedule({ alerts: true })),
+    'Weekly digest',
+    SITE,
+  ),
+  answered('digest/schedule/created', createdMessage(aSchedule())),
+  answered('digest/schedule/changed', goesOnMessage(aSchedule())),
+  answered('digest/schedule/changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
+  answered('digest/schedule/not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
+  answered('digest/schedule/refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
+  schedule('failed, not in the channel', failedMessage(failure('place', 'not_in_channel')), "couldn't post"),
+  schedule('failed, archived', failedMessage(failure('place', 'is_archived')), "couldn't post"),
+  schedule('failed, refused by Slack', failedMessage(failure('place', 'restricted_action')), "couldn't post"),
+  schedule('failed, project', failedMessage(failure('project')), "couldn't post"),
+  schedule('failed, permission', failedMessage(failure('permission')), "couldn't post"),
+  schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't post"),
+  schedule('failed, platform', failedMessage(failure('platform')), "couldn't post"),
+  schedule(
+    'failed, then paused',
+    failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
+    "couldn't post",
+  ),
+  schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1)), 'could not be sent'),
+  schedule('seven missed', skippedMessage(aSchedule(), missed), 'could not be sent'),
+  schedule('not permitted', notPermittedMessage(aSchedule()), 'Paused'),
+  schedule('owner left', ownerLeftMessage(aSchedule({ ownerLeft: true })), 'has left'),
+  schedule('taken over', takenOverMessage(aSchedule({ owner: BEN }), { name: 'ana' }), 'took it over'),
+  listed('testing', { state: 'testing' }),
+  listed('active', {}),
+  listed('paused', { state: 'paused' }),
+  listed('paused by somebody', { state: 'paused', pausedBy: BEN }),
+  listed('paused by failures', { state: 'paused', pausedByFailures: true, failures: 3 }),
+  listed('paused by permission', { state: 'paused', pausedByPermission: true }),
+  listed('owner left', { ownerLeft: true }),
+  listed('removed', { state: 'removed' }),
+];
+
+const day = '2026-09-17';
+const alerts: GalleryState[] = [
+  told(
+    'digest/alert/fewer people',
+    alertMessage(
+      { site: SITE },
+      day,
+      [{ by: 'human', now: 310, usual: 820 }],
+      [{ path: '/quickstart', now: 96, before: 401 }],
+    ),
+    'down',
+    SITE,
+  ),
+  told(
+    'digest/alert/more of both',
+    alertMessage(
+      { site: SITE },
+      day,
+      [
+        { by: 'human', now: 1900, usual: 820 },
+        { by: 'ai', now: 900, usual: 300 },
+      ],
+      [],
+    ),
+    'up',
+    SITE,
+  ),
+  told(
+    'digest/alert/none',
+    alertMessage({ site: SITE }, day, [{ by: 'human', now: 0, usual: 820 }], []),
+    'down',
+    SITE,
+  ),
+];
+
+const answers: GalleryState[] = [
+  answered('digest/answer/on its way', onItsWayMessage(anEdition())),
+  answered('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
+  answered('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
+  answered('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
+];
+
+const ask = (name: string, changes: Partial<AskRun>, state: string, subject = '/guides/sso') =>
+  told(`digest/ask/${name}`, pick(askMessages(anAsk(changes)), 'ask'), state, subject);
+const cameTo = (kind: AskEnding['kind'], more: object = {}): Partial<AskRun> => ({
+  state: 'ended',
+  threadUrl: THREAD,
+  ending: { kind, atMs: NOW_MS, ...more } as AskEnding,
+});
+const pullRequest = { prLink: 'https://github.com/acme/docs/pull/131' };
+
+const asks: GalleryState[] = [
+  ask('asked', { threadUrl: THREAD }, 'asked'),
+  ask('asked, without a thread', {}, 'asked'),
+  ask('about a search', { subject: { kind: 'search', name: 'sso okta', value: 41 } }, 'asked', 'sso okta'),
+  ask('pull request', cameTo('newPr', pullRequest), 'opened'),
+  ask('same pull request', cameTo('samePr', pullRequest), 'same pull request'),
+  ask('same pull request, without an address', cameTo('samePr'), 'same pull request'),
+  ask('pull request without an address', cameTo('newPr'), 'opened'),
+  ask('no pull request', cameTo('noPr'), 'without a pull request'),
+  ask('failed', cameTo('failed'), 'could not finish'),
+  ask('archived', cameTo('archived'), 'archived'),
+  ask('unknown to the platform', cameTo('gone'), 'does not know'),
+  ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
+  ask('not sent', cameTo('notSent'), 'not sent'),
+  ask('unclear', cameTo('unknown'), 'Nobody knows'),
+  ask('no longer followed', cameTo('stopped'), 'not followed'),
+  ask('unwatched', cameTo('unwatched'), 'stopped watching'),
+];
+
+const [entry] = entriesOf(whole(), 'pages');
+if (entry === undefined) throw new Error('a digest has pages');
+const withNumbers = (name: string) => aProject({ ...acme, name, projectId: name });
+const tools = { projects: [withNumbers('acme'), withNumbers('beta')], now: () => NOW_MS };
+
+const modals: GalleryState[] = [
+  modal('digest/modal/ask about a page', subjectView(whole(), 'pages')),
+  modal('digest/modal/ask about a search', subjectView(whole(), 'searches')),
+  modal('digest/modal/ask about thumbs', subjectView(whole(), 'thumbs')),
+  modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }), 'pages')),
+  modal('digest/modal/instruction', instructionView(whole(), entry, [aThread()], NOW_MS)),
+  modal('digest/modal/instruction, no job is followed', instructionView(whole(), entry, [], NOW_MS)),
+  modal(
+    'digest/modal/set up',
+    createModalView({ project: tools.projects[0], zone: 'Europe/Berlin' }, aCaller(), tools),
+  ),
+  modal(
+    'digest/modal/set up, one project, no zone',
+    createModalView(
+      { project: undefined, zone: undefined },
+      aCaller({ channel: { id: 'D0ANA', name: 'directmessage' } }),
+      {
+        ...tools,
+        projects: tools.projects.slice(0, 1),
+      },
+    ),
+  ),
+  modal('digest/modal/change', changeModalView(aSchedule({ alerts: true, sections: ['pages'] }))),
+];
+
+export const digestStates = [...editions, ...schedules, ...alerts, ...answers, ...asks, ...modals];

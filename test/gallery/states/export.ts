@@ -1,0 +1,218 @@
+import { exportModalView } from '../../../src/commands/export/modal.ts';
+import { settingsView } from '../../../src/commands/export/settings-button.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
+import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
+import { exportMessages } from '../../../src/jobs/export/view.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { acme, ana, aProject, beta } from '../../support/commands/builders.ts';
+import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
+import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
+import { answered, type GalleryState, modal, pick, told } from '../state.ts';
+
+const SITE = 'docs.acme.com';
+const MINUTE = 60_000;
+
+const accepted: Partial<ExportRun> = { jobId: undefined, startedAtMs: undefined, status: undefined };
+const halfDone: Partial<ExportRun> = {
+  looks: [{ atMs: NOW_MS, fraction: 0.42 }],
+  pageCount: 128,
+};
+const ben = { id: 'U0BEN', name: 'ben' };
+
+const shown = (part: string) => (name: string, run: ExportRun, state: string) =>
+  told(`export/${name}`, pick(exportMessages(run), part), state, SITE);
+const card = shown('card');
+const progress = shown('progress');
+const ending = shown('end');
+const question = shown('question');
+
+const cards: GalleryState[] = [
+  card('card/queued', aRun({ ...accepted, state: 'starting' }), 'Queued'),
+  card('card/running', aRun(halfDone), 'Running'),
+  card('card/one page', aRun({ paths: ['/guides/webhooks'] }), 'Running'),
+  card('card/some pages, labelled', aRun({ version: '1.2', paths: ['/a', '/b'] }), 'Running'),
+  card('card/watched', aRun({ joined: true }), 'Running'),
+  card('card/in a direct message', aRun({ inDirectMessage: true }), 'Running'),
+  card('card/making the link', aRun({ state: 'bundling' }), 'Running'),
+  card('card/making another link', aRun({ state: 'bundling', relinked: 1 }), 'Done'),
+  card('card/start unclear', aRun({ ...accepted, state: 'unknown' }), 'Start unclear'),
+  card('card/done', ended(anEnding.done), 'Done'),
+  card('card/failed', ended(anEnding.failed), 'Failed'),
+  card('card/not started', ended(anEnding.notStarted, accepted), 'Not started'),
+  card('card/lost', ended(anEnding.lost), 'Lost'),
+  card('card/no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
+  card('card/done without a link', ended(anEnding.noLink), 'Done, without a link yet'),
+  card('card/left unclear', ended(anEnding.left, accepted), 'Start unclear'),
+  card('card/broken', ended(anEnding.broken), 'Stopped by an error'),
+  card('card/ended, nobody knows why', aRun({ state: 'ended' }), 'Stopped by an error'),
+];
+
+const trouble = (kind: NonNullable<ExportRun['trouble']>['kind'], changes: Partial<ExportRun> = {}) =>
+  aRun({ ...halfDone, trouble: { kind, inARow: 3, nextMs: NOW_MS + MINUTE }, ...changes });
+const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsTold: true };
+
+const progresses: GalleryState[] = [
+  progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
+  progress('progress/running', aRun(), 'Running'),
+  progress('progress/42 percent', aRun(halfDone), 'Running'),
+  progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Running'),
+  progress('progress/a state of its own', aRun({ status: 'optimizing' }), 'optimizing'),
+  progress(
+    'progress/stalled',
+    aRun({ ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }),
+    'Running',
+  ),
+  progress('progress/out of reach', trouble('down'), 'Running'),
+  progress('progress/out of reach at first', trouble('down', { ...accepted, state: 'starting' }), 'Queued'),
+  progress('progress/limit', trouble('limit'), 'Running'),
+  progress('progress/key', trouble('key'), 'Running'),
+  progress('progress/key, admins told', aRun({ trouble: told401 }), 'Running'),
+  progress('progress/forbidden', trouble('forbidden'), 'Running'),
+  progress('progress/project missing', trouble('project'), 'Running'),
+  progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Running'),
+  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'Done'),
+  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'Done'),
+];
+
+const questions: GalleryState[] = [
+  question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'whether'),
+  ...(['startAgain', 'leave', 'late'] as const).map((action) =>
+    question(
+      `question/${action}`,
+      aRun({ attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } }),
+      'no clear answer',
+    ),
+  ),
+];
+
+const done = (changes: Partial<Extract<Ending, { kind: 'done' }>>): Ending => ({
+  ...(anEnding.done as Extract<Ending, { kind: 'done' }>),
+  ...changes,
+});
+const notStarted = (changes: Partial<Extract<Ending, { kind: 'notStarted' }>>): Ending => ({
+  kind: 'notStarted',
+  why: 'other',
+  ...changes,
+});
+const privately = { privately: true };
+
+const endings: GalleryState[] = [
+  ending('ending/done', ended(anEnding.done, { pageCount: 412 }), 'ready'),
+  ending('ending/done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'ready'),
+  ending('ending/done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'ready'),
+  ending('ending/done, privately', ended(done(privately)), 'ready'),
+  ending('ending/done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'ready'),
+  ending(
+    'ending/done, direct messages refused',
+    ended(done({ ...privately, refusal: 'messages_tab_disabled' })),
+    'ready',
+  ),
+  ending('ending/link over', ended(done({ over: true })), 'ready'),
+  ending('ending/failed', ended(anEnding.failed, halfDone), 'failed'),
+  ending('ending/failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
+  ...(['domain', 'plan', 'key', 'limit', 'down', 'project', 'other'] as const).map((why) =>
+    ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'othing was started'),
+  ),
+  ending(
+    'ending/not started, label or pages',
+    ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
+    'othing was started',
+  ),
+  ending(
+    'ending/not started, admins told',
+    ended(notStarted({ why: 'key', adminsTold: true }), accepted),
+    'othing was started',
+  ),
+  ending(
+    'ending/not permitted',
+    ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted),
+    'not started',
+  ),
+  ending(
+    'ending/not permitted, nobody to ask',
+    ended(notStarted({ why: 'permission' }), accepted),
+    'not started',
+  ),
+  ending('ending/lost', ended(anEnding.lost), 'no longer knows'),
+  ending('ending/lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
+  ending('ending/no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
+  ending('ending/no link', ended(anEnding.noLink), "couldn't get"),
+  ending('ending/no link, key', ended({ kind: 'noLink', why: 'key' }), "couldn't get"),
+  ending('ending/no link, project', ended({ kind: 'noLink', why: 'project' }), "couldn't get"),
+  ending('ending/no further link', ended(anEnding.noLink, { relinked: 1 }), "couldn't get"),
+  ending('ending/broken', ended(anEnding.broken), 'broke'),
+  ending('ending/broken at the start', ended(anEnding.broken, accepted), 'broke'),
+];
+
+const direct: GalleryState[] = [
+  shown('private')('direct message/link', ended(done(privately)), 'ready'),
+  shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'ready'),
+];
+
+const running = (name: string, run: ExportRun, mayFollow = true) =>
+  answered(
+    `export/${name}`,
+    runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow }, REQUEST),
+  );
+const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
+
+const answers: GalleryState[] = [
+  running('answer/running already', aRun(halfDone)),
+  running('answer/running already, elsewhere', aRun(), false),
+  running('answer/watched already', aRun({ joined: true })),
+  running('answer/start unclear', aRun({ ...accepted, state: 'unknown' })),
+  running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
+  answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
+  answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
+];
+
+const inThread = { docsDomain: SITE, links: 'thread' as const };
+const request = {
+  domain: SITE,
+  version: '1.2',
+  paths: ['/guides', '/api'],
+  privately: true,
+  project: 'acme',
+};
+const someDomains = aProject({ name: 'gamma' });
+
+const modals: GalleryState[] = [
+  modal(
+    'export/modal/any domain',
+    exportModalView({}, { user: ana }, { ...inThread, projects: [aProject()] }),
+  ),
+  modal(
+    'export/modal/known domains',
+    exportModalView({}, { user: ana }, { ...inThread, projects: [acme, beta] }),
+  ),
+  modal(
+    'export/modal/project asked for, filled in',
+    exportModalView(request, { user: ana }, { ...inThread, projects: [acme, someDomains] }),
+  ),
+  modal(
+    'export/modal/link for oneself alone',
+    exportModalView({}, { user: ana }, { projects: [aProject()], docsDomain: undefined, links: 'requester' }),
+  ),
+  modal(
+    'export/modal/deployment settings',
+    settingsView(
+      ended(anEnding.done, { version: '1.2' }),
+      'https://bundles.example/b.zip?X-Signature=3f9a77bd04c24a06',
+      NOW_MS + 30 * MINUTE,
+    ),
+  ),
+  modal(
+    'export/modal/deployment settings, end of link unknown',
+    settingsView(ended(anEnding.done), 'https://bundles.example/b.zip', undefined),
+  ),
+];
+
+export const exportStates = [
+  ...cards,
+  ...progresses,
+  ...questions,
+  ...endings,
+  ...direct,
+  ...answers,
+  ...modals,
+];

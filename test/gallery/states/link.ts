@@ -1,0 +1,23 @@
+import { linkMessages, refusedMessage } from '../../../src/jobs/link/view.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aLinkRun } from '../../support/jobs/link/builders.ts';
+import { answered, type GalleryState, pick, told } from '../state.ts';
+
+const SITE = 'docs.acme.com';
+const had = { link: 'l1', linkEndsAtMs: NOW_MS + 1_800_000 };
+
+export const linkStates: GalleryState[] = [
+  told('link/sent', pick(linkMessages(aLinkRun({ state: 'sent', ...had })), 'link'), 'link', SITE),
+  told('link/over', pick(linkMessages(aLinkRun({ state: 'over', ...had })), 'link'), 'ended', SITE),
+  told('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), "couldn't get", SITE),
+  told(
+    'link/no further one',
+    pick(linkMessages(aLinkRun({ state: 'failed', over: true, made: 2, ...had })), 'link.2'),
+    "couldn't get",
+    SITE,
+  ),
+  answered(
+    'link/direct messages refused',
+    refusedMessage(aLinkRun({ state: 'sent', ...had }), 'messages_tab_disabled'),
+  ),
+];

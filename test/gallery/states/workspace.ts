@@ -1,0 +1,174 @@
+import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
+import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
+import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
+import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
+import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
+import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import {
+  chooseProjectMessage,
+  contactsText,
+  hourlyUsageText,
+  notPermittedText,
+  unknownProjectText,
+  waitingText,
+} from '../../../src/jobs/wording-view.ts';
+import { message } from '../../../src/slack/blocks.ts';
+import { noticeView } from '../../../src/slack/modals.ts';
+import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
+import { problemsOf } from '../../../src/store/redis/problems.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
+import { aSchedule } from '../../support/jobs/digest/builders.ts';
+import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
+import { THREAD } from '../../support/jobs/export/rendering.ts';
+import { anAuditEntry } from '../../support/store/builders.ts';
+import { answered, type GalleryState, home, modal, told } from '../state.ts';
+
+// What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
+
+const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
+  running: [
+    exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD),
+    threadLine(aThread(), THREAD),
+    ['Weekly digest · ', ...scheduleLine(aSchedule())],
+  ],
+  more: 0,
+  ended: [exportLine(ended(anEnding.failed), undefined)],
+  may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
+  missingScope: false,
+  cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
+  contacts: contactsText(['Ben', 'Cem'], false),
+  limits: [
+    `posts and edits: ${waitingText(0)}`,
+    'looks at exports: up to 5 a second for each API key',
+    `instructions to the docs agent: ${hourlyUsageText({ used: 100, waiting: 2, free: 0, nextMs: NOW_MS }, 100)}`,
+    `analytics requests: ${hourlyUsageText({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 100)}`,
+    `edits in Slack: ${hourlyUsageText(undefined, 100)}`,
+  ],
+  commands: ['/docs-export', '/docs-agent', '/docs-digest', '/docs-status'],
+  ...changes,
+});
+
+const homes: GalleryState[] = [
+  home('home/in use', homeView(aHome())),
+  home('home/more runs', homeView(aHome({ more: 7 }))),
+  home('home/first time', homeView(aHome({ running: [], ended: [] }))),
+  home('home/may do nothing', homeView(aHome({ running: [], ended: [], may: [] }))),
+  home('home/not known in time', homeView(aHome({ may: undefined }))),
+  home('home/scope missing', homeView(aHome({ may: undefined, missingScope: true }))),
+];
+
+const aState = (changes: Partial<SystemState> = {}): SystemState => ({
+  docs: { answered: true, atMs: NOW_MS - 5000 },
+  slack: { answered: true, atMs: NOW_MS - 2000 },
+  connected: undefined,
+  redisMs: 0.4,
+  redisProblems: [],
+  queues: [
+    { queue: 'docs-export', waiting: 0, active: 2, delayed: 12, failed: 0 },
+    { queue: 'docs-agent', waiting: 0, active: 0, delayed: 3, failed: 0 },
+  ],
+  featureLines: [exportLine(aRun(), THREAD)],
+  limits: aHome().limits,
+  version: '0.1.0',
+  role: 'all',
+  upSinceMs: NOW_MS - 86_400_000,
+  ...changes,
+});
+const volatile = problemsOf({
+  info: { redis_version: '7.2.0', maxmemory_policy: 'allkeys-lru' },
+  config: { policy: 'allkeys-lru', appendonly: 'no', save: '' },
+});
+
+const statuses: GalleryState[] = [
+  answered('status/all is well', statusMessage(aState({ connected: true }))),
+  answered(
+    'status/nothing answers',
+    statusMessage(
+      aState({
+        docs: { answered: false, atMs: NOW_MS - 60_000 },
+        slack: undefined,
+        connected: false,
+        redisMs: undefined,
+        redisProblems: volatile.map(({ text }) => text),
+        queues: undefined,
+      }),
+    ),
+  ),
+  answered('status/nothing asked yet', statusMessage(aState({ docs: undefined, slack: undefined }))),
+  answered('status/audit, empty', auditMessage({ done: [], refused: [] })),
+  answered(
+    'status/audit',
+    auditMessage({
+      done: [
+        anAuditEntry(),
+        anAuditEntry({ job: 'se_3f9a77bd04c24a06', result: 'done' }),
+        anAuditEntry({ channel: 'D0ANA', subject: '' }),
+      ],
+      refused: [
+        anAuditEntry({ channel: 'elsewhere', user: { id: 'somebody', name: '' }, result: 'not permitted' }),
+      ],
+    }),
+  ),
+  answered(
+    'status/audit, long',
+    auditMessage({ done: Array.from({ length: 400 }, () => anAuditEntry()), refused: [] }),
+  ),
+];
+
+/** What an alert sends to its one admin. */
+async function sentBy(send: (parts: Parameters<typeof createKeyAlert>[0]) => Promise<unknown>) {
+  const sent: OutboxMessage[] = [];
+  const outbox = { publish: async (_: string, one: OutboxMessage) => void sent.push(one) };
+  await send({
+    admins: async () => ({ ids: ['U0ANA'], complete: true }),
+    alerts: { begin: async () => NOW_MS, people: async () => undefined, setPeople: async () => {} },
+    outbox: outbox as unknown as Outbox,
+    now: () => NOW_MS,
+  });
+  return sent.map(({ message }) => message);
+}
+
+const keyAlert = await sentBy((parts) => createKeyAlert(parts)('T0ACME', 'acme'));
+const redisAlerts = await sentBy((parts) => createRedisAlert({ ...parts, teamId: () => 'T0ACME' })(volatile));
+
+const alerts: GalleryState[] = [
+  ...keyAlert.map((one) => told('alert/key rejected', one, 'rejects', 'acme')),
+  ...redisAlerts.map((one, index) =>
+    told(`alert/Redis loses work, ${index + 1}`, one, index === 0 ? 'drops keys' : 'lost', 'Redis'),
+  ),
+];
+
+const names = Array.from({ length: 12 }, (_, index) => `project-${index + 1}`);
+const answers: GalleryState[] = [
+  answered(
+    'answer/which project',
+    chooseProjectMessage('Which project is it in', names, '/docs-agent follow aj_1'),
+  ),
+  answered('answer/unknown project', message([[unknownProjectText('gamma', names)]])),
+  ...(['export', 'agent', 'digest', 'admin', 'status'] as const).map((permission) =>
+    answered(
+      `answer/not permitted, ${permission}`,
+      message([
+        [
+          notPermittedText(
+            permission,
+            contactsText(permission === 'export' ? ['Ben'] : [], permission === 'agent'),
+          ),
+        ],
+      ]),
+    ),
+  ),
+  modal(
+    'answer/in a modal, titled anew',
+    noticeView('Answer to the longest of all commands', message([['Done.']])),
+  ),
+  modal(
+    'answer/in a modal',
+    noticeView('Export a docs site', message([['The response to this command has expired.']])),
+  ),
+];
+
+export const workspaceStates = [...homes, ...statuses, ...alerts, ...answers];

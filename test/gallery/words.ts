@@ -1,0 +1,71 @@
+import { NOW_MS } from '../support/builders.ts';
+
+// How Slack would show what is a token in a message, at the time of the examples and in UTC.
+
+export const people = { U0ANA: 'Ana', U0BEN: 'Ben' } as Record<string, string>;
+export const channels = { C0DOCS: 'docs' } as Record<string, string>;
+
+/** Returns a moment as Slack shows it in one of its formats. */
+export function dateText(seconds: number, format: string): string {
+  const at = new Date(seconds * 1000);
+  const day = at.toLocaleDateString('en', { dateStyle: 'medium', timeZone: 'UTC' });
+  const isToday = at.toISOString().slice(0, 10) === new Date(NOW_MS).toISOString().slice(0, 10);
+  const texts: Record<string, string> = {
+    ago: agoText(seconds - NOW_MS / 1000),
+    date_short: day,
+    date_short_pretty: isToday ? 'today' : day,
+    time: at.toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'UTC' }),
+  };
+  return format.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const text = texts[name];
+    if (text === undefined) throw new Error(`no date format ${name}`);
+    return text;
+  });
+}
+
+function agoText(seconds: number): string {
+  const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const units = [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
+  return ago.format(Math.round(seconds / size), unit);
+}
+
+/** Returns the `text` of a message as a notification shows it, and a screen reader says it. */
+export const spokenText = (text: string): string =>
+  text
+    .replace(/<!date\^(\d+)\^([^|]+)\|[^>]*>/g, (_, at: string, format: string) =>
+      dateText(Number(at), format),
+    )
+    .replace(/<@(\w+)>/g, (_, id: string) => `@${people[id] ?? id}`)
+    .replace(/<#(\w+)>/g, (_, id: string) => `#${channels[id] ?? id}`)
+    .replace(/<[^|>]+\|([^>]+)>/g, '$1')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+/** Fields of blocks, apart from those of text objects, whose value is shown as it is. */
+const SHOWN_FIELDS = new Set(['text', 'title', 'initial_value', 'initial_time', 'name']);
+/** Shown only once somebody clicks; `text` of an action is for a hover. */
+const HIDDEN_FIELDS = new Set(['confirm', 'alt_text', 'action_id', 'block_id', 'value', 'url', 'filter']);
+
+/** Returns all that a person reads of blocks without clicking anything, piece by piece. */
+export function wordsOf(node: unknown, field = ''): string[] {
+  if (typeof node === 'string') return SHOWN_FIELDS.has(field) && node.trim() !== '' ? [node] : [];
+  if (Array.isArray(node))
+    return node.flatMap((one) => wordsOf(one, field === 'categories' ? 'name' : field));
+  if (node === null || typeof node !== 'object') return [];
+  const one = node as Record<string, unknown>;
+  if (one.type === 'user') return [`@${people[String(one.user_id)] ?? one.user_id}`];
+  if (one.type === 'channel') return [`#${channels[String(one.channel_id)] ?? one.channel_id}`];
+  if (one.type === 'date') return [dateText(Number(one.timestamp), String(one.format))];
+  if (one.type === 'mrkdwn') return spokenText(String(one.text)).split('\n').filter(Boolean);
+  // Its options drop down.
+  if (one.type === 'static_select') return wordsOf(one.initial_option ?? one.placeholder);
+  return Object.entries(one).flatMap(([name, value]) =>
+    HIDDEN_FIELDS.has(name) ? [] : wordsOf(value, name),
+  );
+}
