@@ -35,34 +35,54 @@ export const deliveryCheckMs = (
   longestMs = 2000,
 ) => Math.min(Math.max((now() - sinceMs) / 2, 50), longestMs);
 
-type EphemeralParts = Pick<JobContext, 'runs' | 'callOnceInSlack' | 'postEphemeral' | 'timing'>;
+type EphemeralParts = Pick<JobContext, 'runs' | 'callOnceInSlack' | 'steps' | 'postEphemeral' | 'timing'>;
 
-/** Posts a message once to whoever made a request, where they made it, while that can be. Returns whether it arrived. */
+/** Whether an ephemeral arrived: that is not known while somebody may still wait for Slack's answer, for `inMs` at most. */
+type Arrival = 'yes' | 'notKnown' | { inMs: number };
+
+async function tryWhereAsked(
+  runId: string,
+  step: string,
+  message: Message,
+  { runs, callOnceInSlack, steps, postEphemeral, timing }: EphemeralParts,
+): Promise<Arrival> {
+  const responseUrl = await runs.responseUrl(runId);
+  // It may have arrived while there was one.
+  if (responseUrl === undefined)
+    return (await steps.result(runId, step))?.value === true ? 'yes' : 'notKnown';
+  const posted = await callOnceInSlack(runId, step, () =>
+    postEphemeral(responseUrl, message, timing.slackCallMs),
+  );
+  if (posted.kind === 'inFlight') return { inMs: Math.max(1, posted.forMs) };
+  return posted.kind === 'done' && posted.value ? 'yes' : 'notKnown';
+}
+
+/** Posts a message once to whoever made a request, where they made it, while that can be. */
 export async function postWhereAsked(
   runId: string,
   step: string,
   message: Message,
-  { runs, callOnceInSlack, postEphemeral, timing }: EphemeralParts,
-): Promise<boolean> {
-  const responseUrl = await runs.responseUrl(runId);
-  if (responseUrl === undefined) return false;
-  const posted = await callOnceInSlack(runId, step, () =>
-    postEphemeral(responseUrl, message, timing.slackCallMs),
-  );
-  return posted.kind === 'done' && posted.value;
+  parts: EphemeralParts,
+): Promise<void> {
+  await tryWhereAsked(runId, step, message, parts);
 }
 
 /**
  * Posts to `userId` what becomes of their run: where they asked, or by direct message when that is not known to have
- * arrived. `name` is the same for a repeat.
+ * arrived; `direct` is how it reads there, where that differs. `name` is the same for a repeat. Returns 0 when it is
+ * done, else in how many milliseconds to ask again.
  */
 export async function reportPrivately(
   run: RunBase,
-  { name, userId, message }: { name: string; userId: string; message: Message },
+  report: { name: string; userId: string; message: Message; direct?: Message },
   context: EphemeralParts & Pick<JobContext, 'outbox'>,
-): Promise<void> {
-  if (await postWhereAsked(run.id, name, message, context)) return;
+): Promise<number> {
+  const { name, userId, message, direct = message } = report;
+  const arrival = await tryWhereAsked(run.id, name, message, context);
+  if (arrival === 'yes') return 0;
+  if (arrival !== 'notKnown') return arrival.inMs;
   const place = { user: userId };
-  const direct = { key: `${run.id}.${name}`, place, kind: 'ending' as const, message };
-  await context.outbox.publish(run.teamId, direct, run.rev);
+  const post = { key: `${run.id}.${name}`, place, kind: 'ending' as const, message: direct };
+  await context.outbox.publish(run.teamId, post, run.rev);
+  return 0;
 }

@@ -79,7 +79,8 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   if (ending?.kind === 'noPlace') {
     const name = `no-place.${run.attempt}`;
     const message = noPlaceMessage(run, ending.code);
-    await reportPrivately(run, { name, userId: run.requester.id, message }, context);
+    const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
   }
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
   const waits = endings.flatMap((one) =>

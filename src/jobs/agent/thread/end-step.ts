@@ -24,7 +24,8 @@ export async function end(
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
-    await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+    const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
   }
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
 }

@@ -78,7 +78,8 @@ export async function reportWait(
     return false;
   const requests = figures.spans.filter(({ counts }) => counts === undefined).length;
   const message = waitsMessage(run, (await doneAtMs(figures, requests, context)) ?? limitedUntilMs);
-  if (run.kind === 'weekly') await postWhereAsked(run.id, 'wait', message, context);
-  else await reportPrivately(run, { name: 'wait', userId: run.owner.id, message }, context);
+  if (run.kind !== 'weekly')
+    return (await reportPrivately(run, { name: 'wait', userId: run.owner.id, message }, context)) === 0;
+  await postWhereAsked(run.id, 'wait', message, context);
   return true;
 }

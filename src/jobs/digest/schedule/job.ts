@@ -1,5 +1,5 @@
 import type { Message } from '../../../slack/blocks.ts';
-import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
+import { deliveryCheckMs, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
@@ -28,6 +28,7 @@ import {
   abandonedMessage,
   createdMessage,
   failedMessage,
+  goesOnMessage,
   noPlaceMessage,
   ownerLeftMessage,
   skippedMessage,
@@ -104,12 +105,16 @@ async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepRes
       return runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
     case 'refused': {
       const message = noPlaceMessage(run, delivery.code);
-      await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+      const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+      if (inMs > 0) return runAgainIn(inMs);
       return saveAs(end(run, now()), { audit: `not set up: ${delivery.code}` });
     }
     case 'shown': {
       const active = activate(run, now());
-      await postWhereAsked(run.id, 'created', createdMessage(active), context);
+      const report = { name: 'created', userId: run.owner.id, message: createdMessage(active) };
+      // Where nobody sees which channel it is about, it says so.
+      const inMs = await reportPrivately(run, { ...report, direct: goesOnMessage(active) }, context);
+      if (inMs > 0) return runAgainIn(inMs);
       return saveAs(active, { audit: 'set up' });
     }
   }

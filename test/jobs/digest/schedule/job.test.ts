@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
+import { createCallOnceStore } from '../../../../src/store/calls.ts';
+import { keys } from '../../../../src/store/keys.ts';
 import {
   aSchedule,
   createScheduleWorld,
@@ -31,6 +33,63 @@ describe('the test post', () => {
       expect.stringContaining('Weekly, Mondays 09:00 Europe/Berlin. First one:'),
     ]);
     expect(await world.stored(run)).toMatchObject({ state: 'active', nextAtMs: DUE_MS });
+  });
+
+  describe('tells the person once', () => {
+    const CREATED = 'Weekly, Mondays 09:00 Europe/Berlin. First one:';
+    const DIRECT = 'Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one:';
+    const noUrl = () => redis.client.del(keys.responseUrl(aSchedule().id));
+    const began = () => createCallOnceStore(redis.client).begin(aSchedule().id, 'created', 't', MONDAY_MS);
+    const died = () => Promise.reject(new Error('died'));
+    /** As often as it came where the command was typed, and by direct message. */
+    const came = (run: ScheduleRun) => [
+      world.privately.filter((text) => text.startsWith(CREATED)).length,
+      Number(world.text(run, 'created')?.startsWith(DIRECT) ?? false),
+    ];
+
+    test('by direct message, when the process died while it was posted', async () => {
+      const run = await world.given(aSchedule());
+      await began();
+      await world.step(run.id);
+      expect(await world.stored(run)).toMatchObject({ state: 'testing' });
+      await world.until(MONDAY_MS + 60_000, [run]);
+      expect(await world.stored(run)).toMatchObject({ state: 'active' });
+      expect(came(run)).toEqual([0, 1]);
+      expect(world.published.get(`${run.id}.created`)).toMatchObject({ place: { user: 'U0ANA' } });
+    });
+
+    test('when another process was posting it, and its answer came late', async () => {
+      const run = await world.given(aSchedule());
+      await began();
+      await world.step(run.id);
+      await createCallOnceStore(redis.client).finish(run.id, 'created', true);
+      await world.until(MONDAY_MS + 60_000, [run]);
+      expect(await world.stored(run)).toMatchObject({ state: 'active' });
+      expect(came(run)).toEqual([0, 0]);
+    });
+
+    test.each([
+      ['at once', async () => {}],
+      ['long after', noUrl],
+    ])('when the process dies before it has saved that, and another goes on %s', async (_, later) => {
+      const run = await world.given(aSchedule());
+      await expect(world.step(run.id, { runs: { ...world.runs, save: died } })).rejects.toThrow('died');
+      await later();
+      await world.until(MONDAY_MS + 60_000, [run]);
+      expect(await world.stored(run)).toMatchObject({ state: 'active' });
+      expect(came(run)).toEqual([1, 0]);
+    });
+
+    test.each<[string, () => Promise<unknown>, JobContextParts]>([
+      ['the command takes no answer any more', noUrl, {}],
+      ['Slack does not take it there', async () => {}, { postEphemeral: async () => false }],
+    ])('by direct message, when %s', async (_, given, parts) => {
+      const run = await world.given(aSchedule());
+      await given();
+      await expect(world.step(run.id, { ...parts, runs: { ...world.runs, save: died } })).rejects.toThrow();
+      await world.until(MONDAY_MS + 60_000, [run], parts);
+      expect(came(run)).toEqual([0, 1]);
+    });
   });
 
   test('is waited for', async () => {
