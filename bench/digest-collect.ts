@@ -1,22 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInSlack } from '../demo/slack/slack.ts';
 import { planWeekly } from '../src/jobs/digest/edition/new-edition.ts';
 import { editionRun } from '../src/jobs/digest/edition/record.ts';
 import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
-import { enqueueRun } from '../src/jobs/index.ts';
-import { createQueues } from '../src/jobs/queue.ts';
-import { defaultTiming } from '../src/runtime/timing.ts';
-import { connectForWork } from '../src/store/redis/connections.ts';
-import { createRunStore } from '../src/store/runs.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
-import { startTestRedis } from '../test/support/redis.ts';
-import { startBot } from './parts/bot.ts';
 import { type ServedCall, startPlatform } from './parts/platform.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
+import { openRuns, startWorld } from './parts/world.ts';
 
 /**
  * The digests of two weeks of a large site, one after the other: requests, the time that collecting takes beside what
@@ -44,27 +36,13 @@ const [pages, delayMs] = [Number(values.pages), Number(values.delay)];
 
 const slack = createStandInSlack({ transport: 'http' });
 const platform = await startPlatform(pages, delayMs);
-const redis = await startTestRedis();
-const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
-const config = join(folder, 'docket.yml');
-writeFileSync(
-  config,
+const world = await startWorld(
+  slack,
+  platform,
   `projects: { ${PROJECT}: { projectId: ${platform.projectId} } }\nlimits: { analyticsPerHour: 10000 }\n`,
 );
-const slackServer = await slack.listen();
-const bot = await startBot({
-  SLACK_BOT_TOKEN: slack.tokens.bot,
-  SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
-  SLACK_API_URL: `${slackServer.url}/api/`,
-  DOCS_API_URL: platform.url,
-  DOCS_API_KEY: platform.apiKey,
-  DOCKET_CONFIG: config,
-  REDIS_URL: redis.url,
-});
-slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
-const connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
-const queues = createQueues(connection, () => {});
-const runs = createRunStore(connection);
+const { bot } = world;
+const runs = openRuns(world.redisUrl);
 
 /** Of the resident memory of the bot, in MB. */
 const residentMb = () =>
@@ -79,10 +57,7 @@ async function post(week: Week, channel: string) {
   const timer = setInterval(() => {
     peakMb = Math.max(peakMb, residentMb());
   }, SAMPLE_EVERY_MS);
-  for (const run of [...figures, edition]) {
-    await runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
-    await enqueueRun(queues, run);
-  }
+  for (const run of [...figures, edition]) await runs.start(run);
   let ended = await runs.load(edition.id, editionRun);
   while (ended?.state !== 'ended') {
     await pause(100);
@@ -153,9 +128,6 @@ printTable([
   { what: 'errors in the log', figure: String(bot.complaints().length - REFUSED_CHARTS) },
 ]);
 
-await queues.close();
-connection.disconnect();
-slack.stop();
+await runs.close();
 platform.stop();
-await Promise.all([slackServer.close(), redis.close()]);
-rmSync(folder, { recursive: true, force: true });
+await world.stop();

@@ -1,24 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
-import { createStandInSlack } from '../demo/slack/slack.ts';
+import { createStandInSlack, type StandInSlack } from '../demo/slack/slack.ts';
 import { weeklyFigures } from '../src/jobs/digest/edition/new-edition.ts';
 import { editionRun, weeklyId } from '../src/jobs/digest/edition/record.ts';
 import { figuresRun } from '../src/jobs/digest/figures/record.ts';
-import { lastCompleteWeek } from '../src/jobs/digest/weeks.ts';
-import { enqueueRun } from '../src/jobs/index.ts';
-import { createQueues } from '../src/jobs/queue.ts';
-import { defaultTiming } from '../src/runtime/timing.ts';
-import { connectForWork } from '../src/store/redis/connections.ts';
-import { createRunStore } from '../src/store/runs.ts';
+import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
-import { startTestRedis } from '../test/support/redis.ts';
-import { startBot } from './parts/bot.ts';
+import { addChannels, channelOf } from './parts/channels.ts';
 import { median, quantile } from './parts/figures.ts';
+import { domainsFor, followThreads, watchPeople, workText } from './parts/people.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
+import { openRuns, startWorld } from './parts/world.ts';
 
 /**
  * Many digests that are due at the same moment, while people ask for exports and reply to the agent: from a command to
@@ -27,12 +20,11 @@ import { printTable, type Row, seconds } from './parts/table.ts';
  */
 const SLOWER = 1.2;
 const PROJECTS = ['api', 'app', 'cli', 'sdk', 'web'];
-const THREADS = 8;
-const EXPORT_EVERY_MS = 2000;
-const REPLY_EVERY_MS = 500;
+const SECTIONS = ['pages' as const, 'readers' as const, 'csv' as const];
+/** For what the start left to do. */
+const SETTLE_MS = 3000;
 /** How long all digests may take. */
 const GRACE_MS = 900_000;
-const SEND = 'POST /v2/agent/{projectId}/job/{jobId}/message';
 
 const { values } = parseArgs({
   options: { schedules: { type: 'string', default: '200' }, seconds: { type: 'string', default: '120' } },
@@ -40,23 +32,15 @@ const { values } = parseArgs({
 const schedules = Number(values.schedules);
 const channels = Math.ceil(schedules / PROJECTS.length);
 const forMs = Number(values.seconds) * 1000;
-const exports = Math.floor(forMs / EXPORT_EVERY_MS);
-const domains = Array.from({ length: exports }, (_, index) => `site-${index}.acme.com`);
-const channelOf = (index: number) => `#bench-${(index % channels) + 1}`;
+const domains = domainsFor(forMs);
+const place = (index: number) => channelOf(index, channels);
 
-/** What people noticed, in milliseconds, and what became of the digests. */
-async function run(rush: boolean) {
+type Runs = ReturnType<typeof openRuns>;
+
+/** What people noticed, in milliseconds, and what became of the digests; without `rush`, none is due. */
+async function measure(rush: boolean) {
   const slack = createStandInSlack({ transport: 'http' });
-  const members = slack.workspace.users.filter(({ name }) => ['docket', 'ana', 'ben'].includes(name));
-  for (let index = 0; index < channels; index += 1)
-    slack.workspace.addChannel({
-      label: channelOf(index),
-      name: channelOf(index).slice(1),
-      kind: 'public',
-      members: new Set(members.map(({ id }) => id)),
-      archived: false,
-      shared: false,
-    });
+  addChannels(slack, channels);
   const platform = createStandInPlatform({
     domains,
     analyticsPerHour: Infinity,
@@ -64,141 +48,89 @@ async function run(rush: boolean) {
     exportPlan: { durationMs: 600_000, pages: 200 },
     agentPlan: { durationMs: 600_000 },
   });
-  const redis = await startTestRedis();
-  const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
-  const config = join(folder, 'docket.yml');
-  const project = (name: string, index: number) =>
-    `  ${name}: { projectId: ${platform.projectId}, domains: [${index === 0 ? domains.join(', ') : ''}] }\n`;
-  const limits = `exportsPerPerson: 1000, exportsPerChannel: 1000, followUpsPerHour: 10000, analyticsPerHour: 10000`;
-  writeFileSync(config, `projects:\n${PROJECTS.map(project).join('')}limits: { ${limits} }\n`);
-  const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
-  const bot = await startBot({
-    SLACK_BOT_TOKEN: slack.tokens.bot,
-    SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
-    SLACK_API_URL: `${slackServer.url}/api/`,
-    DOCS_API_URL: platformServer.url,
-    DOCS_API_KEY: platform.apiKey,
-    DOCKET_CONFIG: config,
-    REDIS_URL: redis.url,
-  });
-  slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
-  const connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
-  const queues = createQueues(connection, () => {});
-  const runs = createRunStore(connection);
-
-  const ana = slack.person('ana');
-  const threads: { channel: string; ts: string }[] = [];
-  for (let index = 0; index < THREADS; index += 1) {
-    const channel = channelOf(index);
-    await ana.types(
-      channel,
-      `/docs-agent follow ${platform.agent.add({ ref: `agent/t${index}.` })} --project api`,
-    );
-    const card = await slack.until(() =>
-      slack.messages.find((message) => slack.read(message).includes(`agent/t${index}.`)),
-    );
-    threads.push({ channel, ts: card.ts });
-  }
-
-  // The figures are collected in time.
+  const { url, close: closePlatform } = await platform.listen();
+  const { apiKey, projectId } = platform;
+  const world = await startWorld(slack, { url, apiKey, projectId }, configOf(projectId));
+  const runs = openRuns(world.redisUrl);
+  const threads = await followThreads({ slack, platform }, place, 'api');
   const week = lastCompleteWeek(Date.now());
-  const of = { teamId: slack.team.id, sections: ['pages' as const, 'readers' as const, 'csv' as const] };
-  const figures = PROJECTS.flatMap((name) => weeklyFigures({ ...of, project: name }, week, Date.now()));
-  for (const wanted of rush ? figures : []) {
-    await runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
-    await enqueueRun(queues, wanted);
-  }
-  const figureIds = rush ? figures.map(({ id }) => id) : [];
-  while ((await runs.loadAll(figureIds, figuresRun)).some(({ state }) => state !== 'ended')) await pause(200);
-  await pause(3000);
+  if (rush) await collectFigures(slack.team.id, week, runs);
+  await pause(SETTLE_MS);
 
-  const askedAtMs = new Map<string, number>();
-  const sentAtMs = new Map<string, number>();
-  const [cards, replies]: [number[], number[]] = [[], []];
-  slack.workspace.onChange(() => {
-    const message = slack.messages.at(-1);
-    if (message === undefined || message.from !== 'docket') return;
-    const domain = /site-\d+\.acme\.com/.exec(message.text)?.[0] ?? '';
-    const atMs = askedAtMs.get(domain);
-    askedAtMs.delete(domain);
-    if (atMs !== undefined) cards.push(performance.now() - atMs);
-  });
-  platform.wire.onCall((call, phase) => {
-    if (call.name !== SEND || phase !== 'before') return;
-    const { prompt } = call.detail.body as { prompt: string };
-    const atMs = sentAtMs.get(prompt);
-    sentAtMs.delete(prompt);
-    if (atMs !== undefined) replies.push(performance.now() - atMs);
-  });
-  let [asked, written] = [0, 0];
-  function ask() {
-    const domain = domains[asked] ?? '';
-    askedAtMs.set(domain, performance.now());
-    void slack.person('ben').types(channelOf(asked), `/docs-export ${domain}`);
-    asked += 1;
-  }
-  function reply() {
-    const { channel = '', ts = '' } = threads[written % THREADS] ?? {};
-    const text = `n${written} please improve the page about errors`;
-    sentAtMs.set(text, performance.now());
-    void ana.says(channel, text, { threadTs: ts });
-    written += 1;
-  }
-
+  const people = watchPeople({ slack, platform });
   const dueAtMs = Date.now();
-  const editions: string[] = [];
-  for (let index = 0; index < (rush ? schedules : 0); index += 1) {
-    const { id: channel } = slack.channel(channelOf(index));
-    const project = PROJECTS[Math.floor(index / channels)] ?? '';
-    const schedule = aSchedule({
-      ...of,
-      id: `bench-${index}`,
-      project,
-      channel,
-      sinceMs: dueAtMs,
-      nextAtMs: dueAtMs,
-      prepared: week.name,
-    });
-    await runs.accept(schedule, Number.MAX_SAFE_INTEGER, 0, undefined);
-    await enqueueRun(queues, schedule);
-    editions.push(weeklyId(of.teamId, channel, project, week.name));
-  }
-  const timers = [setInterval(ask, EXPORT_EVERY_MS), setInterval(reply, REPLY_EVERY_MS)];
-  await pause(forMs);
-  for (const timer of timers) clearInterval(timer);
-  await slack.until(() => askedAtMs.size + sentAtMs.size === 0, GRACE_MS, 'the last cards and replies');
-
-  const loadEnded = async () =>
-    (await runs.loadAll(editions, editionRun)).filter(({ ended }) => ended?.why === 'done').length;
-  while ((await loadEnded()) < editions.length && Date.now() < dueAtMs + GRACE_MS) await pause(1000);
+  const editions = rush ? await makeDue(slack, week, dueAtMs, runs) : [];
+  await people.workFor(forMs, GRACE_MS, { domains, threads, channelOf: place });
+  const ended = await awaitComplete(editions, dueAtMs + GRACE_MS, runs);
   const completeMs = Date.now() - dueAtMs;
-  const ended = await loadEnded();
+
+  await world.bot.stop();
+  await runs.close();
+  await Promise.all([world.stop(), closePlatform()]);
   const roots = slack.messages.filter(({ from, text }) => from === 'docket' && text.startsWith('Digest of'));
-  const edits = roots.reduce((sum, message) => sum + message.edits.length, 0);
-  await bot.stop();
-  await queues.close();
-  connection.disconnect();
-  slack.stop();
-  await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
-  rmSync(folder, { recursive: true, force: true });
   return {
-    cards,
-    replies,
+    cards: people.cards,
+    replies: people.replies,
     ended,
     completeMs,
-    edits,
+    edits: roots.reduce((sum, message) => sum + message.edits.length, 0),
     postedMs: roots.map(({ ts }) => Number(ts) * 1000 - dueAtMs),
     limited: slack.limited.length,
     violations: slack.violations,
-    complaints: bot.complaints(),
+    complaints: world.bot.complaints(),
   };
 }
 
+/** All projects are one of the platform's; the first has the sites that are exported. */
+function configOf(projectId: string): string {
+  const limits = `exportsPerPerson: 1000, exportsPerChannel: 1000, followUpsPerHour: 10000, analyticsPerHour: 10000`;
+  const projects = PROJECTS.map(
+    (name, index) =>
+      `  ${name}: { projectId: ${projectId}, domains: [${index === 0 ? domains.join(', ') : ''}] }\n`,
+  );
+  return `projects:\n${projects.join('')}limits: { ${limits} }\n`;
+}
+
+/** Has the figures of all projects collected, as a schedule does in time. */
+async function collectFigures(teamId: string, week: Week, runs: Runs): Promise<void> {
+  const figures = PROJECTS.flatMap((project) =>
+    weeklyFigures({ teamId, sections: SECTIONS, project }, week, Date.now()),
+  );
+  for (const wanted of figures) await runs.start(wanted);
+  const ids = figures.map(({ id }) => id);
+  while ((await runs.loadAll(ids, figuresRun)).some(({ state }) => state !== 'ended')) await pause(200);
+}
+
+/** Sets up all schedules, due at this moment. Returns the ids of their digests. */
+async function makeDue(slack: StandInSlack, week: Week, dueAtMs: number, runs: Runs): Promise<string[]> {
+  const teamId = slack.team.id;
+  const editions: string[] = [];
+  for (let index = 0; index < schedules; index += 1) {
+    const { id: channel } = slack.channel(place(index));
+    const project = PROJECTS[Math.floor(index / channels)] ?? '';
+    const times = { sinceMs: dueAtMs, nextAtMs: dueAtMs, prepared: week.name };
+    const of = { id: `bench-${index}`, teamId, sections: SECTIONS, project, channel };
+    await runs.start(aSchedule({ ...of, ...times }));
+    editions.push(weeklyId(teamId, channel, project, week.name));
+  }
+  return editions;
+}
+
+/** Waits until all digests are complete, or until then. Returns how many are. */
+async function awaitComplete(editions: string[], untilMs: number, runs: Runs): Promise<number> {
+  for (;;) {
+    const loaded = await runs.loadAll(editions, editionRun);
+    const complete = loaded.filter(({ ended }) => ended?.why === 'done').length;
+    if (complete === editions.length || Date.now() >= untilMs) return complete;
+    await pause(1000);
+  }
+}
+
 console.log(`${schedules} digests of ${PROJECTS.length} projects in ${channels} channels, due at the same moment; meanwhile, for ${seconds(forMs)},
-an export every ${seconds(EXPORT_EVERY_MS)} in the same channels, and a reply every ${seconds(REPLY_EVERY_MS)} in ${THREADS} threads.
+${workText(seconds)}.
 `);
-const without = await run(false);
-const rushed = await run(true);
+const without = await measure(false);
+const rushed = await measure(true);
 
 const compare = (what: string, of: 'cards' | 'replies'): Row[] =>
   [0.5, 0.99].map((q) => {

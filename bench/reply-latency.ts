@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { startTestRedis } from '../test/support/redis.ts';
-import { startBot } from './parts/bot.ts';
 import { quantile } from './parts/figures.ts';
 import { startFloor } from './parts/floor.ts';
 import { printTable } from './parts/table.ts';
+import { startWorld } from './parts/world.ts';
 
 /**
  * From a reply to the agent's API: from the moment Slack's event is sent to the moment the platform receives the call.
@@ -36,23 +32,13 @@ const blocks = Math.ceil((Number(values.seconds) * 1000) / BLOCK_MS) + WARM_UP_B
 const slack = createStandInSlack({ transport: 'http', rateLimits: false });
 // An agent works for minutes: no round ends while it is measured.
 const platform = createStandInPlatform({ followUpsPerHour: 10_000, agentPlan: { durationMs: 600_000 } });
-const redis = await startTestRedis();
-const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
-const config = join(folder, 'docket.yml');
-writeFileSync(config, 'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n');
-const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
+const { url, close: closePlatform } = await platform.listen();
+const { apiKey, projectId } = platform;
 const lifted = 60_000;
-const bot = await startBot(
-  {
-    SLACK_BOT_TOKEN: slack.tokens.bot,
-    SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
-    SLACK_API_URL: `${slackServer.url}/api/`,
-    DOCS_API_URL: platformServer.url,
-    DOCS_API_KEY: platform.apiKey,
-    DOCS_PROJECT_ID: platform.projectId,
-    DOCKET_CONFIG: config,
-    REDIS_URL: redis.url,
-  },
+const world = await startWorld(
+  slack,
+  { url, apiKey, projectId },
+  'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n',
   {
     postsPerMinute: lifted,
     editsPerMinute: lifted,
@@ -60,8 +46,8 @@ const bot = await startBot(
     reactionRemovalsPerMinute: lifted,
   },
 );
-slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
-const floor = await startFloor(redis.url, rate);
+const { bot } = world;
+const floor = await startFloor(world.redisUrl, rate);
 
 const ana = slack.person('ana');
 const roots: string[] = [];
@@ -147,6 +133,4 @@ printTable([
 ]);
 for (const line of bot.complaints().slice(0, 3)) console.log(line);
 
-slack.stop();
-await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
-rmSync(folder, { recursive: true, force: true });
+await Promise.all([world.stop(), closePlatform()]);

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { startTestRedis } from '../test/support/redis.ts';
-import { startBot } from './parts/bot.ts';
+import { addChannels, channelOf } from './parts/channels.ts';
 import { exportTimesOf } from './parts/export-times.ts';
 import { longestPauseMs, median, peak, quantile } from './parts/figures.ts';
 import { printTable, seconds } from './parts/table.ts';
+import { startWorld } from './parts/world.ts';
 
 /** The longest from the completion of an export to the post of its ending. */
 const ENDING_WITHIN_MS = 5000;
@@ -39,38 +36,25 @@ const exports = Array.from({ length: count }, (_, place) => {
   const completeAtMs = count * ASK_EVERY_MS + SHORTEST_MS + place * COMPLETE_EVERY_MS;
   return {
     domain: `site-${String(index + 1).padStart(2, '0')}.acme.com`,
-    channel: `#bench-${(index % CHANNELS) + 1}`,
+    channel: channelOf(index, CHANNELS),
     askAtMs,
     durationMs: completeAtMs - askAtMs,
   };
 }).sort((a, b) => a.askAtMs - b.askAtMs);
 
 const slack = createStandInSlack({ transport: 'http' });
-const people = ['docket', 'ana', 'ben'];
-for (let number = 1; number <= CHANNELS; number += 1) {
-  const members = slack.workspace.users.filter(({ name }) => people.includes(name)).map(({ id }) => id);
-  const name = `bench-${number}`;
-  const kind = { kind: 'public', archived: false, shared: false } as const;
-  slack.workspace.addChannel({ label: `#${name}`, name, members: new Set(members), ...kind });
-}
+addChannels(slack, CHANNELS);
 const platform = createStandInPlatform({ domains: exports.map(({ domain }) => domain) });
 for (const { domain, durationMs } of exports) platform.plan({ domain, durationMs, pages: 200 });
 
-const redis = await startTestRedis();
-const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
-const config = join(folder, 'docket.yml');
-writeFileSync(config, `limits: { exportsPerPerson: ${count}, exportsPerChannel: ${count} }\n`);
-const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
-const bot = await startBot({
-  SLACK_BOT_TOKEN: slack.tokens.bot,
-  SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
-  SLACK_API_URL: `${slackServer.url}/api/`,
-  DOCS_API_URL: platformServer.url,
-  DOCS_API_KEY: platform.apiKey,
-  REDIS_URL: redis.url,
-  DOCKET_CONFIG: config,
-});
-slack.botUrl = `http://127.0.0.1:${bot.port}/slack/events`;
+const { url, close: closePlatform } = await platform.listen();
+const { apiKey, projectId } = platform;
+const world = await startWorld(
+  slack,
+  { url, apiKey, projectId },
+  `limits: { exportsPerPerson: ${count}, exportsPerChannel: ${count} }\n`,
+);
+const { bot } = world;
 
 const lengths = exports.map(({ durationMs }) => durationMs);
 console.log(
@@ -169,6 +153,4 @@ printTable([
 ]);
 for (const line of bot.complaints().slice(0, 3)) console.log(line);
 
-slack.stop();
-await Promise.all([slackServer.close(), platformServer.close(), redis.close()]);
-rmSync(folder, { recursive: true, force: true });
+await Promise.all([world.stop(), closePlatform()]);
