@@ -197,6 +197,19 @@ describe('when nobody was at work', () => {
     await world.until(DUE_MS, [run]);
     expect(world.weeks()).toEqual(['2026-W38']);
   });
+
+  test('a clock that was ahead by a year, and had a digest posted, leaves no week out', async () => {
+    const run = await world.active({ lastWeek: '2026-W37' });
+    world.nowMs = DUE_MS + 52 * WEEK_MS;
+    await world.until(world.nowMs, [run]);
+    world.nowMs = MONDAY_MS;
+    await world.until(DUE_MS + WEEK_MS, [run]);
+    expect(world.weeks()).toEqual(['2027-W37', '2026-W38', '2026-W39']);
+    expect(await world.stored(run)).toMatchObject({
+      lastWeek: '2026-W39',
+      nextAtMs: DUE_MS + 2 * WEEK_MS,
+    });
+  });
 });
 
 describe('done once', () => {
