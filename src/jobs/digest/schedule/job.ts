@@ -139,7 +139,8 @@ async function finishPosting(
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
   if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
   else if (next.failure !== undefined) {
-    const name = `failed.${posting.week}.${next.failures}`;
+    // Not by the count of failures, which begins anew when a schedule is resumed.
+    const name = `failed.${posting.week}.${posting.sinceMs}`;
     await publish(run, name, placeOfOwner(run), failedMessage(next), context);
   }
   const isPaused = next.state === 'paused' && run.state === 'active';

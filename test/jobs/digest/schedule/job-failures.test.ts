@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { editionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
 import { scheduleJob } from '../../../../src/jobs/digest/schedule/job.ts';
-import { changeSchedule, followEdition } from '../../../../src/jobs/digest/schedule/transitions.ts';
+import {
+  changeSchedule,
+  followEdition,
+  scheduleTransitions,
+} from '../../../../src/jobs/digest/schedule/transitions.ts';
 import {
   DAY_MS,
   DUE_MS,
@@ -25,7 +29,7 @@ describe('a digest that cannot be posted', () => {
     const run = await world.active();
     await world.until(DUE_MS + WEEK_MS, [run]);
     expect(await world.stored(run)).toMatchObject({ state: 'active', failures: 2 });
-    expect(world.text(run, 'failed.2026-W38.1')).toBe(
+    expect(world.text(run, `failed.2026-W38.${DUE_MS}`)).toBe(
       "❌ I couldn't post the digest of docs.acme.com in <#C0DOCS>: I'm not in that channel.\nType /invite @Docket there, then [Send now].",
     );
     await world.until(DUE_MS + 5 * WEEK_MS, [run]);
@@ -36,6 +40,19 @@ describe('a digest that cannot be posted', () => {
     expect([...world.published.values()].map(({ place }) => place)).toEqual(
       Array.from({ length: 3 }, () => ({ user: 'U0ANA' })),
     );
+  });
+
+  test('is told again when it fails once more for somebody who resumed the schedule and sent it', async () => {
+    const run = await world.active();
+    await world.until(DUE_MS, [run]);
+    const ana = { id: 'U0ANA', name: 'ana' };
+    world.nowMs += HOUR_MS;
+    await world.change(run, (it) => scheduleTransitions.pause(it, ana, world.nowMs));
+    await world.change(run, (it) => scheduleTransitions.resume(it, ana, world.nowMs));
+    const { id } = world.digests[0] ?? { id: '' };
+    await world.change(run, (it) => followEdition(it, { run: id, week: '2026-W38' }, world.nowMs));
+    await world.until(world.nowMs, [run]);
+    expect(world.posts).toHaveLength(2);
   });
 
   test('one that can be posted again, by hand, has the schedule go on', async () => {
@@ -93,7 +110,7 @@ describe('a digest that cannot be posted', () => {
     const run = await world.active();
     world.ending = () => ended;
     await world.until(DUE_MS, [run]);
-    expect(world.text(run, 'failed.2026-W38.1')).toContain(text);
+    expect(world.text(run, `failed.2026-W38.${DUE_MS}`)).toContain(text);
   });
 
   test('whose record is gone counts as posted', async () => {

@@ -123,7 +123,7 @@ describe('the owner', () => {
     const run = await world.active();
     world.ending = () => ({ why: 'platform' });
     await world.until(DUE_MS, [run], person({ active: false }));
-    expect(world.published.get(`${run.id}.failed.2026-W38.1`)).toMatchObject({
+    expect(world.published.get(`${run.id}.failed.2026-W38.${DUE_MS}`)).toMatchObject({
       place: { channel: 'C0DOCS' },
     });
   });
