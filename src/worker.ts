@@ -8,6 +8,7 @@ import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
+import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
 import { enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
@@ -56,6 +57,9 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const alertAdmins = createKeyAlert(alertParts);
   const sendAdminAlert = createAdminAlert(alertParts);
 
+  const ownerLookups = createOwnerLookups({ now, log });
+  parts.checks.addProblem(ownerLookups.problem);
+
   const context: JobContext = {
     ...stores,
     docs(project) {
@@ -72,6 +76,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
     ...untilStopping(stopping, { names: parts.names, isPublic: parts.isPublic }),
     policy: untilStopping(stopping, parts.policy),
+    ownerLookups,
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,
     callOnce: createCallOnce({

@@ -17,6 +17,7 @@ import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { SendAdminAlert } from './alerts/admin-alert.ts';
 import type { CallOnce } from './call-once.ts';
+import type { OwnerLookups } from './digest/schedule/owner-lookups.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
@@ -51,6 +52,8 @@ export interface JobContext {
   deliverReactions: Deliver;
   postEphemeral: PostEphemeral;
   policy: Policy;
+  /** Hears of owners of weekly digests whom Slack does not tell about. */
+  ownerLookups: Pick<OwnerLookups, 'record'>;
   isPublic: IsPublic;
   /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;

@@ -47,6 +47,9 @@ const OTHER_REQUESTS = 40;
 /** How often the digest that is being posted is looked at. */
 const MAX_CHECK_MS = 30_000;
 
+/** How often an owner of whom Slack says nothing is asked about while no digest waits for it. */
+const LOOKUP_MS = 5 * MINUTE_MS;
+
 const PAUSED_NOT_PERMITTED = 'paused: not permitted';
 
 /**
@@ -70,6 +73,7 @@ export const scheduleJob = defineRunJob({
 });
 
 async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
+  context.ownerLookups.record(run.id, run.state === 'active' ? run.unknownSinceMs : undefined);
   switch (run.state) {
     case 'testing':
       return awaitTest(run, context);
@@ -174,13 +178,16 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   if (nowMs < run.nextAtMs) return undefined;
   const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
   const owner = due && (await checkOwner(run, context));
-  if (owner === 'unknown') return runAgainIn(lookupRetryMs(context));
+  if (owner === 'unknown')
+    return run.unknownSinceMs === undefined
+      ? saveAs({ ...run, unknownSinceMs: nowMs })
+      : runAgainIn(lookupRetryMs(context));
   const hasLeft = owner === 'left';
   const skippedLast = skipped.at(-1);
   const next: ScheduleRun = {
     ...run,
     nextAtMs,
-    ...(due && { ownerLeft: hasLeft || undefined }),
+    ...(due && { ownerLeft: hasLeft || undefined, unknownSinceMs: undefined }),
     ...(skippedLast && { skipped: { week: skippedLast.week.name, dueAtMs: skippedLast.dueAtMs } }),
   };
   if (skippedLast !== undefined) {
@@ -220,6 +227,10 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   // Planned by a clock that was ahead.
   const nextAtMs = nextDue(run, nowMs);
   if (nextAtMs < run.nextAtMs) return saveAs({ ...run, nextAtMs });
+  // A digest was skipped for it. Operators see it until it works.
+  const isUnknown = run.unknownSinceMs !== undefined;
+  if (isUnknown && (await checkOwner(run, context)) !== 'unknown')
+    return saveAs({ ...run, unknownSinceMs: undefined });
   const week = lastCompleteWeek(run.nextAtMs);
   const collectAtMs = run.prepared === week.name ? Infinity : collectsAtMs(run, context);
   if (nowMs >= collectAtMs) {
@@ -230,7 +241,8 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   if (typeof alert !== 'number')
     return saveAs(alert, alert.state === 'paused' ? { audit: PAUSED_NOT_PERMITTED } : {});
   const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
-  return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
+  const lookupMs = isUnknown ? LOOKUP_MS : Infinity;
+  return runAgainIn(Math.min(dueMs, alert, lookupMs, waitForPosting(run, context)));
 }
 
 /** Returns when to begin collecting: late, so that little is asked in vain, but so that the pages are there in time. */

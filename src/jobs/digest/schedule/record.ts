@@ -36,7 +36,7 @@ export type AlertWatch = z.infer<typeof alertWatch>;
 
 /** A weekly digest of a project in a channel. It steps itself: what it does is in `job.ts`. */
 export const scheduleRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('digest-schedule'),
   project: z.string(),
   site: z.string(),
@@ -73,6 +73,8 @@ export const scheduleRun = runBase.extend({
   skipped: z.object({ week: z.string(), dueAtMs: z.number() }).optional(),
   /** The owner has left the workspace; the channel has a message about it. */
   ownerLeft: z.boolean().optional(),
+  /** Since when Slack does not say whether the owner may have digests; asked again until it does. */
+  unknownSinceMs: z.number().optional(),
   /** Whose digest it was before somebody took it over, until the message about that says so. */
   takenFrom: person.optional(),
   alert: alertWatch.optional(),
@@ -109,7 +111,7 @@ export function newSchedule(
 ): ScheduleRun {
   const { teamId, user } = request;
   return {
-    v: 1,
+    v: 2,
     id: requestRunId(request),
     teamId,
     job: 'digest-schedule',

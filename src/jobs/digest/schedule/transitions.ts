@@ -76,6 +76,7 @@ function start(run: ScheduleRun, nowMs: number): ScheduleRun {
     pausedBy: undefined,
     pausedByFailures: undefined,
     pausedByPermission: undefined,
+    unknownSinceMs: undefined,
     failures: 0,
     ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), check: undefined } }),
   };
@@ -183,7 +184,8 @@ export const scheduleTransitions = {
   takeOver: (run, by, nowMs) => {
     if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
     const owner = { id: by.id, name: by.name };
-    const taken = { ...run, owner, people: [by.id], ownerLeft: undefined, takenFrom: run.owner };
+    const next = { ...run, owner, people: [by.id], ownerLeft: undefined, unknownSinceMs: undefined };
+    const taken = { ...next, takenFrom: run.owner };
     return taken.pausedByPermission ? start(taken, nowMs) : taken;
   },
 } satisfies Record<string, Transition>;

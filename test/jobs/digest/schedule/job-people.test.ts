@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AdminAlert } from '../../../../src/jobs/alerts/admin-alert.ts';
 import { weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
+import { createOwnerLookups } from '../../../../src/jobs/digest/schedule/owner-lookups.ts';
 import {
   changeSchedule,
   followEdition,
   scheduleTransitions as transitions,
 } from '../../../../src/jobs/digest/schedule/transitions.ts';
+import type { Log } from '../../../../src/runtime/log.ts';
 import {
   aSchedule,
   DAY_MS,
@@ -176,4 +178,44 @@ describe('the owner', () => {
     await world.until(DUE_MS + 2 * HOUR_MS + 60_000, [run]);
     expect(world.digests).toMatchObject([{ week: '2026-W38', late: true }]);
   });
+
+  test('of whom Slack says nothing for two days is a problem for operators until it does', async () => {
+    const run = await world.active();
+    const logged: string[] = [];
+    const log = { warn: (text: string) => logged.push(text), info: (text: string) => logged.push(text) };
+    const lookups = createOwnerLookups({ now: () => world.nowMs, log: log as unknown as Log });
+    const away: JobContextParts = {
+      ownerLookups: lookups,
+      policy: { check: async () => ({ kind: 'unknown' }) },
+    };
+    await world.until(DUE_MS + HOUR_MS - 60_000, [run], away);
+    expect(lookups.problem()).toBeUndefined();
+    await world.until(DUE_MS + HOUR_MS + 60_000, [run], away);
+    expect(lookups.problem()).toMatch(
+      /^Since 2026-09-21T07:00:00.000Z Slack has not said .* 1 weekly digest /,
+    );
+    // Skipped by then, with a note to the owner.
+    await world.until(DUE_MS + 3 * DAY_MS, [run], away);
+    expect(world.posts).toHaveLength(1);
+    expect(lookups.problem()).toContain('Since 2026-09-21T07:00:00.000Z');
+    await world.until(DUE_MS + 3 * DAY_MS + 600_000, [run], { ownerLookups: lookups });
+    expect(lookups.problem()).toBeUndefined();
+    expect(logged).toEqual([
+      expect.stringContaining('Since 2026'),
+      'Slack says again who may have weekly digests',
+    ]);
+    expect((await world.stored(run)).unknownSinceMs).toBeUndefined();
+    await world.until(DUE_MS + WEEK_MS, [run]);
+    expect(world.weeks()).toEqual(['2026-W39']);
+  });
+});
+
+test('what another process has found to work is no problem for long', () => {
+  let nowMs = DUE_MS + 2 * HOUR_MS;
+  const lookups = createOwnerLookups({ now: () => nowMs, log: { warn() {}, info() {} } as unknown as Log });
+  lookups.record('schedule-1', DUE_MS);
+  lookups.record('schedule-2', DUE_MS + 1);
+  expect(lookups.problem()).toContain('the owners of 2 weekly digests');
+  nowMs += 15 * 60_000;
+  expect(lookups.problem()).toBeUndefined();
 });

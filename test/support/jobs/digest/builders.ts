@@ -6,7 +6,7 @@ import { NOW_MS } from '../../builders.ts';
 
 /** An active schedule: Mondays 09:00 in Berlin, everything chosen but alerts. */
 export const aSchedule = (changes: Partial<ScheduleRun> = {}): ScheduleRun => ({
-  v: 1,
+  v: 2,
   id: 'schedule-1',
   teamId: 'T0ACME',
   job: 'digest-schedule',

@@ -1,0 +1,45 @@
+import type { Log } from '../../../runtime/log.ts';
+
+/** So long a look-up may fail before an operator has to see to it. */
+const PROBLEM_MS = 3_600_000;
+/** What no step of this process has confirmed for so long is left to the process that steps the schedule now. */
+const CONFIRMED_MS = 15 * 60_000;
+
+/** Schedules whose owner Slack does not tell about. Each process knows of those that it steps. */
+export type OwnerLookups = ReturnType<typeof createOwnerLookups>;
+
+export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<Log, 'warn' | 'info'> }) {
+  const failing = new Map<string, { sinceMs: number; seenMs: number }>();
+  let isLogged = false;
+
+  /** Returns what an operator has to mend, while it lasts. */
+  function problem(): string | undefined {
+    const nowMs = now();
+    for (const [id, { seenMs }] of failing) if (nowMs - seenMs >= CONFIRMED_MS) failing.delete(id);
+    const lasting = [...failing.values()].filter(({ sinceMs }) => nowMs - sinceMs >= PROBLEM_MS);
+    if (lasting.length === 0) return undefined;
+    const what =
+      lasting.length === 1
+        ? 'the owner of 1 weekly digest'
+        : `the owners of ${lasting.length} weekly digests`;
+    const since = new Date(Math.min(...lasting.map(({ sinceMs }) => sinceMs))).toISOString();
+    return (
+      `Since ${since} Slack has not said whether ${what} may have digests; ` +
+      'what is due is skipped after 48 hours. The log names why ("a person could not be looked up"): ' +
+      'where the app lacks a scope, replace its manifest and install it again.'
+    );
+  }
+
+  return {
+    /** Keeps since when the owner of a schedule cannot be looked up; nothing when that works. */
+    record(runId: string, sinceMs: number | undefined) {
+      if (sinceMs === undefined) failing.delete(runId);
+      else failing.set(runId, { sinceMs, seenMs: now() });
+      const text = problem();
+      if (text !== undefined && !isLogged) log.warn(text);
+      if (text === undefined && isLogged) log.info('Slack says again who may have weekly digests');
+      isLogged = text !== undefined;
+    },
+    problem,
+  };
+}
