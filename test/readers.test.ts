@@ -11,6 +11,7 @@ import { exportCommand } from '../src/commands/export/command.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { tokenize, unquoted } from '../src/commands/tokens.ts';
 import type { CommandTools } from '../src/commands/tools.ts';
+import { holdsEmailAddress } from '../src/docs-api/email-address.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
 import { createTextCleaner } from '../src/docs-api/platform-text.ts';
 import { parseProgress } from '../src/docs-api/progress.ts';
@@ -147,6 +148,7 @@ const readers: Record<string, Reader> = {
       conversations: [{ resolutionStatus: text, queryCategory: text }],
       nextCursor: text,
     }),
+  holdsEmailAddress: (text) => [holdsEmailAddress(text), holdsEmailAddress(`a@${text}`)],
   parseBaseUrl: (text) => parseBaseUrl(`https://docs.example/${text.replaceAll(/[?#]/g, '/')}`),
   parseTimestamp,
   'parseTimestamp, digits': (text) => parseTimestamp(`2026-01-01T00:00:${text}`),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { holdsEmailAddress } from './email-address.ts';
 import { isSafeId } from './paths.ts';
 import { type CleanText, cut } from './platform-text.ts';
 import { type Progress, parseProgress } from './progress.ts';
@@ -153,8 +154,15 @@ function toAgentJob(
 
 /** Returns the schema of text that is cut, in characters, before anything looks at it. */
 const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
+/** Text of readers, who may write who they are: what holds an e-mail address is not taken. */
+const withoutAddress = <Text extends z.ZodType<unknown, string>>(text: Text) =>
+  z
+    .string()
+    .refine((written) => !holdsEmailAddress(written))
+    .pipe(text);
 const MAX_PATH = 2000;
 const pagePath = textUpTo(MAX_PATH);
+const publicPath = withoutAddress(pagePath);
 
 /** Any number, also negative or fractional: it is rounded where it is shown. */
 const number = z
@@ -189,28 +197,42 @@ function plainRow(row: unknown): PageRow | undefined {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
+/** Returns whether a row is of a page whose path names a reader. Its path is looked at whole. */
+const isOfReader = (row: unknown) => {
+  const path = fieldOf(row, 'path');
+  return typeof path === 'string' && holdsEmailAddress(path);
+};
+
 /** Rows come by the ten thousand: a schema takes many times the time and memory of looking at what is plain. */
-const pageRows = z.array(z.unknown()).transform((rows, context) =>
-  rows.map((row, index) => {
+const pageRows = z.array(z.unknown()).transform((all, context) => {
+  const rows = all.flatMap((row, index) => {
     const plain = plainRow(row);
-    if (plain !== undefined) return plain;
-    const { data, error } = pageRow.safeParse(row);
+    const { data, error } = plain === undefined ? pageRow.safeParse(row) : { data: plain };
     for (const { message, path } of error?.issues ?? [])
       context.addIssue({ code: 'custom', message, path: [index, ...path] });
-    return data ?? z.NEVER;
-  }),
-);
+    return data === undefined || isOfReader(row) ? [] : [data];
+  });
+  return { rows, leftOut: all.length - rows.length };
+});
 
 /**
  * Response to a page-view query, one page of results. Everything but `total` is required; a missing `total` is
  * computed. The order of `views` is not specified.
  */
-export const pageViewsResponse = z.object({
-  /** Of the whole date range. */
-  totals: countsSchema.transform(withTotal),
-  views: pageRows,
-  hasMore: flag,
-});
+export const pageViewsResponse = z
+  .object({
+    /** Of the whole date range. */
+    totals: countsSchema.transform(withTotal),
+    views: pageRows,
+    hasMore: flag,
+  })
+  .transform(({ totals, views: { rows, leftOut }, hasMore }) => ({
+    totals,
+    views: rows,
+    hasMore,
+    /** Rows that came beside `views`, of paths with an e-mail address: an offset counts them. */
+    ...omitUndefined({ leftOut: leftOut || undefined }),
+  }));
 
 /** Response to a visitor query. `total` is required: somebody may be counted both in `human` and in `ai`. */
 export const visitorsResponse = z.object({
@@ -244,7 +266,7 @@ const readableRows = <Row extends z.ZodType>(row: Row) =>
 
 const searchRow = z
   .object({
-    searchQuery: textUpTo(500),
+    searchQuery: withoutAddress(textUpTo(500)),
     hits: number,
     ctr: number.optional().catch(undefined),
     topClickedPage: pagePath.nullish(),
@@ -276,7 +298,7 @@ export const searchesResponse = z
 /** Response to a query of feedback by page. Only `feedback` is required. */
 export const feedbackByPageResponse = z
   .object({
-    feedback: readableRows(z.object({ path: pagePath, thumbsUp: number, thumbsDown: number })),
+    feedback: readableRows(z.object({ path: publicPath, thumbsUp: number, thumbsDown: number })),
     hasMore: optionalFlag,
   })
   .transform(({ feedback, hasMore }) => ({ feedback, hasMore: hasMore ?? false }));
@@ -285,7 +307,10 @@ const RESOLUTIONS = ['answered', 'unanswered'] as const;
 
 /** What readers wrote is not kept. Conversations are counted, so each is one, whatever is missing in it. */
 const conversation = z
-  .object({ resolutionStatus: optionalUnknown, queryCategory: textUpTo(200).optional().catch(undefined) })
+  .object({
+    resolutionStatus: optionalUnknown,
+    queryCategory: withoutAddress(textUpTo(200)).optional().catch(undefined),
+  })
   .transform(({ resolutionStatus, queryCategory }) => ({
     resolutionStatus: parseStatus(
       typeof resolutionStatus === 'string' ? cut(resolutionStatus, 40) : '',

@@ -30,6 +30,53 @@ describe('page paths', () => {
   });
 });
 
+const LONG = 'x'.repeat(480);
+
+describe('e-mail addresses of readers', () => {
+  test.each(['ana@example.com', `${LONG} ana.lopez.of.accounting@example.com`, 'ana%40example.com'])(
+    'are not read from search terms, categories and paths: %s',
+    async (text) => {
+      const counts = { human: 1, ai: 1, total: 2 };
+      const server = await answering(200, {
+        totals: counts,
+        views: [
+          { path: `/u/${text}`, ...counts },
+          { path: '/a', ...counts },
+          { path: `/v/${'x'.repeat(1500)}${text}`, ...counts, human: '1' },
+        ],
+        hasMore: false,
+        searches: [
+          { searchQuery: `reset password ${text}`, hits: 90 },
+          { searchQuery: 'sso', hits: 3 },
+        ],
+        feedback: [
+          { path: `/u/${text}`, thumbsUp: 1, thumbsDown: 2 },
+          { path: '/a', thumbsUp: 1, thumbsDown: 2 },
+        ],
+        conversations: [{ resolutionStatus: 'unanswered', queryCategory: `Mail of ${text}` }],
+      });
+      const api = clientOf(server.url);
+      expect(await api.getPageViews({ projectId: 'p' })).toEqual({
+        totals: counts,
+        views: [{ path: '/a', ...counts }],
+        hasMore: false,
+        leftOut: 2,
+      });
+      expect(await api.getSearches({ projectId: 'p' })).toEqual({
+        searches: [{ searchQuery: 'sso', hits: 3 }],
+      });
+      expect(await api.getFeedbackByPage({ projectId: 'p' })).toEqual({
+        feedback: [{ path: '/a', thumbsUp: 1, thumbsDown: 2 }],
+        hasMore: false,
+      });
+      expect(await api.getAssistantConversations({ projectId: 'p' })).toEqual({
+        conversations: [{ resolutionStatus: 'unanswered' }],
+        hasMore: false,
+      });
+    },
+  );
+});
+
 describe('visitors', () => {
   const visitors = async (body: unknown) =>
     clientOf((await answering(200, body)).url).getVisitors({ projectId: 'p' });

@@ -2,8 +2,8 @@ import type { ReaderFigures } from './model.ts';
 
 // What the lines of a digest list, and [Ask the agent] under them.
 
-/** Entries of a line. */
-const MAX_LISTED = 5;
+/** Entries of a line; of search terms, no more are kept. */
+export const MAX_LISTED = 5;
 
 /** Thumbs of a page count from so many on. */
 const MIN_THUMBS = 3;

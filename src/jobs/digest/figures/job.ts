@@ -181,12 +181,12 @@ async function collectPages(
   const following = { ...run, requests: run.requests + 1, trouble: undefined };
   const mayFollow =
     execution.steps < MAX_STEPS && (run.maxRequests === undefined || following.requests < run.maxRequests);
-  const [{ pages, hasMore }, inMs] = await Promise.all([
+  const [{ pages, rows, hasMore }, inMs] = await Promise.all([
     ahead ?? requestPages(run.range, offset, source),
     mayFollow ? takeSlots(following, { kind: 'pages' }, limits, context) : 1,
   ]);
   // By what came, not by what was asked for: a platform may give less at once.
-  const nextOffset = offset + Math.max(pages.length, 1);
+  const nextOffset = offset + Math.max(rows, 1);
   if (hasMore && inMs === 0) {
     const next = requestPages(run.range, nextOffset, source);
     // The next step looks at it; where that never comes, nobody does.

@@ -1,4 +1,5 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
+import { MAX_LISTED } from '../listed.ts';
 import type { Counts, DayRange, PageCounts } from '../model.ts';
 import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
 
@@ -12,8 +13,6 @@ const CONVERSATION_LIMIT = 250;
 /** Requests for one part of what readers looked for; where there is more it is left out, since a part would mislead. */
 const MAX_PART_REQUESTS = 20;
 
-/** Searches that are kept; a digest lists fewer, and the next one compares with the others. */
-const MAX_SEARCHES = 20;
 /** Categories that are counted; a hostile platform could send any number. */
 const MAX_CATEGORIES = 100;
 
@@ -67,18 +66,20 @@ export async function requestSpan(
   return toViews((await docs.getPageViews(query, { signal })).totals);
 }
 
-/** Returns a part of the list of pages, and whether there is more. */
+/** Returns a part of the list of pages, how many rows the platform gave for it, and whether there is more. */
 export async function requestPages(
   { from, to }: DayRange,
   offset: number,
   { docs, projectId, signal }: Source,
-): Promise<{ pages: PageCounts[]; hasMore: boolean }> {
+): Promise<{ pages: PageCounts[]; rows: number; hasMore: boolean }> {
   const query = { projectId, dateFrom: from, dateTo: to, limit: PAGE_LIMIT, offset };
-  const { views, hasMore } = await docs.getPageViews(query, { signal });
+  const { views, hasMore, leftOut = 0 } = await docs.getPageViews(query, { signal });
+  const rows = views.length + leftOut;
   // A platform that says so without any row would be asked for ever.
   return {
     pages: views.map(({ path, ...views }) => ({ path, ...toViews(views) })),
-    hasMore: hasMore && views.length > 0,
+    rows,
+    hasMore: hasMore && rows > 0,
   };
 }
 
@@ -108,7 +109,7 @@ export async function requestReaders(
       );
       const listed = unclicked
         .toSorted((one, other) => other.hits - one.hits)
-        .slice(0, MAX_SEARCHES)
+        .slice(0, MAX_LISTED)
         .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
       return finish({ searches: listed });
     }

@@ -127,6 +127,29 @@ describe('collecting the figures of a week', () => {
     expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
   });
 
+  test('pages whose path holds an e-mail address are not kept, and the others all are', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const docs = world.context.docs('acme');
+    if (docs === undefined) throw new Error('no client');
+    const counts = { human: 1, ai: 0, total: 1 };
+    const paged = {
+      ...docs,
+      async getPageViews({ offset = 0, limit = 50 }) {
+        const parts = [{ leftOut: 250 }, { views: [{ path: '/a', ...counts }], leftOut: 249 }, {}];
+        const part = { views: [], ...(limit === 1 ? {} : parts[offset / 250]) };
+        return { totals: counts, hasMore: limit > 1 && offset < 500, ...part };
+      },
+    };
+    const run = newFiguresRun(wanted({ spans: [range] }), MONDAY);
+    await world.accept(run);
+    await figuresJob.run({ runId: run.id }, { ...world.context, docs: () => paged });
+    const after = await world.context.runs.load(run.id, figuresRun);
+    expect(after).toMatchObject({ state: 'ended', requests: 4, pages: { state: 'complete' } });
+    expect(await world.context.figures.pages(pagesOf(run), rangeKey(range))).toEqual([
+      { path: '/a', human: 1, ai: 0 },
+    ]);
+  });
+
   test('stops at the requests that it may make, totals first', async () => {
     const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 5000 } });
     const run = await collect(world, newFiguresRun(wanted({ maxRequests: 15, urgent: true }), MONDAY));
@@ -195,6 +218,7 @@ describe('what readers looked for', () => {
       { searchQuery: 'sso okta', hits: 41 },
       { searchQuery: 'clicked', hits: 90, clicks: 3, topClickedPage: '/a' },
       { searchQuery: 'rare', hits: 9 },
+      { searchQuery: 'reset password ana@example.com', hits: 50 },
     ]);
     readers.setFeedback('2026-09-15', [
       { path: '/guides/sso', thumbsUp: 2, thumbsDown: 9 },
@@ -231,6 +255,17 @@ describe('what readers looked for', () => {
     const keys = await redis.client.keys('*');
     const values = await Promise.all(keys.map((key) => redis.client.dump(key)));
     expect(values.join()).not.toContain('ana@example.com');
+  });
+
+  test('no more search terms are kept than a digest lists', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    tell(world);
+    const terms = Array.from({ length: 30 }, (_, n) => ({ searchQuery: `term ${n}`, hits: 100 - n }));
+    world.platform.readers.setSearches('2026-09-15', terms);
+    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
+    expect(run.readers?.figures.searches?.map(({ query }) => query)).toEqual(
+      terms.slice(0, 5).map(({ searchQuery }) => searchQuery),
+    );
   });
 
   test.each([403, 404, 405] as const)(
