@@ -62,7 +62,10 @@ export function wordsOf(node: unknown, field = ''): string[] {
   if (one.type === 'user') return [`@${people[String(one.user_id)] ?? one.user_id}`];
   if (one.type === 'channel') return [`#${channels[String(one.channel_id)] ?? one.channel_id}`];
   if (one.type === 'date') return [dateText(Number(one.timestamp), String(one.format))];
-  if (one.type === 'mrkdwn') return spokenText(String(one.text)).split('\n').filter(Boolean);
+  if (one.type === 'mrkdwn')
+    return spokenText(String(one.text).replace(/[*_~`]/g, ''))
+      .split('\n')
+      .filter(Boolean);
   // Its options drop down.
   if (one.type === 'static_select') return wordsOf(one.initial_option ?? one.placeholder);
   return Object.entries(one).flatMap(([name, value]) =>

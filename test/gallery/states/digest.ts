@@ -8,12 +8,14 @@ import {
   notSettledMessage,
   onItsWayMessage,
   postedAlreadyMessage,
+  waitsMessage,
 } from '../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
 import type { PageChange } from '../../../src/jobs/digest/model.ts';
 import { alertMessage } from '../../../src/jobs/digest/schedule/alert-view.ts';
 import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import {
+  abandonedMessage,
   createdMessage,
   failedMessage,
   goesOnMessage,
@@ -119,6 +121,7 @@ const editions: GalleryState[] = [
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),
   root('pages follow', { ...posted, pagesByMs: NOW_MS + DAY / 24 }),
+  root('pages follow, nobody knows when', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
   root('pages failed', { ...posted, noPages: 'failed' }),
   root('late', { late: true }),
@@ -203,6 +206,7 @@ const schedules: GalleryState[] = [
     failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
     "couldn't post",
   ),
+  schedule('abandoned', abandonedMessage(failure('place', 'is_archived')), "couldn't post"),
   schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1)), 'could not be sent'),
   schedule('seven missed', skippedMessage(aSchedule(), missed), 'could not be sent'),
   schedule('not permitted', notPermittedMessage(aSchedule()), 'Paused'),
@@ -213,6 +217,7 @@ const schedules: GalleryState[] = [
   listed('paused', { state: 'paused' }),
   listed('paused by somebody', { state: 'paused', pausedBy: BEN }),
   listed('paused by failures', { state: 'paused', pausedByFailures: true, failures: 3 }),
+  listed('paused by one failure', { state: 'paused', pausedByFailures: true, failures: 1 }),
   listed('paused by permission', { state: 'paused', pausedByPermission: true }),
   listed('owner left', { ownerLeft: true }),
   listed('removed', { state: 'removed' }),
@@ -254,6 +259,7 @@ const alerts: GalleryState[] = [
 ];
 
 const answers: GalleryState[] = [
+  answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
   answered('digest/answer/on its way', onItsWayMessage(anEdition())),
   answered('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
   answered('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
