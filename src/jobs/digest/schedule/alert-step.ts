@@ -50,11 +50,14 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   if (nowMs >= alert.nextAtMs) {
     // Where Slack does not say, the day is looked at, and it is asked again before anything is posted.
     if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
-    const check = await beginCheck(run, lastDaily(run, alert.nextAtMs, nowMs), context);
-    return { ...run, alert: { ...alert, nextAtMs, check } };
+    return { ...run, alert: { ...alert, nextAtMs, ...settledDays(run, alert, nowMs) } };
   }
   const untilNextMs = alert.nextAtMs - nowMs;
-  if (alert.check === undefined) return untilNextMs;
+  if (alert.check === undefined) {
+    const [day, ...days] = alert.days ?? [];
+    if (day === undefined) return untilNextMs;
+    return { ...run, alert: { ...alert, days, check: await beginCheck(run, day, context) } };
+  }
   const next = await stepCheck(run, alert.check, context);
   if (typeof next === 'number') return Math.min(next, untilNextMs);
   if (next === 'notPermitted') return pauseNotPermitted(run, context);
@@ -68,6 +71,21 @@ function lastDaily({ timetable }: ScheduleRun, dueAtMs: number, nowMs: number): 
   return lastMs;
 }
 
+/** Returns what has settled since a day was looked at: a change of clocks may make it two days, or none. */
+function settledDays(
+  run: ScheduleRun,
+  { nextAtMs, checked }: AlertWatch,
+  nowMs: number,
+): Partial<AlertWatch> {
+  const dueAtMs = lastDaily(run, nextAtMs, nowMs);
+  const last = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
+  if (checked === last) return {};
+  const dayBefore = dayRange(last, -1).from;
+  // What was missed for a day is not caught up. A day that is still to come is from a clock that was ahead.
+  const isTwo = dueAtMs === nextAtMs && checked !== undefined && checked < dayBefore;
+  return { checked: last, days: isTwo ? [dayBefore, last] : [last], check: undefined };
+}
+
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Returns the range of one day, so many days after another. */
@@ -76,8 +94,7 @@ function dayRange(day: string, plusDays = 0): DayRange {
   return { from: dayOf(fromMs), to: dayOf(fromMs + DAY_MS) };
 }
 
-async function beginCheck(run: ScheduleRun, dueAtMs: number, context: AlertContext): Promise<Check> {
-  const day = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
+async function beginCheck(run: ScheduleRun, day: string, context: AlertContext): Promise<Check> {
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, weeks) => dayRange(day, -7 * weeks));
   const { from } = dayRange(day, -7 * USUAL_DAYS);
   const { to } = dayRange(day);

@@ -22,6 +22,7 @@ import {
   isAbandoned,
   nextDaily,
   nextDue,
+  nothingToCheck,
   recordOutcome,
 } from './transitions.ts';
 import {
@@ -266,7 +267,7 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
     ...(run.state === 'testing' ? end(failed, nowMs) : failed),
     nextAtMs: run.nextAtMs > nowMs ? run.nextAtMs : nextDue(run, nowMs),
     takenFrom: undefined,
-    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), check: undefined } }),
+    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
   };
   await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
   return saveAs(next, { audit: `broken: ref ${ref}` });

@@ -12,7 +12,10 @@ import { nextOccurrence, timetable } from '../schedule-times.ts';
 const alertWatch = z.object({
   /** When the next day is looked at. */
   nextAtMs: z.number(),
-  /** Until that day nothing is posted but that there are no views at all, and not even that where `zero`. */
+  /** The last day that was, or is to be, looked at, and those that are still to be. */
+  checked: z.string().optional(),
+  days: z.array(z.string()).optional(),
+  /** Until that day nothing is posted but that people or AI have no views at all, and not even that where `zero`. */
   quiet: z.object({ until: z.string(), zero: z.boolean() }).optional(),
   /** The day that is looked at, and the run that collects it. `sinceMs` is when that began. */
   check: z

@@ -64,6 +64,9 @@ export function dueDigests(
   };
 }
 
+/** No unusual days are looked for but those that settle from now on. */
+export const nothingToCheck = { checked: undefined, days: undefined, check: undefined };
+
 /** Returns the schedule at work from now on: what was due meanwhile is not caught up. */
 function start(run: ScheduleRun, nowMs: number): ScheduleRun {
   const { alert } = run;
@@ -78,7 +81,7 @@ function start(run: ScheduleRun, nowMs: number): ScheduleRun {
     pausedByPermission: undefined,
     unknownSinceMs: undefined,
     failures: 0,
-    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), check: undefined } }),
+    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
   };
 }
 

@@ -167,6 +167,30 @@ describe('an owner who may have no digests any more', () => {
   });
 });
 
+describe('each day is looked at once', () => {
+  const looks = () =>
+    world.collected.filter((one) => one.run.spans.length === 9).map((one) => one.run.spans[0]?.from);
+
+  test.each([
+    ['Europe/Berlin', '2026-10-25', '02:30'],
+    ['Europe/Berlin', '2027-03-28', '02:30'],
+    ['America/New_York', '2026-11-01', '20:30'],
+    ['America/New_York', '2027-03-14', '20:30'],
+    ['Pacific/Auckland', '2027-04-04', '13:30'],
+    ['Pacific/Auckland', '2027-09-26', '13:30'],
+  ])('when the clocks change: %s, %s, %s', async (zone, day, time) => {
+    const changeMs = Date.parse(`${day}T00:00:00Z`);
+    world.nowMs = changeMs - 5 * DAY_MS;
+    const nextAtMs = changeMs + 30 * DAY_MS;
+    const run = await given({ timetable: { weekday: 2, time, zone }, sinceMs: world.nowMs, nextAtMs });
+    await world.until(changeMs + 5 * DAY_MS, [run]);
+    const [first = ''] = looks();
+    const days = looks().map((_, index) => new Date(Date.parse(first) + index * DAY_MS).toISOString());
+    expect(looks()).toEqual(days.map((one) => one.slice(0, 10)));
+    expect(days.length).toBeGreaterThanOrEqual(8);
+  });
+});
+
 describe('nothing is told', () => {
   test('of usual days, each of which is looked at once, with the same weekday of eight weeks before', async () => {
     const run = await given();
