@@ -8,7 +8,7 @@ import type { DayRange, PageCounts } from '../model.ts';
 import { SETTLING_MS } from '../weeks.ts';
 import { alertMessage, type MovedPage } from './alert-view.ts';
 import { checkOwner, pauseNotPermitted } from './owner.ts';
-import type { AlertWatch, ScheduleRun } from './record.ts';
+import { type AlertWatch, alertKey, type ScheduleRun } from './record.ts';
 import { nextDaily } from './transitions.ts';
 
 const HOUR_MS = 3_600_000;
@@ -134,7 +134,7 @@ async function stepCheck(
   }
   const [day, ...sameWeekday] = figures.spans.flatMap(({ counts }) => counts ?? []);
   const alerts = day === undefined ? [] : alertsOf(day, sameWeekday);
-  if (alerts.length === 0 || isQuiet(run, check.day, alerts)) return {};
+  if (alerts.length === 0 || (await isQuiet(run, check.day, alerts, context))) return {};
   const pagesOf = (range: DayRange) =>
     collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
   const pages = await pagesOf(dayRange(check.day));
@@ -142,13 +142,27 @@ async function stepCheck(
   return { check: { ...check, found: { sinceMs: context.now(), alerts, pages, pagesBefore } } };
 }
 
-/** No views at all: counting broke, which is posted in a quiet week, too. */
-const isZero = (alerts: readonly Alert[]) => alerts.some(({ now }) => now === 0);
+/** Whose views are none at all: that is posted in a quiet week, too. */
+const zerosOf = (alerts: readonly Alert[]) => alerts.filter(({ now }) => now === 0).map(({ by }) => by);
 
-function isQuiet({ alert }: ScheduleRun, day: string, alerts: readonly Alert[]): boolean {
-  const quiet = alert?.quiet;
-  if (quiet === undefined || day >= quiet.until) return false;
-  return quiet.zero || !isZero(alerts);
+async function isQuiet(
+  run: ScheduleRun,
+  day: string,
+  alerts: readonly Alert[],
+  context: AlertContext,
+): Promise<boolean> {
+  const quiet = run.alert?.quiet;
+  const isOwn = quiet !== undefined && day < quiet.until;
+  if (!isOwn && !(await wasAlert(run, day, context))) return false;
+  const known = isOwn ? (quiet.zeroOf ?? (quiet.zero ? ['human', 'ai'] : [])) : [];
+  return zerosOf(alerts).every((by) => known.includes(by));
+}
+
+/** Whether a line was posted in the days before, also by a schedule that was removed since, or chose no alerts since. */
+async function wasAlert(run: ScheduleRun, day: string, { outbox }: AlertContext): Promise<boolean> {
+  const before = Array.from({ length: QUIET_DAYS - 1 }, (_, index) => dayRange(day, -1 - index).from);
+  const lines = await Promise.all(before.map((one) => outbox.deliveryState(alertKey(run, one))));
+  return lines.some(({ kind }) => kind === 'shown');
 }
 
 /** Waits for the pages that moved, as long as that is worth it, and posts the line. */
@@ -169,11 +183,12 @@ async function awaitPages(
   const areComplete = lists.length === ids.length && lists.every(({ pages }) => pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, check.day, found.alerts, context) : [];
   const message = alertMessage(run, check.day, found.alerts, moved);
-  const key = `${run.id}.alert.${check.day}`;
+  const key = alertKey(run, check.day);
   const place = { channel: run.channel };
   await context.outbox.publish(run.teamId, { key, place, kind: 'ending', message }, run.rev);
+  const zeroOf = zerosOf(found.alerts);
   return {
-    quiet: { until: dayRange(check.day, QUIET_DAYS).from, zero: isZero(found.alerts) },
+    quiet: { until: dayRange(check.day, QUIET_DAYS).from, zero: zeroOf.length > 0, zeroOf },
   };
 }
 

@@ -37,9 +37,11 @@ export function alertMessage(
   const pages = moved.map(
     ({ path, now, before }) => `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`,
   );
+  // AI alone may have none for other reasons: a site can turn it away.
+  const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
   const rest: Part[][] = [
     ...(pages.length > 0 ? [[`Most of it: ${pages.join(' · ')}`]] : []),
-    ...(alerts.some(({ now }) => now === 0) ? [['None at all usually means that counting broke.']] : []),
+    ...(isBroken ? [['None at all usually means that counting broke.']] : []),
   ];
   return compose(
     [[`⚠️ ${site}: ${spoken.join('; ')}, ${against}.`], ...rest],

@@ -8,6 +8,8 @@ import { editionEnding, person } from '../edition/record.ts';
 import { SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
 
+const series = z.enum(['human', 'ai']);
+
 /** What is known of unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({
   /** When the next day is looked at. */
@@ -15,8 +17,11 @@ const alertWatch = z.object({
   /** The last day that was, or is to be, looked at, and those that are still to be. */
   checked: z.string().optional(),
   days: z.array(z.string()).optional(),
-  /** Until that day nothing is posted but that people or AI have no views at all, and not even that where `zero`. */
-  quiet: z.object({ until: z.string(), zero: z.boolean() }).optional(),
+  /**
+   * Until that day nothing is posted but that people or AI have no views at all, and not even that of those in `zeroOf`;
+   * where that is missing, of both where `zero`.
+   */
+  quiet: z.object({ until: z.string(), zero: z.boolean(), zeroOf: z.array(series).optional() }).optional(),
   /** The day that is looked at, and the run that collects it. `sinceMs` is when that began. */
   check: z
     .object({
@@ -27,7 +32,7 @@ const alertWatch = z.object({
       found: z
         .object({
           sinceMs: z.number(),
-          alerts: z.array(z.object({ by: z.enum(['human', 'ai']), now: z.number(), usual: z.number() })),
+          alerts: z.array(z.object({ by: series, now: z.number(), usual: z.number() })),
           pages: z.string(),
           pagesBefore: z.string(),
         })
@@ -130,6 +135,10 @@ export function newSchedule(
     failures: 0,
   };
 }
+
+/** The line about a day: the same whoever posts it, however often the schedule is set up anew. */
+export const alertKey = ({ teamId, channel, project }: ScheduleRun, day: string) =>
+  `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;
 
 /** Messages of a schedule, each by a key of its own. */
 export const testKey = ({ id }: Pick<ScheduleRun, 'id'>) => `${id}.test`;

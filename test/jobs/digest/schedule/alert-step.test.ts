@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Counts, PageCounts } from '../../../../src/jobs/digest/model.ts';
 import { mostMoved } from '../../../../src/jobs/digest/schedule/alert-step.ts';
 import { alertMessage } from '../../../../src/jobs/digest/schedule/alert-view.ts';
-import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
+import { alertKey, type ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { changeSchedule, scheduleTransitions } from '../../../../src/jobs/digest/schedule/transitions.ts';
 import {
   DAY_MS,
@@ -38,6 +38,8 @@ const given = (changes: Partial<ScheduleRun> = {}) =>
 /** Each alert by the day that it is about. */
 const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);
 
+const textOf = (run: ScheduleRun, day: string) => world.published.get(alertKey(run, day))?.message.text;
+
 /** Lists of pages that are never finished. */
 const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
   const found = await world.runs.loadAll(ids, schema);
@@ -58,11 +60,11 @@ describe('an unusual day', () => {
     await world.until(DUE_MS - 1, [run]);
     expect(alerts()).toEqual([]);
     await world.until(DUE_MS + 60_000, [run]);
-    expect(world.text(run, 'alert.2026-09-20')).toBe(
+    expect(textOf(run, '2026-09-20')).toBe(
       '⚠️ docs.acme.com: people down 62 percent, 310 views, usually about 820, on Sun 20 Sep against the last eight Sundays.\n' +
         'Most of it: /quickstart 401 → 96 · /b 80 → 0',
     );
-    const message = world.published.get(`${run.id}.alert.2026-09-20`);
+    const message = world.published.get(alertKey(run, '2026-09-20'));
     expect(message?.place).toEqual({ channel: 'C0DOCS' });
     expect(JSON.stringify(message?.message.blocks)).toContain('people −62% (310, usually about 820)');
     expect(world.posts).toHaveLength(1);
@@ -73,7 +75,7 @@ describe('an unusual day', () => {
     world.pages = (day) => (day === '2026-09-13' ? undefined : pagesOf({ '/quickstart': 96 }));
     const run = await given();
     await world.until(DUE_MS + 60_000, [run]);
-    expect(world.text(run, 'alert.2026-09-20')).not.toContain('Most of it');
+    expect(textOf(run, '2026-09-20')).not.toContain('Most of it');
     const lists = world.collected.filter((one) => one.run.pages !== undefined);
     expect(lists.flatMap(({ run: { maxRequests } }) => maxRequests ?? [])).toEqual([5, 5]);
   });
@@ -115,7 +117,45 @@ describe('after an alert', () => {
     const run = await given();
     await world.until(DUE_MS + 6 * DAY_MS, [run]);
     expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
-    expect(world.text(run, 'alert.2026-09-22')).toContain('None at all usually means that counting broke.');
+    expect(textOf(run, '2026-09-22')).toContain('None at all usually means that counting broke.');
+  });
+});
+
+describe('after an alert, also of a schedule before', () => {
+  const ana = { id: 'U0ANA', name: 'ana' };
+
+  test('a schedule that is removed and set up anew with a later hour tells neither the day nor the week again', async () => {
+    for (let day = 20; day <= 27; day += 1) unusual[`2026-09-${day}`] = low;
+    const first = await given();
+    await world.until(DUE_MS + HOUR_MS, [first]);
+    await world.change(first, (it) => scheduleTransitions.remove(it, ana, world.nowMs));
+    // Its step frees the place.
+    await world.until(world.nowMs, [first]);
+    const timetable = { weekday: 6, time: '15:00', zone: 'Europe/Berlin' };
+    const second = await given({ id: 'anew', timetable });
+    await world.until(DUE_MS + 8 * DAY_MS, [first, second]);
+    expect(alerts()).toEqual(['2026-09-20', '2026-09-27']);
+  });
+
+  test('alerts that are chosen anew keep the quiet', async () => {
+    for (const day of [20, 22, 23]) unusual[`2026-09-${day}`] = low;
+    const run = await given();
+    await world.until(DUE_MS + HOUR_MS, [run]);
+    await world.change(run, (it) => changeSchedule(it, { alerts: false }, world.nowMs));
+    await world.change(run, (it) => changeSchedule(it, { alerts: true }, world.nowMs));
+    await world.until(DUE_MS + 5 * DAY_MS, [run]);
+    expect(alerts()).toEqual(['2026-09-20']);
+  });
+
+  test('people without views are told after AI without any, which alone is no sign of broken counting', async () => {
+    unusual['2026-09-20'] = { human: 820, ai: 0 };
+    unusual['2026-09-21'] = { human: 820, ai: 0 };
+    unusual['2026-09-22'] = none;
+    const run = await given();
+    await world.until(DUE_MS + 4 * DAY_MS, [run]);
+    expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
+    expect(textOf(run, '2026-09-20')).not.toContain('counting broke');
+    expect(textOf(run, '2026-09-22')).toContain('counting broke');
   });
 });
 

@@ -90,7 +90,7 @@ export function createScheduleWorld(redis: TestRedis) {
           if (!published.has(one.key)) posts.push(one.message.text);
           published.set(one.key, one);
         },
-        deliveryState: async () => delivery.state,
+        deliveryState: async (key) => (published.has(key) ? delivery.state : { kind: 'waiting' }),
         ...changes.outbox,
       },
     });
