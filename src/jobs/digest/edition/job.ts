@@ -136,7 +136,7 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
 const pictureOf = (run: EditionRun) => ({
   filename: `${run.week ?? typedRange(run.range)}.png`,
   title: chartTitle(run),
-  content: () => chartPng({ title: chartTitle(run), points: chartPoints(run.spans) }),
+  load: async () => () => chartPng({ title: chartTitle(run), points: chartPoints(run.spans) }),
 });
 
 /** Waits for the lists of pages, which come when the hourly limit lets them. */
@@ -239,12 +239,12 @@ async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult
       filename: csvName(run),
       title: csvName(run),
       place: { channel: root.channel, threadTs: root.ts },
-      async content() {
+      async load() {
         const pages = await context.figures.pages(pagesOf(run), rangeKey(run.range));
         const earlier = run.comparesPages
           ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
           : undefined;
-        return pagesCsv(pages, earlier);
+        return () => pagesCsv(pages, earlier);
       },
     },
     context,

@@ -13,6 +13,10 @@ const file = z.object({
   failures: z.number().int(),
   /** Completions that were begun; each is made once. */
   attempt: z.number().int(),
+  /** No call is made before. */
+  nextMs: z.number().optional(),
+  /** Slack cannot be asked: since when, and how many calls in a row failed so. */
+  trouble: z.object({ sinceMs: z.number(), inARow: z.number().int() }).optional(),
 });
 export type DigestFile = z.infer<typeof file>;
 
