@@ -8,6 +8,7 @@ import {
   scheduleTransitions as transitions,
 } from '../../../../src/jobs/digest/schedule/transitions.ts';
 import type { Log } from '../../../../src/runtime/log.ts';
+import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import {
   aSchedule,
   DAY_MS,
@@ -186,6 +187,8 @@ describe('the owner', () => {
     const lookups = createOwnerLookups({ now: () => world.nowMs, log: log as unknown as Log });
     const away: JobContextParts = {
       ownerLookups: lookups,
+      // Seldom, so that three days are few steps.
+      timing: { ...defaultTiming, retryMinMs: 300_000, retryMaxMs: 300_000 },
       policy: { check: async () => ({ kind: 'unknown' }) },
     };
     await world.until(DUE_MS + HOUR_MS - 60_000, [run], away);
