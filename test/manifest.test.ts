@@ -226,7 +226,9 @@ const { edition: anEdition } = planWeekly(
 );
 
 function digestMessages(): Message[] {
-  const listed = [aSchedule({ ownerLeft: true }), aSchedule({ state: 'paused' })].map(goesOnMessage);
+  const listed = [aSchedule({ ownerLeft: true }), aSchedule({ state: 'paused' })].map((one) =>
+    goesOnMessage(one),
+  );
   const posted = postedAlreadyMessage(anEdition, 'https://acme.example/archives/C0DOCS/p1');
   return [...listed, posted, message([['Top pages']], askButtons(anEdition, 'pages'))];
 }

@@ -6,7 +6,7 @@ import {
   scheduleQuotas,
   scheduleRun,
 } from '../../jobs/digest/schedule/record.ts';
-import { changeSchedule } from '../../jobs/digest/schedule/transitions.ts';
+import { changeSchedule, leftOutWeek } from '../../jobs/digest/schedule/transitions.ts';
 import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
 import {
   earliestSafe,
@@ -17,6 +17,7 @@ import {
   WEEKDAYS,
   zoneGroups,
 } from '../../jobs/digest/schedule-times.ts';
+import type { Week } from '../../jobs/digest/weeks.ts';
 import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { within } from '../../runtime/within.ts';
@@ -234,9 +235,17 @@ async function change(
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
+  let leftOut: Week | undefined;
   const saved = await saveSchedule(id, caller, tools, {
-    change: (schedule) => changeSchedule(schedule, choices, tools.now()),
+    change(schedule) {
+      const changed = changeSchedule(schedule, choices, tools.now());
+      leftOut = changed && leftOutWeek(schedule, changed);
+      return changed;
+    },
     result: 'changed',
   });
-  return { kind: 'message', message: saved.kind === 'none' ? saved.message : goesOnMessage(saved.schedule) };
+  return {
+    kind: 'message',
+    message: saved.kind === 'none' ? saved.message : goesOnMessage(saved.schedule, leftOut),
+  };
 }

@@ -7,7 +7,7 @@ import type { ModalDetails, ModalValues, SubmitResult } from '../../../src/comma
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
-import { acmeDocs, betaDocs, onDigestWorlds } from '../../support/commands/digest.ts';
+import { acmeDocs, betaDocs, onDigestWorlds, WEEK_TEXT } from '../../support/commands/digest.ts';
 import type { CommandWorld } from '../../support/commands/world.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 
@@ -283,7 +283,7 @@ describe('a change', () => {
   const changes = { day: '5', time: '17:30', zone: 'America/New_York' };
 
   test('is kept, told to whoever made it, and audited', async () => {
-    const schedule = await kept.scheduled();
+    const schedule = await kept.scheduled({ nextAtMs: Date.UTC(2026, 8, 21, 7) });
     const details = { about: schedule.id, ticked: { sections: ['csv'], alerts: ['unusual'] } };
     const result = await submit(changes, details, aCaller({ user: ben }));
     expect(result.kind === 'message' && result.message.text.replace(/<!date[^>]*>/, 'TIME')).toBe(
@@ -299,6 +299,15 @@ describe('a change', () => {
     });
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'changed' }]);
     expect(await kept.schedules()).toHaveLength(1);
+  });
+
+  test('that leaves a week out says so, with the way to post it', async () => {
+    const timetable = { weekday: 7, time: '17:00', zone: 'Europe/Berlin' };
+    const schedule = await kept.scheduled({ timetable, nextAtMs: NOW_MS + 3_600_000 });
+    const result = await submit(changes, { about: schedule.id });
+    const shown = result.kind === 'message' ? result.message : undefined;
+    expect(shown?.text).toContain(`The new time leaves out ${WEEK_TEXT}. [Send now] posts it.`);
+    expect(JSON.stringify(shown?.blocks)).toContain('"text":"Send now"');
   });
 
   test('to a time that is too early is refused at the field', async () => {

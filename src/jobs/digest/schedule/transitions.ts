@@ -168,6 +168,13 @@ export function changeSchedule(
   };
 }
 
+/** Returns the week that a change leaves out: its digest was next, and now that of a later week is. */
+export function leftOutWeek(before: ScheduleRun, after: ScheduleRun): Week | undefined {
+  if (after.state !== 'active') return undefined;
+  const week = lastCompleteWeek(before.nextAtMs);
+  return lastCompleteWeek(after.nextAtMs).name > week.name ? week : undefined;
+}
+
 /** What a button may do to a schedule; nothing when it has moved on since the button was shown. */
 type Transition = (
   run: ScheduleRun,

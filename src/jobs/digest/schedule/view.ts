@@ -11,7 +11,7 @@ import { personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
 import { timetableText } from '../schedule-times.ts';
-import { rangeText } from '../weeks.ts';
+import { rangeText, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
 import { type DueDigest, MAX_FAILURES } from './transitions.ts';
 
@@ -97,14 +97,18 @@ export const listedButtons = (run: ScheduleRun): ButtonParts[] =>
         ...(run.ownerLeft ? ['takeOver' as const] : []),
       );
 
-/** To whoever has changed it, or has it go on. */
-export function goesOnMessage(run: ScheduleRun): Message {
+/** To whoever has changed it, which may leave a week out, or has it go on. */
+export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   const when: Part[] =
     run.state === 'active'
       ? [' Next one: ', { time: run.nextAtMs, format: MOMENT_FORMAT }, '.']
       : [' It is paused.'];
+  const without = leftOut && `The new time leaves out ${rangeText(leftOut.range)}. [Send now] posts it.`;
   return message(
-    [[`Weekly, ${timetableText(run.timetable)}, in `, { channel: run.channel }, '.', ...when]],
+    [
+      [`Weekly, ${timetableText(run.timetable)}, in `, { channel: run.channel }, '.', ...when],
+      ...(without === undefined ? [] : [[without]]),
+    ],
     listedButtons(run),
   );
 }
