@@ -87,7 +87,7 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
 
 /** Ana asked for work on a page; a thread that follows a job has the instruction, and nothing came of it yet. */
 export const anAsk = (changes: Partial<AskRun> = {}): AskRun => ({
-  v: 1,
+  v: 2,
   id: 'a5ca5ca5ca5ca5ca5ca5ca5c',
   teamId: 'T0ACME',
   job: 'digest-ask',
