@@ -26,6 +26,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 const YEAR_MS = 366 * DAY_MS;
+/** A weekly digest says that it is late from so long after it was due on. */
+export const LATE_MS = HOUR_MS;
 /** A Monday at 00:00 UTC. */
 const A_WEEK_END_MS = Date.UTC(1970, 0, 5);
 const MINUTES_A_DAY = 24 * 60;

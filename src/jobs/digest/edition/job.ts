@@ -13,6 +13,7 @@ import { chartPoints, typedRange } from '../weeks.ts';
 import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
+import { lateNow } from './transitions.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
 import { findPagesWait, reportWait } from './waits.ts';
 
@@ -94,6 +95,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     ...run,
     state: 'posted',
     sinceMs: now(),
+    ...lateNow(run, now()),
     totals: addCounts(spans),
     ...totalsBeforeOf(before),
     spans,

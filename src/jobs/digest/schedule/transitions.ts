@@ -1,13 +1,12 @@
 import type { EditionEnding } from '../edition/record.ts';
-import { nextOccurrence, type Timetable } from '../schedule-times.ts';
+import { LATE_MS, nextOccurrence, type Timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A digest that was missed is caught up so long, and said to be late from so long on. */
+/** A digest that was missed is caught up so long. */
 const CATCH_UP_MS = 48 * HOUR_MS;
-const LATE_MS = HOUR_MS;
 
 /** Digests in a row that cannot be posted before a schedule is paused. */
 export const MAX_FAILURES = 3;

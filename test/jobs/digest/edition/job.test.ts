@@ -302,6 +302,20 @@ describe('the digest of a week', () => {
     expect(root?.blocks.map(({ type }) => type)).not.toContain('data_visualization');
   });
 
+  test.each([
+    [10 * HOUR_MS, true],
+    [HOUR_MS, false],
+  ])('says so, too, where its totals came %d ms late: %s', async (lateMs, isLate) => {
+    const { shown, world } = await setUp();
+    const planned = weekly();
+    await accept(world, planned);
+    world.nowMs += lateMs;
+    for (const { id } of planned.figures) await world.drive(figuresJob, id);
+    world.nowMs = MONDAY + lateMs;
+    await world.drive(editionJob, planned.edition.id);
+    expect(textOf(shown, rootKey(planned.edition)).includes('Sent late: it was due')).toBe(isLate);
+  });
+
   test('says when the list of pages does not add up to the totals', async () => {
     const { shown, world } = await setUp();
     const { context } = world;

@@ -54,3 +54,8 @@ test('one that Slack refused gets other messages each time: what was refused sta
   expect(new Set(keys).size).toBe(6);
   expect(editionRun.parse(second)).toEqual(second);
 });
+
+test('one that Slack refused when it was due says that it is late, once it is posted', () => {
+  expect(restart(ended('place', { totals }), NOW_MS + 3 * 3_600_000)).toMatchObject({ late: true });
+  expect(restart(ended('place', { totals }), NOW_MS + 60_000)?.late).toBeUndefined();
+});
