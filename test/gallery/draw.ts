@@ -11,9 +11,11 @@ import { channels, dateText, people } from './words.ts';
 
 export type Theme = 'light' | 'dark';
 
-/** A white square stands for pictures: the app's own, and files in Slack. */
-const PICTURE =
-  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" width="40" height="24"%3E%3Crect width="40" height="24" rx="3" fill="%23611f69"/%3E%3C/svg%3E';
+/** An empty picture stands for the app's own, for people's, and for files in Slack. */
+const pictureOf = (width: number, height: number, color: string) =>
+  `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" rx="3" fill="${color}"/></svg>`)}`;
+const PICTURE = pictureOf(36, 36, '#611f69');
+const FILE = pictureOf(540, 280, '#8886');
 
 const listed = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }));
 
@@ -28,11 +30,17 @@ const hooks: NonNullable<MessageProps['hooks']> = {
   date: ({ timestamp, format }) => dateText(Number(timestamp), format),
 };
 
-/** What the library cannot show: a file in Slack, and the chosen option of a select, which takes the placeholder's place. */
+/** What the library cannot show: a file in Slack, and what is chosen in a select, which takes the placeholder's place. */
 function adapted(block: KnownBlock | MessageBlock): KnownBlock | MessageBlock {
   if (block.type === 'image' && 'slack_file' in block)
-    return { type: 'image', image_url: PICTURE, alt_text: block.alt_text };
-  if (block.type !== 'input' || block.element.type !== 'static_select') return block;
+    return { type: 'image', image_url: FILE, alt_text: block.alt_text };
+  if (block.type !== 'input') return block;
+  if (block.element.type === 'conversations_select' && block.element.initial_conversation !== undefined) {
+    const name = channels[block.element.initial_conversation] ?? block.element.initial_conversation;
+    const placeholder: PlainTextElement = { type: 'plain_text', text: `#${name}` };
+    return { ...block, element: { ...block.element, placeholder } };
+  }
+  if (block.element.type !== 'static_select') return block;
   const { initial_option: chosen, option_groups: _, ...element } = block.element;
   if (chosen === undefined) return block;
   return {
@@ -58,6 +66,9 @@ function drawBlocks(
   });
 }
 
+const isOneLine = (block: KnownBlock) =>
+  block.type === 'input' && block.element.type === 'plain_text_input' && !block.element.multiline;
+
 const div = (className: string, ...children: ReactNode[]) =>
   createElement('div', { className, key: className }, ...children);
 
@@ -76,7 +87,13 @@ export function draw({ shown }: GalleryState, theme: Theme): string {
           Fragment,
           null,
           div('modal-title', title.text),
-          drawBlocks(blocks as KnownBlock[], theme, true),
+          ...(blocks as KnownBlock[]).map((block, key) =>
+            createElement(
+              'div',
+              { key, className: isOneLine(block) ? 'one-line' : '' },
+              drawBlocks([block], theme, true),
+            ),
+          ),
           div('modal-buttons', ...buttons.map((label) => createElement('b', { key: label }, label))),
         ),
       );
@@ -97,6 +114,12 @@ body { margin: 0; }
 .dark { background: #1a1d21; color: #d1d2d3; }
 .state { padding: 8px 16px; }
 .state .slack_blocks_to_jsx { max-width: none; }
+/* A wide table moves within its message, as in Slack. */
+.state .slack_blocks_to_jsx__table { display: block; max-width: 100%; overflow-x: auto; }
+.state .slack_blocks_to_jsx > div:last-child, .state section > div:last-child { min-width: 0; }
+/* The library draws every field for text as one for many lines, and says how to submit it. */
+.slack_blocks_to_jsx__input .text-small > p { display: none; }
+.one-line textarea { height: 36px !important; min-height: 0 !important; }
 .mention { color: #1264a3; background: #1d9bd11a; border-radius: 3px; padding: 0 2px; }
 .dark .mention { color: #1d9bd1; }
 .modal-title { font-weight: 900; font-size: 20px; padding-bottom: 12px; }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { fetchBrowser } from '../../scripts/browser.mjs';
 import { escapeHtml, launch, linesProblems, openPage, PHONE } from './page.ts';
 import { textProblems } from './rules.ts';
-import type { GalleryState } from './state.ts';
+import { blocksOf, type GalleryState } from './state.ts';
 import { states } from './states.ts';
 import { spokenText } from './words.ts';
 
@@ -37,8 +37,18 @@ function caption(state: GalleryState): string {
   const problems = textProblems(state).map((problem) => `its text ${problem}`);
   if (lines.has(name)) problems.push(`on a phone, state and subject end in line ${lines.get(name) ?? '–'}`);
   const text = shown.kind === 'message' ? `<p>🔊 ${escapeHtml(spokenText(shown.message.text))}</p>` : '';
+  const asked = blocksOf(shown).flatMap(confirmsIn);
+  const first = asked.map((confirm) => `<p>Asks first: ${escapeHtml(confirm)}</p>`).join('');
   const marks = problems.map((problem) => `<p class="problem">✗ ${escapeHtml(problem)}</p>`).join('');
-  return `<div class="caption"><b>${escapeHtml(name)}</b>${text}${marks}</div>`;
+  return `<div class="caption"><b>${escapeHtml(name)}</b>${text}${first}${marks}</div>`;
+}
+
+/** What buttons ask first, which the library does not draw. */
+function confirmsIn(node: unknown): string[] {
+  if (node === null || typeof node !== 'object') return [];
+  if (!('confirm' in node) || !('action_id' in node)) return Object.values(node).flatMap(confirmsIn);
+  const { title, text, confirm, deny } = node.confirm as Record<string, { text: string } | undefined>;
+  return [`${title?.text} ${text?.text} [${confirm?.text}] [${deny?.text}]`];
 }
 
 const style = `.caption { font-size: 12px; background: #8883; padding: 4px 16px; margin-top: 12px; overflow-wrap: anywhere; }

@@ -9,7 +9,10 @@ export const PHONE = 375;
 export const launch = ({ executablePath, env }: { executablePath: string; env: Record<string, string> }) =>
   chromium.launch({ executablePath, env: { ...process.env, ...env } as Record<string, string> });
 
-/** Opens a page that shows states one below the other; `caption` is the HTML above one. */
+/**
+ * Opens a page that shows states one below the other; `caption` is the HTML above one. Each is a form, since its radio
+ * buttons would else be a group with those of others.
+ */
 export async function openPage(
   browser: Browser,
   states: readonly GalleryState[],
@@ -21,7 +24,7 @@ export async function openPage(
 ): Promise<Page> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme });
   const drawn = states.map(
-    (state) => `${caption(state)}<div class="state" ${about(state)}>${draw(state, theme)}</div>`,
+    (state) => `${caption(state)}<form class="state" ${about(state)}>${draw(state, theme)}</form>`,
   );
   await page.setContent(`<style>${styles()}</style><body class="${theme}">${drawn.join('')}</body>`);
   return page;
