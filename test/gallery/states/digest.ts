@@ -191,6 +191,10 @@ const schedules: GalleryState[] = [
   ),
   answered('digest/schedule/created', createdMessage(aSchedule())),
   answered('digest/schedule/changed', goesOnMessage(aSchedule())),
+  answered(
+    'digest/schedule/changed, a week is left out',
+    goesOnMessage(aSchedule(), lastCompleteWeek(NOW_MS)),
+  ),
   answered('digest/schedule/changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
   answered('digest/schedule/not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
   answered('digest/schedule/refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
