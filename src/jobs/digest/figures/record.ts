@@ -6,7 +6,7 @@ import { version } from '../../../store/version.ts';
 import { trouble } from '../../poll-record.ts';
 import { counts, type DayRange, dayRange, readerFigures } from '../model.ts';
 
-/** What readers looked for, in the order in which it is asked; `feedback` and `visitors` are one request each. */
+/** What readers looked for, in the order in which it is asked; `visitors` and `feedback` are one request each. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
 export type ReaderPart = (typeof READER_PARTS)[number];
 
@@ -15,7 +15,7 @@ export type ReaderPart = (typeof READER_PARTS)[number];
  * epoch milliseconds.
  */
 export const figuresRun = runBase.extend({
-  v: version(1),
+  v: version(2),
   job: z.literal('digest-figures'),
   project: z.string(),
   range: dayRange,
@@ -37,8 +37,9 @@ export const figuresRun = runBase.extend({
     .object({
       done: z.array(z.enum(READER_PARTS)),
       figures: readerFigures,
-      /** Of a part that takes several requests: where it goes on, and what is counted so far. */
+      /** Of a part that takes several requests: where it goes on, after how many, and what is counted so far. */
       cursor: z.string().optional(),
+      partRequests: z.number().int().optional(),
       categories: z.record(z.string(), z.number()).default({}),
     })
     .optional(),
@@ -75,7 +76,7 @@ function figuresId({ teamId, project, range, spans, pages, readers, maxRequests 
 export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun {
   const { teamId, project, range, spans, urgent, by, maxRequests } = wanted;
   return {
-    v: 1,
+    v: 2,
     id: figuresId(wanted),
     teamId,
     job: 'digest-figures',

@@ -10,7 +10,7 @@ export const FEEDBACK_LIMIT = 100;
 /** Fewer than the platform gives: the answers in them are long. */
 const CONVERSATION_LIMIT = 250;
 
-/** Requests for one part of what readers looked for; where there is more it is left out, since a part would mislead. */
+/** Requests for one part of what readers looked for; of questions, fewer than all would mislead. */
 const MAX_PART_REQUESTS = 20;
 
 /** Categories that are counted; a hostile platform could send any number. */
@@ -102,17 +102,8 @@ export async function requestReaders(
       const { totals } = await docs.getVisitors({ ...query, limit: 1 }, { signal });
       return finish({ visitors: { total: whole(totals.total) } });
     }
-    case 'searches': {
-      const { searches } = await docs.getSearches({ ...query, limit: SEARCH_LIMIT }, { signal });
-      const unclicked = searches.filter(
-        ({ hits, ctr, topClickedPage }) => hits >= MIN_HITS && ctr === 0 && topClickedPage === undefined,
-      );
-      const listed = unclicked
-        .toSorted((one, other) => other.hits - one.hits)
-        .slice(0, MAX_LISTED)
-        .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
-      return finish({ searches: listed });
-    }
+    case 'searches':
+      return requestSearches(readers, query, { docs, projectId, signal });
     case 'feedback': {
       const { feedback } = await docs.getFeedbackByPage({ ...query, limit: FEEDBACK_LIMIT }, { signal });
       // All of them: the next digest compares with those that are few.
@@ -126,14 +117,39 @@ export async function requestReaders(
   }
 }
 
+type Query = { projectId: string; dateFrom: string; dateTo: string };
+
+/**
+ * Looks for searches without a click in another part of the terms. The most frequent come first, so what is found stays
+ * right when the rest is not asked for.
+ */
+async function requestSearches(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
+  const page = await docs.getSearches({ ...query, limit: SEARCH_LIMIT, ...cursorOf(readers) }, { signal });
+  const unclicked = page.searches
+    .filter(({ hits, ctr, topClickedPage }) => hits >= MIN_HITS && ctr === 0 && topClickedPage === undefined)
+    .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
+  // By term: one may come again while rows shift.
+  const found = new Map([...(readers.figures.searches ?? []), ...unclicked].map((one) => [one.query, one]));
+  const searches = [...found.values()].toSorted((one, other) => other.hits - one.hits).slice(0, MAX_LISTED);
+  const next = { ...readers, figures: { ...readers.figures, searches } };
+  const isOver = searches.length === MAX_LISTED || (page.searches.at(-1)?.hits ?? MIN_HITS) < MIN_HITS;
+  return (isOver ? undefined : goOn(next, page.nextCursor)) ?? withPart(next, 'searches');
+}
+
+const cursorOf = ({ cursor }: Readers) => (cursor === undefined ? {} : { cursor });
+
+/** Returns how a part goes on; nothing where there is no more of it, or more than is asked for. */
+function goOn(readers: Readers, nextCursor: string | undefined): Readers | undefined {
+  const partRequests = (readers.partRequests ?? 0) + 1;
+  const isNew = nextCursor !== undefined && nextCursor !== readers.cursor;
+  return isNew && partRequests < MAX_PART_REQUESTS
+    ? { ...readers, cursor: nextCursor, partRequests }
+    : undefined;
+}
+
 /** Counts another part of the conversations with the assistant. What readers wrote is not read. */
-async function requestQuestions(
-  readers: Readers,
-  query: { projectId: string; dateFrom: string; dateTo: string },
-  { docs, signal }: Source,
-): Promise<Readers> {
-  const { cursor } = readers;
-  const paging = { limit: CONVERSATION_LIMIT, ...(cursor !== undefined && { cursor }) };
+async function requestQuestions(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
+  const paging = { limit: CONVERSATION_LIMIT, ...cursorOf(readers) };
   const page = await docs.getAssistantConversations({ ...query, ...paging }, { signal });
   const { asked, unanswered } = readers.figures.questions ?? { asked: 0, unanswered: 0 };
   const categories = { ...readers.categories };
@@ -150,22 +166,20 @@ async function requestQuestions(
     unanswered: unanswered + open.length,
     ...(category !== undefined && { category }),
   };
-  const { cursor: _, ...counting } = readers;
-  const next = { ...counting, figures: { ...readers.figures, questions: counted }, categories };
-  if (!page.hasMore) return withPart(next, 'questions');
-  const isLimited = counted.asked >= MAX_PART_REQUESTS * CONVERSATION_LIMIT;
-  if (page.nextCursor !== undefined && page.nextCursor !== cursor && !isLimited)
-    return { ...next, cursor: page.nextCursor };
-  const { questions: _questions, ...others } = readers.figures;
-  return { ...withPart(counting, 'questions'), figures: others };
+  const next = { ...readers, figures: { ...readers.figures, questions: counted }, categories };
+  if (page.hasMore) return goOn(next, page.nextCursor) ?? withPart(withoutQuestions(readers), 'questions');
+  return { ...withPart(readers, 'questions'), figures: next.figures };
+}
+
+function withoutQuestions(readers: Readers): Readers {
+  const { questions: _, ...figures } = readers.figures;
+  return { ...readers, figures };
 }
 
 /** Returns them without a part of which only some requests were made: it would mislead. */
 export function withoutHalf(readers: Readers): Readers {
-  const { cursor, ...rest } = readers;
-  if (cursor === undefined) return readers;
-  const { questions: _, ...figures } = readers.figures;
-  return { ...rest, figures };
+  const { cursor, partRequests: _, ...rest } = readers;
+  return cursor === undefined ? readers : withoutQuestions(rest);
 }
 
 /** The part is done: nothing more is asked. */

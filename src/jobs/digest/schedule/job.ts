@@ -43,7 +43,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Collecting begins so long before a digest is due, and for what its pages take longer. */
 const AHEAD_MS = 10 * MINUTE_MS;
 /** Requests of a digest beside those for its pages, at most. */
-const OTHER_REQUESTS = 40;
+const OTHER_REQUESTS = 50;
 
 /** How often the digest that is being posted is looked at. */
 const MAX_CHECK_MS = 30_000;

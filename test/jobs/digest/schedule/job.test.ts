@@ -128,8 +128,8 @@ describe('the test post', () => {
 describe('collecting', () => {
   test.each<[string, Partial<ScheduleRun>, number]>([
     ['of a site of unknown size begins when the week can be counted', {}, Date.UTC(2026, 8, 21, 1)],
-    ['of a small site begins shortly before', { lastPages: 400 }, DUE_MS - (10 + 42 * 0.75) * 60_000],
-    ['of 25,000 pages begins hours before', { lastPages: 25_000 }, DUE_MS - (10 + 140 * 0.75) * 60_000],
+    ['of a small site begins shortly before', { lastPages: 400 }, DUE_MS - (10 + 52 * 0.75) * 60_000],
+    ['of 25,000 pages begins hours before', { lastPages: 25_000 }, DUE_MS - (10 + 150 * 0.75) * 60_000],
     [
       'of a huge site begins no earlier than the week can be counted',
       { lastPages: 1e6 },
