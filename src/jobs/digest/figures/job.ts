@@ -99,8 +99,8 @@ const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
   limitedUntilMs: undefined,
 });
 
-/** The slot of a request is the same however often it is taken; one that failed has taken its own. */
-const slotId = ({ id, requests, trouble }: FiguresRun) => `${id} ${requests} ${trouble?.inARow ?? 0}`;
+/** The slot of a request is the same however often it is taken. One that is made again has another: both were sent. */
+const slotId = ({ id, sinceMs, requests }: FiguresRun) => `${id} ${sinceMs} ${requests}`;
 
 /** Returns 0 when the request may be made, else in how many milliseconds to ask again. */
 async function takeSlots(
@@ -230,22 +230,21 @@ async function handleTrouble(
 ): Promise<StepResult<FiguresRun>> {
   const { now, alertAdmins, figures } = context;
   const trouble = troubleAfter(run.trouble, error, context);
+  const tried = error === 'project' ? run : { ...run, requests: run.requests + 1 };
   if (request.kind === 'readers' && error !== 'project') {
     if (LACKING.includes(error.kind)) {
       await figures.markLacking(lackOf(run, request.part));
-      return saveAs(leaveOut(run, request.part));
+      return saveAs(leaveOut(tried, request.part));
     }
     if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)
-      return saveAs(leaveOut(run, request.part));
+      return saveAs(leaveOut(tried, request.part));
   }
   const adminsTold = trouble.kind === 'key' ? await alertAdmins(run.teamId, run.project) : undefined;
   const sinceMs = run.trouble?.sinceMs ?? now();
   if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : GIVE_UP_MS))
-    return end(run, error === 'project' ? 'project' : 'platform');
-  const limited = trouble.kind === 'limit' ? { limitedUntilMs: trouble.nextMs } : {};
+    return end(tried, error === 'project' ? 'project' : 'platform');
+  const { nextMs } = trouble;
+  const limited = trouble.kind === 'limit' ? { limitedUntilMs: nextMs } : {};
   const failing = { ...trouble, sinceMs, ...(adminsTold !== undefined && { adminsTold }) };
-  return saveAs(
-    { ...run, ...limited, nextMs: trouble.nextMs, trouble: failing },
-    { inMs: Math.max(1, trouble.nextMs - now()) },
-  );
+  return saveAs({ ...tried, ...limited, nextMs, trouble: failing }, { inMs: Math.max(1, nextMs - now()) });
 }

@@ -21,7 +21,7 @@ export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: numbe
   const fresh = { ...wanted, rev: known.rev };
   if (known.pages !== undefined && nowMs - known.sinceMs > pagesUsedMs(known)) return fresh;
   if (known.failed !== undefined)
-    return { ...known, state: 'collecting', failed: undefined, sinceMs: nowMs, nextMs: nowMs };
+    return { ...known, state: 'collecting', failed: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
   const wasSettled = settledAtMs(known.range) <= known.sinceMs;
   return wasSettled ? undefined : fresh;
 }

@@ -9,6 +9,7 @@ import {
   pagesOf,
   rangeKey,
 } from '../../../../src/jobs/digest/figures/record.ts';
+import { collectAgain } from '../../../../src/jobs/digest/figures/transitions.ts';
 import { addCounts } from '../../../../src/jobs/digest/model.ts';
 import { spansOf } from '../../../../src/jobs/digest/weeks.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
@@ -338,6 +339,30 @@ describe('the hourly limit', () => {
     expect(await asks('U0BEN', '05')).toMatchObject({ requests: 14, state: 'ended' });
   });
 
+  test('counts every request that was sent: what the platform lacks, what failed, what is asked anew', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const { wire, readers } = world.platform;
+    for (const part of ['searches', 'assistant'] as const) readers.without.set(part, 404);
+    wire.order('GET /v1/analytics/{projectId}/views', { kind: 'answer', status: 500 }, 2);
+    wire.order('GET /v1/analytics/{projectId}/feedback/by-page', { kind: 'answer', status: 500 }, 9);
+    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
+    // A request for each day and two again; three for feedback, one for each other part.
+    expect(run.requests).toBe(7 + 2 + 3 + 3);
+    const { keyId = '' } = world.context.docs('acme') ?? {};
+    const used = async () => (await world.context.rateLimiter.usage(analyticsLimit(keyId, 10_000))).used;
+    expect(await used()).toBe(15);
+    const today = { from: '2026-09-21', to: '2026-09-22' };
+    const asked = () => newFiguresRun(wanted({ range: today, pages: false, urgent: true }), world.nowMs);
+    const first = await collect(world, asked());
+    world.nowMs += 1;
+    const again = collectAgain(first, asked(), world.nowMs);
+    if (again === undefined) throw new Error('it could not change any more');
+    await world.context.runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+    await world.drive(figuresJob, again.id);
+    expect(await used()).toBe(17);
+    expect(wire.calls).toHaveLength(17);
+  });
+
   test('is not waited for for ever', async () => {
     const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 5 } } });
     const run = await collect(world, newFiguresRun(wanted(), MONDAY));
@@ -350,7 +375,8 @@ describe('the hourly limit', () => {
       platform: { analyticsPerHour: 3, retryAfter: true },
     });
     const run = await collect(world, newFiguresRun(wanted(), MONDAY), 60_000);
-    expect(run.requests).toBe(3);
+    // The last one was refused.
+    expect(run.requests).toBe(4);
     expect(run.trouble).toMatchObject({ kind: 'limit' });
     expect((run.limitedUntilMs ?? 0) - world.nowMs).toBeGreaterThan(30 * 60_000);
   });

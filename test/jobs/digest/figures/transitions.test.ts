@@ -40,6 +40,7 @@ test('what failed goes on where it stopped', () => {
     ...failed,
     state: 'collecting',
     failed: undefined,
+    requests: 0,
     sinceMs: NOON + 1,
     nextMs: NOON + 1,
   });
