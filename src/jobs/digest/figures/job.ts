@@ -27,6 +27,9 @@ const URGENT_LIMIT_MS = 2 * HOUR_MS;
 /** Failures in a row after which a part that a digest can do without is left out. */
 const MAX_PART_FAILURES = 3;
 
+/** Whatever the platform says, it is asked again after so long: its limit is one of an hour. */
+const LONGEST_WAIT_MS = HOUR_MS;
+
 /** How urgent a request of the background is; the lowest goes first. */
 const RANKS = { span: 1, readers: 2, pages: 3 } as const;
 
@@ -62,7 +65,9 @@ async function step(
   execution: Execution,
 ): Promise<StepResult<FiguresRun>> {
   const { now, rateLimiter } = context;
-  if (now() < run.nextMs) return runAgainIn(run.nextMs - now());
+  const waitMs = run.nextMs - now();
+  // Further away than it can be: set by a clock that was ahead.
+  if (waitMs > 0 && waitMs <= LONGEST_WAIT_MS) return runAgainIn(waitMs);
   const request = nextRequest(run);
   if (request === undefined) return end(markTooMany(run));
   const known = await withoutRequest(run, request, context);
@@ -243,7 +248,7 @@ async function handleTrouble(
   const sinceMs = run.trouble?.sinceMs ?? now();
   if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : GIVE_UP_MS))
     return end(tried, error === 'project' ? 'project' : 'platform');
-  const { nextMs } = trouble;
+  const nextMs = Math.min(trouble.nextMs, now() + LONGEST_WAIT_MS);
   const limited = trouble.kind === 'limit' ? { limitedUntilMs: nextMs } : {};
   const failing = { ...trouble, sinceMs, ...(adminsTold !== undefined && { adminsTold }) };
   return saveAs({ ...tried, ...limited, nextMs, trouble: failing }, { inMs: Math.max(1, nextMs - now()) });

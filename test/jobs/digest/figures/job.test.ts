@@ -81,6 +81,27 @@ describe('collecting the figures of a week', () => {
     },
   );
 
+  test('goes on at once when the clock was set back meanwhile', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const run = newFiguresRun(wanted(), MONDAY + 5 * HOUR_MS);
+    expect(await collect(world, run, 60_000)).toMatchObject({ state: 'ended', pages: { state: 'complete' } });
+  });
+
+  test('a platform that wants to be left alone for hours is asked again after one, and not before', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const headers = { 'Retry-After': '7200' };
+    world.platform.wire.order('GET /v1/analytics/{projectId}/views', {
+      kind: 'answer',
+      status: 503,
+      headers,
+    });
+    const run = await collect(world, newFiguresRun(wanted(), MONDAY), HOUR_MS - 1);
+    expect(run).toMatchObject({ requests: 1, nextMs: MONDAY + HOUR_MS });
+    await world.drive(figuresJob, run.id);
+    expect(world.platform.analyticsRequests().views).toBeGreaterThan(7);
+    expect(world.nowMs).toBe(MONDAY + HOUR_MS);
+  });
+
   test('days that are kept are not asked for again', async () => {
     const world = await digestWorld(redis.client, MONDAY);
     await collect(world, newFiguresRun(wanted({ pages: false }), MONDAY));
