@@ -96,6 +96,12 @@ export function createFiguresStore(redis: Redis) {
       return [...pages.values()];
     },
 
+    /** Returns the views of one of them. */
+    async page(of: PagesOf, range: string, path: string): Promise<Views | undefined> {
+      const text = await redis.hget(pagesKey(of, range), path);
+      return text ? read(text) : undefined;
+    },
+
     /** Remembers work that was asked of the agent under a digest, for the digest after it. */
     async addAsk(editionId: string, runId: string) {
       await redis

@@ -7,9 +7,11 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
-import { editionRun } from '../edition/record.ts';
+import { type EditionRun, editionRun } from '../edition/record.ts';
+import { rangeKey } from '../figures/record.ts';
+import { totalOf } from '../model.ts';
 import { outcomeOf } from './outcome.ts';
-import { type AskRun, askRun } from './record.ts';
+import { type AskRun, type AskSubject, askRun } from './record.ts';
 import { askMessages } from './view.ts';
 
 /** Nobody was refused it: it may be written whenever Redis comes to it. */
@@ -66,7 +68,20 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
     await threads.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
   }
   await context.wake({ id: thread, job: 'agent-thread' });
-  return saveAs({ ...run, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
+  const subject = digest === undefined ? run.subject : await withValue(run.subject, digest, context);
+  return saveAs({ ...run, subject, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
+}
+
+/** A page that somebody typed may be in no list of the digest, and has its number all the same. */
+async function withValue(
+  subject: AskSubject,
+  { teamId, project, kind, range }: EditionRun,
+  { figures }: JobContext,
+): Promise<AskSubject> {
+  if (subject.kind !== 'page' || subject.value !== undefined) return subject;
+  const pages = { teamId, project, asked: kind !== 'weekly' };
+  const views = await figures.page(pages, rangeKey(range), subject.name);
+  return views === undefined ? subject : { ...subject, value: totalOf(views) };
 }
 
 /** Polls the thread until what became of the instruction is final. */

@@ -3,7 +3,7 @@ import type { JobContext } from '../../context.ts';
 import { type AskEnding, type AskRun, askRun } from '../ask/record.ts';
 import { FEEDBACK_LIMIT } from '../figures/requests.ts';
 import { type Counts, type ReaderFigures, totalOf } from '../model.ts';
-import { daysOf, weekNameOf } from '../weeks.ts';
+import { daysOf, weekBefore, weekNameOf } from '../weeks.ts';
 import { type EditionRun, editionRun, type followUp, weeklyId } from './record.ts';
 
 type FollowUp = z.infer<typeof followUp>;
@@ -11,20 +11,36 @@ type FollowUp = z.infer<typeof followUp>;
 /** Entries of the line about what became of the last digest's work. */
 const MAX_FOLLOW_UPS = 5;
 
+/** The digest before is looked for in so many weeks: some may have none. */
+const MAX_WEEKS = 4;
+
 /**
  * Returns what the agent made of what it was asked under the digest before, and of what it was asked under digests of
- * any dates and ended in this week. The numbers of now come with the pages.
+ * any dates and ended in this week; `more` is how many there are beside those. The numbers of now come with the pages.
  */
-export async function loadFollowUps(run: EditionRun, context: JobContext): Promise<FollowUp[]> {
-  if (run.kind !== 'weekly') return [];
-  const { teamId, channel, project } = run;
-  const previous = weeklyId(teamId, channel, project, weekNameOf(run.before));
-  const asks = await context.runs.loadAll(await context.figures.asks(previous), askRun);
-  return [...asks, ...(await loadRangeAsks(run, context))]
+export async function loadFollowUps(
+  run: EditionRun,
+  context: JobContext,
+): Promise<{ followUps: FollowUp[]; more: number }> {
+  if (run.kind !== 'weekly') return { followUps: [], more: 0 };
+  const asks = [...(await loadLastAsks(run, context)), ...(await loadRangeAsks(run, context))]
     .filter(({ ending }) => ending?.kind !== 'notSent')
-    .toSorted((one, other) => one.sinceMs - other.sinceMs)
-    .slice(0, MAX_FOLLOW_UPS)
-    .map(toFollowUp);
+    .toSorted((one, other) => one.sinceMs - other.sinceMs);
+  const followUps = asks.slice(0, MAX_FOLLOW_UPS).map(toFollowUp);
+  return { followUps, more: asks.length - followUps.length };
+}
+
+/** Of the last week that was posted, and of those after it, of which a part may be there. */
+async function loadLastAsks(run: EditionRun, { runs, figures }: JobContext): Promise<AskRun[]> {
+  const { teamId, channel, project } = run;
+  const ids: string[] = [];
+  for (let { before } = run; ids.length < MAX_WEEKS; before = weekBefore(before))
+    ids.push(weeklyId(teamId, channel, project, weekNameOf(before)));
+  const editions = await runs.loadAll(ids, editionRun);
+  const posted = new Set(editions.filter(({ ended }) => ended?.why === 'done').map(({ id }) => id));
+  const last = ids.findIndex((id) => posted.has(id));
+  const asks = await Promise.all(ids.slice(0, Math.max(last, 0) + 1).map((id) => figures.asks(id)));
+  return runs.loadAll(asks.flat(), askRun);
 }
 
 /** Weeks follow each other without a gap, so each of these is told once. */

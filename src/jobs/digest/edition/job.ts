@@ -91,6 +91,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const hasChart = !(await kept.lacks(lackOfCharts(run.teamId)));
   const hasFiles = !isPrivate(run) && !(await kept.lacks(lackOfFiles(run.teamId)));
+  const { followUps, more } = await loadFollowUps(run, context);
   const posted: EditionRun = {
     ...run,
     state: 'posted',
@@ -99,7 +100,8 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     totals: addCounts(spans),
     ...totalsBeforeOf(before),
     spans,
-    followUps: await loadFollowUps(run, context),
+    followUps,
+    ...(more > 0 && { moreFollowUps: more }),
     ...(hasChart ? { chart: 'block' as const } : pictureOr(hasFiles)),
     ...(hasFiles && run.sections.includes('csv') && { csv: wantedFile }),
   };

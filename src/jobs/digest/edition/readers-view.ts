@@ -49,14 +49,15 @@ function questionsText({ asked, unanswered, category, before }: Questions): stri
 }
 
 /** What became of the work that was asked for under earlier digests. */
-function followUpParts({ followUps }: EditionRun): Part[] {
+function followUpParts({ followUps, moreFollowUps = 0 }: EditionRun): Part[] {
   if (followUps.length === 0) return [];
   const parts = followUps.flatMap((one, index): Part[] => {
     const { subject, kind } = one;
     const name = kind === 'search' ? queryText(subject) : pathText(subject);
     return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
   });
-  return ['Since last week: ', ...parts];
+  const more = moreFollowUps > 0 ? [` · and ${formatCount(moreFollowUps)} more`] : [];
+  return ['Since last week: ', ...parts, ...more];
 }
 
 type FollowUp = EditionRun['followUps'][number];

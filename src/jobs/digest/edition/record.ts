@@ -94,6 +94,8 @@ export const editionRun = runBase.extend({
   pagesFromMs: z.number().optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
+  /** How many there are beside those. */
+  moreFollowUps: z.number().int().optional(),
   /** How the chart is shown. */
   chart: z.enum(['block', 'picture', 'none']),
   picture: file.optional(),

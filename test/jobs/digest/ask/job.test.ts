@@ -5,6 +5,7 @@ import type { JobContext } from '../../../../src/jobs/context.ts';
 import { askJob } from '../../../../src/jobs/digest/ask/job.ts';
 import { type AskRun, askRun, newAsk } from '../../../../src/jobs/digest/ask/record.ts';
 import { askMessages } from '../../../../src/jobs/digest/ask/view.ts';
+import { rangeKey } from '../../../../src/jobs/digest/figures/record.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { createFiguresStore } from '../../../../src/store/figures.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
@@ -65,6 +66,17 @@ async function becomes(id: string, changes: (thread: ThreadRun) => Partial<Threa
   if (loaded === undefined) throw new Error('the thread is gone');
   await threads.save({ ...loaded.run, ...changes(loaded.run) }, loaded.inbox.length);
 }
+
+test('a page that somebody typed has its number, which no list of the digest shows', async () => {
+  const digest = anEdition();
+  await runs.accept(digest, ENDLESS, 0, undefined);
+  const pages = [{ path: '/typed', human: 30, ai: 4 }];
+  await createFiguresStore(redis.client).addPages({ ...digest, asked: false }, rangeKey(digest.range), pages);
+  const subject = { kind: 'page' as const, name: '/typed' };
+  const ask = await accept({ ...anAskFor(newJob), subject });
+  await step(ask.id);
+  expect((await stored(ask.id)).subject).toEqual({ ...subject, value: 34 });
+});
 
 describe('a new job', () => {
   test('gets a thread of its own in the channel, whose instruction makes it', async () => {

@@ -4,7 +4,7 @@ import { askJob } from '../../../../src/jobs/digest/ask/job.ts';
 import { type AskEnding, type AskRun, askRun, newAsk } from '../../../../src/jobs/digest/ask/record.ts';
 import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/follow-ups.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/readers-view.ts';
-import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import { type EditionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
 import { fullEdition } from '../../../support/jobs/digest/arbitraries.ts';
 import { anEdition } from '../../../support/jobs/digest/builders.ts';
 import { jobContext } from '../../../support/jobs/world.ts';
@@ -37,8 +37,9 @@ async function said(asks: AskRun[], readers: EditionRun['readers'] = {}) {
     figures: { asks: async () => asks.map(({ id }) => id), rangeAsks: async () => [] },
   } as unknown as JobContext;
   const run = { ...fullEdition('/x'), readers };
-  const followUps = addNumbers(await loadFollowUps(run, context), new Map(), readers);
-  return readerParts({ ...run, readers: {}, followUps })
+  const found = await loadFollowUps(run, context);
+  const followUps = addNumbers(found.followUps, new Map(), readers);
+  return readerParts({ ...run, readers: {}, followUps, moreFollowUps: found.more })
     .map(({ text }) => text)
     .join('\n');
 }
@@ -60,6 +61,34 @@ describe('the digest after one says of what was asked under that', () => {
         '/guides/sso: what the agent made of it is not known',
       );
     expect(await said([asked(page, { kind: 'notSent', atMs: 2 })])).toBe('');
+  });
+
+  test('how many there are beside the first five', async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        asked({ ...page, name: `/${index}` }, { kind: 'noPr', atMs: 2 }, index),
+      );
+    expect(await said(many(5))).not.toContain('more');
+    expect(await said(many(7))).toMatch(/\/4 got no pull request; 40 views → 0 · and 2 more$/);
+  });
+
+  test('the same after weeks without a digest', async () => {
+    const context = jobContext(redis.client);
+    const { teamId, channel, project } = anEdition();
+    const idOfWeek = (week: string) => weeklyId(teamId, channel, project, week);
+    const ask = { ...asked(page, { kind: 'noPr', atMs: 2 }), edition: idOfWeek('2026-W35') };
+    for (const run of [
+      anEdition({ id: idOfWeek('2026-W34'), week: '2026-W34' }),
+      anEdition({ id: idOfWeek('2026-W35'), week: '2026-W35' }),
+      anEdition({ id: idOfWeek('2026-W36'), week: '2026-W36', ended: { why: 'platform' } }),
+      ask,
+      asked({ ...page, name: '/told-already' }, undefined),
+    ])
+      await context.runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
+    await context.figures.addAsk(idOfWeek('2026-W35'), ask.id);
+    await context.figures.addAsk(idOfWeek('2026-W34'), 'ask-/told-already');
+    const { followUps } = await loadFollowUps(anEdition(), context);
+    expect(followUps.map(({ subject }) => subject)).toEqual(['/guides/sso']);
   });
 
   test('no 0 where the platform tells only a part', async () => {
@@ -107,8 +136,8 @@ describe('a weekly digest says of what was asked under digests of any dates', ()
   async function told(from: string, to: string) {
     const range = { from: `2026-09-${from}`, to: `2026-09-${to}` };
     const run = anEdition({ id: 'weekly', range, before: { from: '2026-08-31', to: '2026-09-07' } });
-    const found = await loadFollowUps(run, jobContext(redis.client));
-    return found.map(({ subject, before }) => [subject, before]);
+    const { followUps } = await loadFollowUps(run, jobContext(redis.client));
+    return followUps.map(({ subject, before }) => [subject, before]);
   }
 
   const week = { from: '2026-09-01', to: '2026-09-08' };
