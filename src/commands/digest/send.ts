@@ -1,11 +1,11 @@
+import { acceptWeekly, type EditionWrites, type WantedEdition } from '../../jobs/digest/edition/accept.ts';
 import { type PlannedEdition, planAsked, planWeekly } from '../../jobs/digest/edition/new-edition.ts';
-import { type EditionRun, editionRun, rootKey, weeklyId } from '../../jobs/digest/edition/record.ts';
+import { type EditionRun, editionRun, rootKey } from '../../jobs/digest/edition/record.ts';
 import {
   notSettledMessage,
   onItsWayMessage,
   postedAlreadyMessage,
 } from '../../jobs/digest/edition/reply-view.ts';
-import { restart } from '../../jobs/digest/edition/transitions.ts';
 import { type FiguresRun, figuresRun } from '../../jobs/digest/figures/record.ts';
 import { collectAgain } from '../../jobs/digest/figures/transitions.ts';
 import { type DayRange, SECTIONS } from '../../jobs/digest/model.ts';
@@ -55,29 +55,22 @@ async function permalinkOf(
   return root.kind === 'shown' ? messageUrl(workspaceUrl, root) : undefined;
 }
 
-type Sent = { kind: 'there' | 'onItsWay'; edition: EditionRun };
-
 async function sendWeekly(
   schedule: ScheduleRun,
   week: Week,
   caller: Caller,
   tools: CommandTools,
-): Promise<Sent> {
+): Promise<WantedEdition> {
   const { intake } = tools;
   const nowMs = tools.now();
   const planned = planWeekly({ schedule, week, dueAtMs: nowMs, late: false }, nowMs);
-  const id = weeklyId(schedule.teamId, schedule.channel, schedule.project, week.name);
-  const sent = await retryStale('digest', async (): Promise<Sent | 'stale'> => {
-    const known = await intake.load(id, editionRun, caller);
-    if (known?.ended?.why === 'done') return { kind: 'there', edition: known };
-    if (known !== undefined && known.ended === undefined) return { kind: 'onItsWay', edition: known };
-    await collect(planned.figures, caller, tools);
-    const again = known && restart(known, nowMs);
-    const acceptance = await (again === undefined
-      ? intake.start(planned.edition, caller)
-      : intake.resume(again, caller, false));
-    return acceptance.kind === 'stale' ? 'stale' : { kind: 'onItsWay', edition: again ?? planned.edition };
-  });
+  const writes: EditionWrites = {
+    load: (id) => intake.load(id, editionRun, caller),
+    collect: (figures) => collect(figures, caller, tools),
+    start: (run) => intake.start(run, caller),
+    resume: (run) => intake.resume(run, caller, false),
+  };
+  const sent = await retryStale('digest', () => acceptWeekly(planned, writes, nowMs));
   if ('text' in sent) throw new UserFacingError(sent);
   return sent;
 }

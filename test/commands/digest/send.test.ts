@@ -115,6 +115,37 @@ describe('the digest of last week, now', () => {
     expect(await kept.latest(schedule)).toMatchObject({ posting: { run: weekly() } });
   });
 
+  test('that could not be collected is begun with the sections that its schedule has by now', async () => {
+    const schedule = await kept.scheduled();
+    await type('run');
+    await figuresEnd({ failed: 'platform' });
+    await ends({ why: 'platform' });
+    const before = await edition();
+    const later = await kept.latest(schedule);
+    await world.runs.save({ ...(later ?? schedule), posting: undefined, sections: ['csv'] });
+    expect(await said('run')).toBe(ON_ITS_WAY);
+    const after = await edition();
+    expect(after?.sections).toEqual(['csv']);
+    expect(after?.figures).not.toBe(before?.figures);
+    const collecting = (await kept.figures()).filter(({ state }) => state === 'collecting');
+    expect(collecting.map(({ id }) => id).toSorted()).toEqual(
+      [after?.figures, after?.figuresBefore].toSorted(),
+    );
+  });
+
+  test('that is there without its pages is completed', async () => {
+    await kept.scheduled();
+    await type('run');
+    await figuresEnd({ failed: 'platform' });
+    await ends({ why: 'done' }, { totals: { human: 1, ai: 1 }, noPages: 'failed' });
+    expect(await said('run')).toBe(ON_ITS_WAY);
+    const again = await edition();
+    expect(again).toMatchObject({ state: 'posted' });
+    expect(again?.attempt).toBeUndefined();
+    expect(again?.noPages).toBeUndefined();
+    expect((await kept.figures()).map(({ state }) => state)).toEqual(['collecting', 'collecting']);
+  });
+
   test('that Slack refused is posted as another message, since a refusal is for good', async () => {
     await kept.scheduled();
     await type('run');

@@ -82,7 +82,10 @@ async function afterError(
     return save({ trouble: { sinceMs, inARow: retry.failures } }, retry.inMs);
   }
   context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
-  if (takesNone) await context.figures.markLacking(lackOfFiles(run.teamId));
+  if (takesNone) {
+    await context.figures.markLacking(lackOfFiles(run.teamId));
+    return save({ state: 'failed', refused: true });
+  }
   const failures = file.failures + 1;
   // An upload address expires.
   if (method === 'files.upload' && failures < MAX_FAILURES)

@@ -90,7 +90,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   }
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const hasChart = !(await kept.lacks(lackOfCharts(run.teamId)));
-  const hasFiles = !isPrivate(run) && !(await kept.lacks(lackOfFiles(run.teamId)));
+  const hasFiles = await takesFiles(run, context);
   const { followUps, more } = await loadFollowUps(run, context);
   const posted: EditionRun = {
     ...run,
@@ -103,7 +103,6 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     followUps,
     ...(more > 0 && { moreFollowUps: more }),
     ...(hasChart ? { chart: 'block' as const } : pictureOr(hasFiles)),
-    ...(hasFiles && run.sections.includes('csv') && { csv: wantedFile }),
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
@@ -112,6 +111,9 @@ const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'total
   before !== undefined && hasTotals(before)
     ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
     : {};
+
+const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
+  !isPrivate(run) && !(await figures.lacks(lackOfFiles(run.teamId)));
 
 /** How a chart is shown where the workspace does not take the native block. */
 const pictureOr = (hasFiles: boolean) =>
@@ -127,8 +129,7 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
   await threads.close({ teamId: run.teamId, channel, rootTs });
   if (delivery.fellBack && run.chart === 'block') {
     await figures.markLacking(lackOfCharts(run.teamId));
-    const hasFiles = !isPrivate(run) && !(await figures.lacks(lackOfFiles(run.teamId)));
-    return saveAs({ ...run, ...pictureOr(hasFiles) });
+    return saveAs({ ...run, ...pictureOr(await takesFiles(run, context)) });
   }
   if (run.chart !== 'picture') return undefined;
   const upload = await stepFile(run, { name: 'picture', ...pictureOf(run) }, context);
@@ -169,6 +170,10 @@ async function complete(
 ): Promise<EditionRun> {
   const { counts, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
+  const hasCsv =
+    listed.pages !== undefined &&
+    run.sections.includes('csv') &&
+    (run.csv !== undefined || (await takesFiles(run, context)));
   return {
     ...run,
     state: 'completing',
@@ -179,7 +184,7 @@ async function complete(
     pagesFromMs: undefined,
     ...(readers && { readers }),
     followUps: addNumbers(run.followUps, counts, readers),
-    ...(listed.pages === undefined && { csv: undefined }),
+    csv: hasCsv ? (run.csv ?? wantedFile) : undefined,
   };
 }
 

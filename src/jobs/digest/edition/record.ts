@@ -13,6 +13,8 @@ const file = z.object({
   failures: z.number().int(),
   /** Completions that were begun; each is made once. */
   attempt: z.number().int(),
+  /** The workspace takes none: it is not tried again. */
+  refused: z.boolean().optional(),
   /** No call is made before. */
   nextMs: z.number().optional(),
   /** Slack cannot be asked: since when, and how many calls in a row failed so. */

@@ -4,9 +4,9 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { acceptWeekly, type EditionWrites } from '../edition/accept.ts';
 import { planWeekly, weeklyFigures } from '../edition/new-edition.ts';
 import { type EditionRun, editionRun } from '../edition/record.ts';
-import { restart } from '../edition/transitions.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { backgroundLimit } from '../figures/limits.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
@@ -16,7 +16,6 @@ import { checkOwner, pauseNotPermitted } from './owner.ts';
 import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
 import {
   activate,
-  type DueDigest,
   dueDigests,
   end,
   isAbandoned,
@@ -202,25 +201,28 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
   }
-  const edition = await acceptEdition(run, due, context);
-  return saveAs({ ...next, posting: { run: edition.id, week: due.week.name, sinceMs: nowMs } });
+  const planned = planWeekly({ schedule: run, ...due }, nowMs);
+  await acceptWeekly(planned, writesOf(context), nowMs);
+  return saveAs({ ...next, posting: { run: planned.edition.id, week: due.week.name, sinceMs: nowMs } });
 }
 
-/**
- * Has the digest of a week posted, and returns its run. Its id is that of the team, channel, project and week: whoever
- * comes second finds the first one, which goes on where it failed.
- */
-async function acceptEdition(run: ScheduleRun, due: DueDigest, context: JobContext): Promise<EditionRun> {
-  const { runs, wake, now } = context;
-  const { edition, figures } = planWeekly({ schedule: run, ...due }, now());
-  for (const wanted of figures) await collectFigures(wanted, context);
-  const accepted = await runs.accept(edition, Number.MAX_SAFE_INTEGER, 0, undefined);
-  const known = accepted.kind === 'accepted' ? undefined : await loadEdition(edition.id, context);
-  const again = known && restart(known, now());
-  if (again !== undefined) await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
-  if (known === undefined || again !== undefined) await wake(edition);
-  return edition;
-}
+/** How a job reads and writes runs, whose wakes go with the writes. */
+const writesOf = (context: JobContext): EditionWrites => {
+  const { runs, wake } = context;
+  const woken = async (edition: EditionRun, written: Promise<{ kind: string }>) => {
+    const result = await written;
+    if (result.kind === 'accepted') await wake(edition);
+    return result;
+  };
+  return {
+    load: (id) => loadEdition(id, context),
+    async collect(figures) {
+      for (const wanted of figures) await collectFigures(wanted, context);
+    },
+    start: (run) => woken(run, runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined)),
+    resume: (run) => woken(run, runs.resume(run, Number.MAX_SAFE_INTEGER, 0)),
+  };
+};
 
 /** Nothing is due: has figures collected in time, watches for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {

@@ -1,0 +1,37 @@
+import type { FiguresRun } from '../figures/record.ts';
+import type { PlannedEdition } from './new-edition.ts';
+import type { EditionRun } from './record.ts';
+import { restart } from './transitions.ts';
+
+/** How a job or a request reads and writes runs. */
+export interface EditionWrites {
+  load(id: string): Promise<EditionRun | undefined>;
+  collect(figures: readonly FiguresRun[]): Promise<void>;
+  start(edition: EditionRun): Promise<{ kind: string }>;
+  resume(edition: EditionRun): Promise<{ kind: string }>;
+}
+
+/** What becomes of a digest that somebody wants. */
+export interface WantedEdition {
+  kind: 'there' | 'onItsWay';
+  edition: EditionRun;
+}
+
+/**
+ * Has the digest of a week posted. Its id is that of the team, channel, project and week: whoever comes second finds the
+ * first one, which goes on where it failed. Returns `stale` when somebody else has just had it go on.
+ */
+export async function acceptWeekly(
+  { edition, figures }: PlannedEdition,
+  { load, collect, start, resume }: EditionWrites,
+  nowMs: number,
+): Promise<WantedEdition | 'stale'> {
+  const known = await load(edition.id);
+  const again = known && restart(known, edition, nowMs);
+  if (known !== undefined && again === undefined)
+    return { kind: known.ended === undefined ? 'onItsWay' : 'there', edition: known };
+  // Figures are accepted before the digest that names them.
+  await collect(figures);
+  const { kind } = await (again === undefined ? start(edition) : resume(again));
+  return kind === 'stale' ? 'stale' : { kind: 'onItsWay', edition: again ?? edition };
+}
