@@ -25,8 +25,8 @@ export function browserHere(root, path = process.env.PATH ?? '') {
 }
 
 /**
- * Fetches what `browserHere` lacks into the cache folder on Debian and Ubuntu, and returns it; nothing is installed.
- * Returns undefined when it cannot be.
+ * Fetches what `browserHere` lacks into the cache folder on Debian, and returns it; nothing is installed. Ubuntu has the
+ * fonts alone. Returns undefined when it cannot be.
  */
 export async function fetchBrowser(root) {
   if (browserHere(root) === undefined && (await canFetch()))

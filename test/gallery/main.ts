@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const browserParts = await fetchBrowser(root);
 if (browserParts === undefined) {
   console.error(
-    'The gallery needs Chromium, which can be fetched on Debian and Ubuntu only. Install it, with the fonts Lato, Noto Color Emoji and DejaVu.',
+    'The gallery needs Chromium, and fonts from apt-get so that lines break alike everywhere: run it on Debian, where both are fetched.',
   );
   process.exit(1);
 }
