@@ -154,7 +154,7 @@ const editions: GalleryState[] = [
   ),
   told(
     'digest/pages/readers alone',
-    pick(editionMessages(whole({ sections: ['readers'] })), 'pages'),
+    pick(editionMessages(whole({ sections: ['readers'], moreFollowUps: 4 })), 'pages'),
     'looked for',
     SITE,
   ),
