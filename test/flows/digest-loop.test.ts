@@ -77,6 +77,10 @@ describe('asking the docs agent under a digest', () => {
       /^ana asked the docs agent about "sso okta"\. The agent opened acme\/docs#\d+\.\n\[Open thread\]$/,
     );
     expect(below(root)).toHaveLength(3);
+    // Whoever asked is mentioned once: in the thread of the job, when it has ended.
+    await untilBelow(job, 'opened a pull request');
+    const mentions = scene.slack.messages.filter(({ text }) => /<@U/.test(text));
+    expect(mentions.map(({ threadTs }) => threadTs)).toEqual([job.ts]);
 
     searched(next, [{ searchQuery: 'sso okta', hits: 12 }]);
     await toBerlin(1, '09:00');
