@@ -47,7 +47,10 @@ function renderBlock(block: Node, names: Names): string {
     case 'section':
       return lines([part(block.text), ...list(block.fields).map(part)]);
     case 'context':
-      return words(list(block.elements).map((element) => imageOf(element) ?? part(element)));
+      return words(list(block.elements).map((element) => imageOf(element) ?? part(element))).replace(
+        / {2,}/g,
+        ' ',
+      );
     case 'divider':
       return '———';
     case 'image':
