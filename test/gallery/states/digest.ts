@@ -72,6 +72,7 @@ const whole = (changes: Partial<EditionRun> = {}) => {
       },
       visitors: { total: 3120, before: 3000 },
     },
+    moreFollowUps: 2,
     followUps: [
       {
         subject: '/guides/sso',

@@ -31,7 +31,7 @@ export type AskEnding = z.infer<typeof askEnding>;
  * are epoch milliseconds.
  */
 export const askRun = runBase.extend({
-  v: version(2),
+  v: version(1),
   job: z.literal('digest-ask'),
   project: z.string(),
   /** The digest, where its line is, and the channel. */
@@ -88,7 +88,7 @@ type NewAsk = Pick<
 /** Returns the run that hands an instruction over. What it makes has ids that follow from its own. */
 export function newAsk({ text, to, ...ask }: NewAsk, nowMs: number): AskRun {
   return {
-    ...{ v: 2, job: 'digest-ask', rev: 1, people: [] },
+    ...{ v: 1, job: 'digest-ask', rev: 1, people: [] },
     ...ask,
     thread: 'thread' in to ? to.thread : idOf('agent-thread', ask.id),
     instruction: idOf('instruction', ask.id),

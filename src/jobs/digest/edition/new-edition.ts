@@ -111,7 +111,7 @@ function newEdition(
 ): EditionRun {
   return {
     ...of,
-    v: 2,
+    v: 1,
     id: '',
     job: 'digest',
     rev: 1,

@@ -49,7 +49,7 @@ export const followUp = z.object({
  * its messages are a function of this record, see `view.ts`. Times are epoch milliseconds.
  */
 export const editionRun = runBase.extend({
-  v: version(2),
+  v: version(1),
   job: z.literal('digest'),
   project: z.string(),
   /** What it is about, for people to read: the domain of the project, else its name. */

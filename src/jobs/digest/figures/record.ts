@@ -15,7 +15,7 @@ export type ReaderPart = (typeof READER_PARTS)[number];
  * epoch milliseconds.
  */
 export const figuresRun = runBase.extend({
-  v: version(2),
+  v: version(1),
   job: z.literal('digest-figures'),
   project: z.string(),
   range: dayRange,
@@ -76,7 +76,7 @@ function figuresId({ teamId, project, range, spans, pages, readers, maxRequests 
 export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun {
   const { teamId, project, range, spans, urgent, by, maxRequests } = wanted;
   return {
-    v: 2,
+    v: 1,
     id: figuresId(wanted),
     teamId,
     job: 'digest-figures',

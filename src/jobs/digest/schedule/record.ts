@@ -44,7 +44,7 @@ export type AlertWatch = z.infer<typeof alertWatch>;
 
 /** A weekly digest of a project in a channel. It steps itself: what it does is in `job.ts`. */
 export const scheduleRun = runBase.extend({
-  v: version(2),
+  v: version(1),
   job: z.literal('digest-schedule'),
   project: z.string(),
   site: z.string(),
@@ -119,7 +119,7 @@ export function newSchedule(
 ): ScheduleRun {
   const { teamId, user } = request;
   return {
-    v: 2,
+    v: 1,
     id: requestRunId(request),
     teamId,
     job: 'digest-schedule',
