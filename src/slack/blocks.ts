@@ -101,20 +101,28 @@ export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Mess
 /** Returns small lines, for what explains the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
   // What other people wrote stands in plain text, apart from links, names and ids, which need markup.
-  const runs: { type: 'plain_text' | 'mrkdwn'; text: string }[] = [];
+  const runs: { type?: 'plain_text' | 'mrkdwn'; text: string }[] = [];
   for (const part of joinLines(lines)) {
     const code = codeOf(part);
     const plain = code === undefined ? plainText(part) : undefined;
     const type = plain === undefined ? 'mrkdwn' : 'plain_text';
     const text = code ?? plain ?? toMrkdwn(part);
+    const isEither = plain !== undefined && WORDS_ALONE.test(plain);
     const last = runs.at(-1);
-    if (last?.type === type) last.text += text;
-    else runs.push({ type, text });
+    if (last === undefined && text.trim() === '') continue;
+    if (last && (isEither || last.type === undefined || last.type === type)) {
+      last.text += text;
+      if (!isEither) last.type ??= type;
+    } else runs.push({ text, ...(!isEither && { type }) });
   }
   const shown = runs.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
-  return { type: 'context', elements: checkLimit('contextElements', shown) };
+  const elements = shown.map(({ type = 'plain_text' as const, text }) => ({ type, text }));
+  return { type: 'context', elements: checkLimit('contextElements', elements) };
 }
+
+/** Reads the same in plain text and in markup, so that it needs no element of its own. */
+const WORDS_ALONE = /^[\p{L}\p{N} ·,()\n]*$/u;
 
 /** Returns an id or a command in `mrkdwn`; `undefined` for what could be markup itself. */
 function codeOf(part: Part): string | undefined {

@@ -1,15 +1,27 @@
+import { type Names, render } from '../../../demo/slack/render.ts';
+import type { Block } from '../../../demo/slack/workspace.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 
-/** What is shown, as a person reads it: mentions by name, times as TIME, buttons by their labels. */
-export function reads({ text, blocks }: Message): string {
-  const words = text
-    .replaceAll('<@U0ANA>', '@Ana')
-    .replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-  const labels = buttonsIn(blocks).map((button) => `[${button.text.text}]`);
-  return labels.length === 0 ? words : `${words}\n${labels.join(' ')}`;
+const NAMES: Names = {
+  user: (id) => (id === 'U0ANA' ? 'Ana' : id),
+  channel: (id) => id,
+  group: (id) => id,
+};
+
+/** What is shown, as a person reads it: mentions by name, times as TIME and their format, buttons by their labels. */
+export const reads = ({ blocks }: Message): string =>
+  render({ text: '', blocks: withFormats(blocks) }, NAMES);
+
+/** What a notification shows and a screen reader says, read the same way. */
+export const says = ({ text }: Message): string => render({ text: inText(text), blocks: [] }, NAMES);
+
+const inText = (text: string) => text.replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1');
+
+function withFormats(blocks: Message['blocks']): Block[] {
+  return JSON.parse(JSON.stringify(blocks), (key, node) => {
+    if (node?.type === 'date') return { type: 'text', text: `TIME${node.format}` };
+    return key === 'text' && typeof node === 'string' ? inText(node) : node;
+  });
 }
 
 interface AButton {
