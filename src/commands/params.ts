@@ -25,12 +25,10 @@ export const jobIdArg = <Missing extends Reading<undefined>>(
   takes: 'token' as const,
   usage,
   read(typed: string | undefined): Reading<string> | Missing {
-    // The usage shows the id in pointed brackets, and some people type them.
-    const id = typed?.trim().replace(/^<([^<>|]*)>$/u, '$1') ?? '';
+    const id = typedId(typed);
     if (id === '') return whenMissing;
-    const isWhole = isSafeId(id) && !/\s/u.test(id);
-    if (isWhole && !/…|\.{3}/u.test(id)) return ok(id);
-    const instead = isWhole ? ' but the short form of one' : '';
+    if (isJobId(id)) return ok(id);
+    const instead = isOneWord(id) ? ' but the short form of one' : '';
     return unclear(
       shown(id),
       ` isn't a job id${instead}. Copy the whole id, such as `,
@@ -39,3 +37,11 @@ export const jobIdArg = <Missing extends Reading<undefined>>(
     );
   },
 });
+
+/** The usage shows the id in pointed brackets, and some people type them. */
+export const typedId = (typed = '') => typed.trim().replace(/^<([^<>|]*)>$/u, '$1');
+
+const isOneWord = (id: string) => isSafeId(id) && !/\s/u.test(id);
+
+/** Whether a text can be the whole id of a job. */
+export const isJobId = (id: string) => isOneWord(id) && !/…|\.{3}/u.test(id);

@@ -122,7 +122,7 @@ export function contextBlock(lines: Part[][]): ContextBlock {
 }
 
 /** Reads the same in plain text and in markup, so that it needs no element of its own. */
-const WORDS_ALONE = /^[\p{L}\p{N} ·,()\n]*$/u;
+const WORDS_ALONE = /^(?:[\p{L}\p{N} ·,()'\n-]|\.(?=\s|$))*$/u;
 
 /** Returns an id or a command in `mrkdwn`; `undefined` for what could be markup itself. */
 function codeOf(part: Part): string | undefined {

@@ -82,7 +82,7 @@ function plain(output: string): string {
     .replace(/today \d\d:\d\d/, 'TIME')
     .replace(/\d+ s\b/g, 'N s')
     .replace(/\d+ pages so far/g, 'N pages so far')
-    .replace(/[▓░]+ \d+%/g, '▓░ N%')
+    .replace(/[▰▱]+ \d+%/g, '▰▱ N%')
     .replace(/at \d+%/g, 'at N%')
     .replace(/se_\w{4}…\w{4}/, 'se_…')
     .replace(/-9 \d+/, '-9 PID')
@@ -109,7 +109,7 @@ describe.concurrent('the demo', () => {
     expect(text.endsWith(CONCLUSION)).toBe(true);
     expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(14);
     for (const line of DIGEST_LINES) expect(text).toMatch(line);
-    expect(lines).toContain('Docket edits ✎  └ Running · ▓░ N% · N pages so far · started AGO');
+    expect(lines).toContain('Docket edits ✎  └ Running · ▰▱ N% · N pages so far · started AGO');
 
     expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
     expect(readdirSync(join(folder, left[0] ?? ''))).toEqual(['docs.acme.com']);
@@ -182,20 +182,20 @@ const PEOPLE = [
   'Only Ben sees   An export of docs.acme.com is at N% (started by @ana N s ago).',
   'We kill Docket  kill -9 PID, in the middle of the export',
   'We start it     A new process on the same data goes on, and nobody asks again.',
-  'Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages · N kB · took N s',
+  'Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s',
   'Ana clicks      [Download bundle]',
 ];
 const CARD = [
-  'Docket posts    📦 Static export · docs.acme.com — Queued',
-  'Docket edits ✎  📦 Static export · docs.acme.com — Running',
-  'Docket edits ✎  📦 Static export · docs.acme.com — Done',
+  'Docket posts    🕒 Queued · docs.acme.com',
+  'Docket edits ✎  ⏳ Exporting · docs.acme.com',
+  'Docket edits ✎  ✅ Exported · docs.acme.com',
   'Ana clicks      [Download bundle]',
 ];
 
 const ENDING = `
-Docket replies  └ ✅ @ana The export of docs.acme.com is ready · 128 pages · N kB · took N s
+Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s
                            The link works until TIME. Anyone who has it can download the bundle.
-                           [Download bundle] [New link] [Deployment settings]
+                           [Download bundle] [Deployment settings] [⋯ New link]
                            🔔 notifies Ana
 `;
 
@@ -223,7 +223,7 @@ const ASKED = [
 
 /** Whichever week it is, and whatever its numbers are. */
 const DIGEST_LINES = [
-  /^ +Mon \d+ +█+░+ [\d,]+ \+ [\d,]+$/m,
+  /^ +Mon \d+ +█+▱+ [\d,]+ \+ [\d,]+$/m,
   /^ +Page +People +AI +Total +Change$/m,
   /^ +\/introduction +[\d,]+ +[\d,]+ +[\d,]+ /m,
   /^ +Searched, nothing clicked: "sso okta" 42 times$/m,

@@ -202,7 +202,7 @@ describe('a round that takes too long', () => {
     await replies(root, 'Write a whole book');
     await untilBelow(
       root,
-      '⌛ @ana I stopped watching after 1 s. The agent may still finish.\n[Check now]',
+      '💤 @ana I stopped watching after 1 s. The agent may still finish.\n[Check now]',
       'no longer watched after 1 s',
     );
     finish(jobId, 'new_pr');

@@ -18,7 +18,7 @@ describe('a start without an answer', () => {
       lose(when);
       await asks();
       const texts = await until(['⚠️', 'Start unclear']);
-      expect(texts).toEqual([`${CARD} — Start unclear\nAsked for by @ana · details in the thread`, QUESTION]);
+      expect(texts).toEqual([`${CARD} — Start unclear\nrequested by ana`, QUESTION]);
       expect(scene.platform.starts).toHaveLength(when === 'after' ? 1 : 0);
       expect(notified('ana')).toBe(1);
     },
@@ -128,7 +128,7 @@ describe('asked for again', () => {
     expect(sees('#docs', 'ben').filter((text) => text === "I'll mention you when it ends.")).toHaveLength(2);
     scene.platform.finish('docs.acme.com');
     const texts = await until(['is ready', '— Done']);
-    expect(texts.at(-1)).toContain('✅ @ana @ben The export of docs.acme.com is ready');
+    expect(texts.at(-1)).toContain('✅ @ana @ben docs.acme.com is exported');
     expect(notified('ben')).toBe(1);
     expect(notified('ana')).toBe(1);
     expect(scene.slack.messages).toHaveLength(3);
@@ -201,7 +201,7 @@ describe('once the record of the run is gone', () => {
     await until(['is ready', '— Done']);
     await forgets();
     await clicks('ben', 'is ready', 'New link');
-    await until(['Watched by @ben · job se_…', '✅ @ben The export of docs.acme.com is ready']);
+    await until(['watched by ben · job se_…', '✅ @ben docs.acme.com is exported']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -214,7 +214,7 @@ describe('once the record of the run is gone', () => {
       clicks('ana', 'I stopped watching', 'Check now'),
       clicks('ana', 'I stopped watching', 'Check now'),
     ]);
-    await until(['Watched by @ana · job se_…', '✅ @ana The export of docs.acme.com is ready']);
+    await until(['watched by ana · job se_…', '✅ @ana docs.acme.com is exported']);
     expect(scene.slack.messages.filter(({ text }) => text.includes('Watched by'))).toHaveLength(1);
     expect(scene.platform.starts).toHaveLength(1);
   });
@@ -226,8 +226,8 @@ describe('once the record of the run is gone', () => {
     await until(['is ready', 'privately']);
     await forgets();
     await clicks('ben', 'is ready', 'Get my own link');
-    await until(['The export of docs.acme.com is ready', '[Download bundle]'], '@ben', 'ben');
-    await until(['✅ @ben The export of docs.acme.com is ready', 'I sent you the link privately.']);
+    await until(['docs.acme.com is exported', '[Download bundle]'], '@ben', 'ben');
+    await until(['✅ @ben docs.acme.com is exported', 'I sent you the link privately.']);
     const inThread = scene.slack.messages.filter(
       ({ channel }) => channel === scene.slack.channel('#docs').id,
     );

@@ -73,7 +73,7 @@ describe('/docs-export without a domain', () => {
       'Who gets the download link': 'Only me, by direct message',
     });
     expect(ana().modal()).toBeUndefined();
-    await until(['📦 Static export · docs.acme.com — Running', 'Asked for by @ana', '42%'], '#private');
+    await until(['⏳ Exporting · docs.acme.com', 'requested by ana', '42%'], '#private');
     scene.platform.finish('docs.acme.com');
     await until(['is ready', 'I sent you the link privately.'], '#private');
     expect(sees()).toEqual([]);

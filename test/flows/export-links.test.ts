@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { plain } from '../support/flows/reading.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '📦 The export of docs.acme.com is ready';
+const OWN = '📦 docs.acme.com is exported';
 const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';
 
 const linkIn = (message: { blocks: unknown }) =>
@@ -35,10 +35,10 @@ describe('a link for one person alone', () => {
   test('with --private goes to the direct messages, and the thread says so', async () => {
     const texts = await finished(scene, { text: '/docs-export docs.acme.com --private' });
     expect(texts.at(-1)).toBe(
-      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nI sent you the link privately.\n[Get my own link]',
+      '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s\nI sent you the link privately.\n[Get my own link]',
     );
     await onlyIn(scene, 'ana');
-    expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [New link] [Deployment settings]`]);
+    expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [Deployment settings] [⋯ New link]`]);
     expect(notified('ana')).toBe(1);
   });
 
@@ -131,7 +131,7 @@ describe('of a guest who may export', () => {
 
   test('the link goes to the direct messages', async () => {
     const texts = await finished(scene, { who: 'gus' });
-    expect(texts.at(-1)).toContain('✅ @gus The export of docs.acme.com is ready');
+    expect(texts.at(-1)).toContain('✅ @gus docs.acme.com is exported');
     expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
     await onlyIn(scene, 'gus');
   });
@@ -148,7 +148,7 @@ describe('of a guest who may export', () => {
 
   test('a full member still gets it in the thread', async () => {
     const texts = await finished(scene);
-    expect(texts.at(-1)).toContain('[Download bundle] [New link] [Deployment settings]');
+    expect(texts.at(-1)).toContain('[Download bundle] [Deployment settings] [⋯ New link]');
   });
 });
 

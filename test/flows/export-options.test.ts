@@ -12,7 +12,7 @@ describe('what is typed after the domain', () => {
     ['without quotes but with equals signs', "--VERSION='spring release' --paths=guides,api"],
   ])('is understood with quotes and dashes that are %s', async (_, options) => {
     await asks(`/docs-export ${options} docs.acme.com`);
-    await until(['docs.acme.com (spring release) — Running', 'only 2 pages']);
+    await until(['docs.acme.com (spring release) ⏳ Exporting', 'only 2 pages']);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
     ]);
@@ -63,7 +63,7 @@ describe('/docs-export status', () => {
   const status = async (who: 'ana' | 'ben' | 'gus', where = '#docs') =>
     told(await asks('/docs-export status', { who, where }))?.replaceAll(' \nTIME', ' TIME');
   const line = (site: string, who: string, open = ' · Open thread') =>
-    `${site} — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @${who} TIME${open}`;
+    `${site} ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ${who} TIME${open}`;
 
   test('with nothing to tell', async () => {
     expect(await status('ana')).toBe(

@@ -14,7 +14,7 @@ describe('with little patience', () => {
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
     await until([
-      "⚠️ @ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
+      '⚠️ @ana The export of docs.acme.com finished, but I could not get a download link yet.\n[Try again]',
       '— Done, without a link yet',
     ]);
     scene.platform.wire.clear();
@@ -31,7 +31,7 @@ describe('with little patience', () => {
     const ending = messageWith('is ready');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
     await clicks('ana', 'is ready', 'New link');
-    await until(["couldn't get a new download link yet"]);
+    await until(['could not get a new download link yet']);
     expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
     expect(scene.slack.messages).toHaveLength(4);
     scene.platform.wire.clear();
@@ -49,10 +49,10 @@ describe('with little patience', () => {
     const ending = messageWith('is ready');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
     await clicks('ana', 'is ready', 'New link');
-    await until(["couldn't get a new download link yet", 'is ready']);
+    await until(['could not get a new download link yet', 'is ready']);
     await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
     expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
-    expect(sees().join('\n')).toContain("couldn't get a new download link yet");
+    expect(sees().join('\n')).toContain('could not get a new download link yet');
     expect(scene.slack.messages).toHaveLength(4);
   });
 
@@ -60,11 +60,11 @@ describe('with little patience', () => {
     await asks(undefined, { where: '#shared' });
     await until(['42%'], '#shared');
     scene.platform.finish('docs.acme.com');
-    await until(['📦 The export of docs.acme.com is ready'], '@ana');
+    await until(['📦 docs.acme.com is exported'], '@ana');
     scene.slack.channel('#shared').shared = false;
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', '📦 The export of docs.acme.com is ready', 'New link');
-    await until(["couldn't get a new download link yet"], '#shared');
+    await clicks('ana', '📦 docs.acme.com is exported', 'New link');
+    await until(['could not get a new download link yet'], '#shared');
     scene.platform.wire.clear();
     await clicks('ana', "couldn't get", 'Try again');
     await scene.slack.until(() => sees('@ana').filter((text) => text.includes('is ready')).length === 2);
@@ -83,7 +83,7 @@ describe('with little patience', () => {
     ]);
     scene.platform.wire.clear();
     await clicks('ana', 'limit is reached', 'Try again');
-    await until(['42%', '— Running']);
+    await until(['42%', '⏳ Exporting']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 });
@@ -113,7 +113,7 @@ describe('an export that does not move', () => {
     await asks();
     await until(['42%']);
     await until([
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n⚠️ No progress since TIME. Still checking.\n[Refresh] [Notify me too]',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n⚠️ No progress since TIME. Still checking.\n[Refresh] [Notify me too]',
     ]);
     scene.platform.hold('docs.acme.com', 0.6);
     await scene.slack.until(
@@ -127,7 +127,7 @@ describe('an export that does not move', () => {
   test('is not told as stalled when the platform tells no progress at all', async () => {
     scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5, durationMs: 10 });
     await asks();
-    await until(['Running · started TIME']);
+    await until(['⏳ Exporting · started TIME']);
     const looks = () => scene.platform.wire.calls.filter(({ name }) => name.startsWith('GET'));
     await scene.slack.until(() => (looks().at(-1)?.atMs ?? 0) - (looks()[0]?.atMs ?? 0) > 900);
     expect(sees().join()).not.toContain('No progress');
@@ -141,7 +141,7 @@ describe('a watch that takes too long', () => {
   test('ends, and goes on by a click', async () => {
     await asks();
     await until([
-      '⌛ @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
+      '💤 @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
       '— No longer watched',
     ]);
     scene.platform.finish('docs.acme.com');

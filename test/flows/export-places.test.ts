@@ -22,7 +22,7 @@ describe('where it is asked', () => {
 
   test('a conversation that the bot cannot join: it goes to the person', async () => {
     await asks(undefined, { where: 'ana+ben' });
-    await until([`${CARD} — Running`, '42%'], '@ana');
+    await until([`${CARD} ⏳ Exporting`, '42%'], '@ana');
     scene.platform.finish('docs.acme.com');
     await until(['is ready'], '@ana');
     expect(sees('ana+ben')).toEqual([]);

@@ -23,7 +23,7 @@ describe('refused at once, privately, before anything starts', () => {
     );
     if (!ephemeral) throw new Error('no answer');
     await Promise.all([person('ana').clicks(ephemeral, 'Use it'), person('ana').clicks(ephemeral, 'Use it')]);
-    await until(['42%', 'docs.acme.com (spring release) — Running', 'only 2 pages']);
+    await until(['42%', 'docs.acme.com (spring release) ⏳ Exporting', 'only 2 pages']);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
     ]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
 const CARD = '📦 Static export · docs.acme.com';
-const ASKED = 'Asked for by @ana · job se_… · details in the thread';
+const ASKED = 'requested by ana · job se_…';
 
 describe('an export that goes well', () => {
   const scene = stage();
@@ -14,15 +14,15 @@ describe('an export that goes well', () => {
     expect(answer.ephemeral).toBeUndefined();
     await until(['42%', 'se_…']);
     expect(sees()).toEqual([
-      `${CARD} — Running\n${ASKED}`,
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+      `${CARD} ⏳ Exporting\n${ASKED}`,
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
     ]);
 
     scene.platform.finish('docs.acme.com');
     expect(await until(['is ready', 'Done · ', '— Done'])).toEqual([
       `${CARD} — Done\n${ASKED}`,
       'Done · 12 pages · took 1 s',
-      '✅ @ana The export of docs.acme.com is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+      '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]',
     ]);
     expect(scene.slack.messages).toHaveLength(3);
     expect(notified('ana')).toBe(1);
@@ -40,36 +40,36 @@ describe('an export that goes well', () => {
     await asks('/docs-export docs.acme.com --version "spring release" --paths /guides,/api');
     await until(['42%', 'se_…']);
     expect(sees()[0]).toBe(
-      '📦 Static export · docs.acme.com (spring release) — Running\nAsked for by @ana · only 2 pages · job se_… · details in the thread',
+      '⏳ Exporting · docs.acme.com (spring release)\nrequested by ana · only 2 pages · job se_…',
     );
     expect(scene.platform.starts).toMatchObject([{ version: 'spring release', paths: ['/guides', '/api'] }]);
     scene.platform.finish('docs.acme.com');
     await until([
-      '✅ @ana The export of docs.acme.com (spring release) is ready · 2 pages',
+      '✅ @ana docs.acme.com (spring release) is exported · 2 pages',
       'docs.acme.com (spring release) — Done',
     ]);
   });
 
   test('of one page: the card names it', async () => {
     await asks('/docs-export docs.acme.com --paths /guides');
-    await until(['Asked for by @ana · only /guides · job se_…']);
+    await until(['requested by ana · only /guides · job se_…']);
   });
 
   test('is shown as queued while the platform has it queued', async () => {
     scene.platform.plan({ queuedMs: 1000, durationMs: 100 });
     await asks();
     await until(['Queued · started TIME']);
-    expect(sees()[0]).toBe(`${CARD} — Queued\nAsked for by @ana · details in the thread`);
+    expect(sees()[0]).toBe(`${CARD} — Queued\nrequested by ana`);
     await until(['is ready']);
   });
 
   test.each([
-    ['fraction', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
-    ['fraction-text', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
-    ['percent-text', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
-    ['object', '▓▓▓▓░░░░░░ 42% · 21 pages so far'],
-    ['text', 'Running · rendering pages · 21 pages so far · started TIME'],
-    ['none', 'Running · 21 pages so far · started TIME'],
+    ['fraction', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
+    ['fraction-text', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
+    ['percent-text', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
+    ['object', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
+    ['text', '⏳ Exporting · rendering pages · 21 pages so far · started TIME'],
+    ['none', '⏳ Exporting · 21 pages so far · started TIME'],
   ] as const)('understands progress as %s', async (progress, text) => {
     scene.platform.plan({ progress, pages: 50, holdAt: 0.42, durationMs: 40 });
     await asks();
@@ -79,7 +79,7 @@ describe('an export that goes well', () => {
   test('without progress and pages, only the time is told', async () => {
     scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5 });
     await asks();
-    await until(['Running · started TIME\n[Refresh]']);
+    await until(['⏳ Exporting · started TIME\n[Refresh]']);
     expect(sees().join()).not.toMatch(/%|pages/);
   });
 
@@ -129,7 +129,7 @@ describe('an export that does not go well', () => {
     expect(notified('ana')).toBe(1);
 
     await clicks('ben', 'failed at', 'Try again');
-    await until(['— Running', '42%']);
+    await until(['⏳ Exporting', '42%']);
     scene.platform.finish('docs.acme.com');
     await until(['is ready']);
     expect(scene.platform.starts).toHaveLength(2);
@@ -226,7 +226,7 @@ describe('an export that does not go well', () => {
       '— Lost',
     ]);
     await clicks('ben', 'no longer knows', 'Start another');
-    await until(['42%', '— Running']);
+    await until(['42%', '⏳ Exporting']);
     expect(scene.platform.starts).toHaveLength(2);
   });
 

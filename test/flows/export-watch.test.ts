@@ -8,13 +8,13 @@ describe('/docs-export watch', () => {
   const watch = (jobId: string, options: Parameters<Stage['asks']>[1] = {}) =>
     asks(`/docs-export watch ${jobId}`, options);
 
-  test('joins an export that runs, and mentions who watches when it is ready', async () => {
+  test('joins an export that runs, and mentions who watches when it is exported', async () => {
     const jobId = await startsElsewhere(scene);
     expect(told(await watch(jobId))).toBeUndefined();
-    await until(['42%', '— Running']);
+    await until(['42%', '⏳ Exporting']);
     expect(sees()).toEqual([
-      '📦 Static export · job se_… — Running\nWatched by @ana · job se_… · details in the thread',
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+      '⏳ Exporting · job se_…\nwatched by ana · job se_…',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
     ]);
     scene.platform.finish(jobId);
     await until([
@@ -87,7 +87,7 @@ describe('/docs-export watch', () => {
     if (answer.ephemeral) await person('ben').clicks(answer.ephemeral, 'Notify me too');
     expect(toldLast('ben')).toBe("I'll mention you when it ends.");
     scene.platform.finish(jobId);
-    await until(['✅ @ana @ben The export of docs.acme.com is ready']);
+    await until(['✅ @ana @ben docs.acme.com is exported']);
   });
 
   test('of one that I started, and that has ended, knows what it exported', async () => {
@@ -97,7 +97,7 @@ describe('/docs-export watch', () => {
     scene.platform.finish(jobId);
     await until(['is ready', '— Done']);
     await watch(jobId, { who: 'ben', where: '#private' });
-    await until(['✅ @ben The export of docs.acme.com (1.2) is ready', 'Watched by @ben'], '#private');
+    await until(['✅ @ben docs.acme.com (1.2) is exported', 'watched by ben'], '#private');
   });
 
   test('[Try again] after it failed keeps others from starting the same', async () => {
@@ -109,7 +109,7 @@ describe('/docs-export watch', () => {
     await watch(jobId, { where: '#private' });
     await until(['failed', '[Try again]', '— Failed'], '#private');
     await clicks('ana', 'failed', 'Try again');
-    await until(['Asked for by @ana', '— Running'], '#private');
+    await until(['requested by ana', '⏳ Exporting'], '#private');
     expect(told(await asks('/docs-export docs.acme.com --version 1.2', { who: 'ben' }))).toMatch(
       /^An export of docs\.acme\.com \(1\.2\) is .+ \(started by @ana 1 s ago\)\.\n\[Start another\]$/,
     );

@@ -15,9 +15,9 @@ const timing: Partial<Timing> = {
 
 const ENDING = /^(?:✅|❌|⌛|⚠️ @)/u;
 
-const READY = `✅ @ana The export of SITE is ready · 12 pages · 1 byte · took 1 s
+const READY = `✅ @ana SITE is exported · 12 pages · 1 byte · took 1 s
 The link works until TIME. Anyone who has it can download the bundle.
-[Download bundle] [New link] [Deployment settings]`;
+[Download bundle] [Deployment settings] [⋯ New link]`;
 
 const QUESTION = `⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of SITE started.
 Look in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.
@@ -191,7 +191,7 @@ describe('a look', () => {
     const { breaks, asks, reads, finish, starts } = site('look');
     breaks(LOOK, answer(404), 2);
     await asks();
-    await reads('Running · ▓▓▓▓░░░░░░ 42%');
+    await reads('⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%');
     finish();
     expect(await reads(ENDING)).toBe(READY);
     expect(starts()).toBe(1);
@@ -214,7 +214,7 @@ describe('a look', () => {
 
 describe('a bundle', () => {
   const site = sharedWorlds(1, timing);
-  const NO_LINK = "⚠️ @ana The export of SITE finished, but I couldn't get a download link yet.\n[Try again]";
+  const NO_LINK = '⚠️ @ana The export of SITE finished, but I could not get a download link yet.\n[Try again]';
 
   test.concurrent.for<[string, Fault]>([
     ['403', answer(403)],
@@ -251,7 +251,7 @@ describe('a bundle', () => {
     await asks();
     const told = await reads(ENDING);
     expect(told).toBe(
-      "⚠️ @ana The export of SITE finished, but I couldn't get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Try again]",
+      '⚠️ @ana The export of SITE finished, but I could not get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Try again]',
     );
     expect(calls(BUNDLE)).toHaveLength(1);
     repair();
@@ -279,29 +279,33 @@ describe('progress', () => {
   const site = sharedWorlds(2, { ...timing, stalledAfterMs: 1500 });
 
   test.concurrent.for<[string, ExportPlan, string]>([
-    ['missing', { progress: 'none', pageCount: 'none' }, 'Running · started TIME'],
-    ['missing, with pages', { progress: 'none' }, 'Running · 5 pages so far · started TIME'],
-    ['a fraction', { progress: 'fraction' }, 'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME'],
+    ['missing', { progress: 'none', pageCount: 'none' }, '⏳ Exporting · started TIME'],
+    ['missing, with pages', { progress: 'none' }, '⏳ Exporting · 5 pages so far · started TIME'],
+    ['a fraction', { progress: 'fraction' }, '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME'],
     [
       'a fraction as text',
       { progress: 'fraction-text' },
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
     ],
-    ['a percentage', { progress: 'percent' }, 'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME'],
+    [
+      'a percentage',
+      { progress: 'percent' },
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
+    ],
     [
       'a percentage as text',
       { progress: 'percent-text' },
-      'Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · started TIME',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
     ],
     [
       'done and total',
       { progress: 'object', pages: 50 },
-      'Running · ▓▓▓▓░░░░░░ 42% · 21 pages so far · started TIME',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far · started TIME',
     ],
     [
       'words',
       { progress: 'text', pageCount: 'text' },
-      'Running · rendering pages · 5 pages so far · started TIME',
+      '⏳ Exporting · rendering pages · 5 pages so far · started TIME',
     ],
     [
       'a status of its own',
@@ -324,7 +328,7 @@ describe('progress', () => {
     plans({ progress: 'stuck', pageCount: 'none', holdAt: 0.1 });
     await asks();
     expect(await reads(/^Running[^\n]*\n⚠️/u)).toBe(
-      `Running · ▓░░░░░░░░░ 10% · started TIME
+      `⏳ Exporting · ▰▱▱▱▱▱▱▱▱▱ 10% · started TIME
 ⚠️ No progress since TIME. Still checking.
 [Refresh] [Notify me too]`,
     );
@@ -337,9 +341,9 @@ describe('progress', () => {
     const { plans, asks, reads, hold, finish, starts } = site('back');
     plans({ progress: 'backwards', pageCount: 'none', holdAt: 0.2, durationMs: 20 });
     await asks();
-    await reads('Running · ▓▓▓▓▓▓▓▓░░ 80%');
+    await reads('⏳ Exporting · ▰▰▰▰▰▰▰▰▱▱ 80%');
     hold(0.6);
-    await reads('Running · ▓▓▓▓░░░░░░ 40%');
+    await reads('⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 40%');
     finish();
     expect(await reads(ENDING)).toContain('is ready');
     expect(starts()).toBe(1);

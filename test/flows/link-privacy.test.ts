@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '📦 The export of docs.acme.com is ready';
+const OWN = '📦 docs.acme.com is exported';
 const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';
-const IN_THREAD = '[Download bundle] [New link] [Deployment settings]';
+const IN_THREAD = '[Download bundle] [Deployment settings] [⋯ New link]';
 const REFUSED =
   "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.\n[Get my own link]";
 

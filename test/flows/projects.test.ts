@@ -74,7 +74,7 @@ describe('with several projects', () => {
     await ana().submits();
     expect(ana().fields()[1]).toMatchObject({ error: 'acme and beta have this domain: choose one.' });
     await ana().submits({ Project: 'beta' });
-    await until(['📦 Static export · shared.acme.com (2) — Running', '42%']);
+    await until(['⏳ Exporting · shared.acme.com (2)', '42%']);
     expect(startedBy()).toEqual(['shared.acme.com beta']);
   });
 
@@ -122,7 +122,7 @@ describe('with several projects', () => {
     await asks(`/docs-export watch ${jobId} --project acme`);
     await until(['The platform does not know the export of job', '(404)']);
     await asks(`/docs-export watch ${jobId} --project beta`);
-    await until(['Running · ▓▓▓▓░░░░░░ 42%']);
+    await until(['⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%']);
     await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });
     expect(scene.toldLast('ben', '#private')).toContain('@ana watches the export of job');
   });
@@ -136,7 +136,7 @@ describe('with one project', () => {
 
   test('its only domain need not be typed', async () => {
     expect(told(await asks('/docs-export --version 3'))).toBeUndefined();
-    await until(['docs.acme.com (3) — Running', '42%']);
+    await until(['docs.acme.com (3) ⏳ Exporting', '42%']);
   });
 
   test('another domain is refused before the platform is asked', async () => {
@@ -152,6 +152,6 @@ describe('with DOCS_DOMAIN', () => {
 
   test('that domain need not be typed', async () => {
     await scene.asks('/docs-export');
-    await scene.until(['📦 Static export · docs.acme.com — Running', '42%']);
+    await scene.until(['⏳ Exporting · docs.acme.com', '42%']);
   });
 });

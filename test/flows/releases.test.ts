@@ -33,11 +33,11 @@ function storyIn(world: World) {
   async function leavesWork() {
     const { wire } = world.platform;
     await exporting(DONE, { durationMs: 10 });
-    await scene.until([`export of ${DONE} is ready`]);
+    await scene.until([`export of ${DONE} is exported`]);
     await exporting(FAILED, { failAt: 0.3, durationMs: 10 });
     await scene.until([`export of ${FAILED} failed`]);
     await exporting(RUNNING, { holdAt: 0.42, durationMs: 10 });
-    await scene.until([`${RUNNING} — Running`]);
+    await scene.until([`${RUNNING} ⏳ Exporting`]);
     wire.order(START, { kind: 'reset', when: 'after' });
     await exporting(UNCLEAR, { holdAt: 0.42 });
     await scene.until([`whether the export of ${UNCLEAR} started`]);
@@ -65,15 +65,15 @@ function storyIn(world: World) {
   /** The bot that runs finishes all of it, each once, also by buttons that the other one showed. */
   async function finishes({ working }: Awaited<ReturnType<typeof leavesWork>>) {
     world.platform.wire.clear();
-    await scene.until([`export of ${LINKLESS} is ready`]);
+    await scene.until([`export of ${LINKLESS} is exported`]);
     world.platform.finish(RUNNING);
-    await scene.until([`export of ${RUNNING} is ready`]);
+    await scene.until([`export of ${RUNNING} is exported`]);
     await scene.clicks('ana', `whether the export of ${UNCLEAR} started`, 'Leave it');
     await scene.until(['The platform gave no clear answer to the start. Left at that by @ana.']);
-    await scene.clicks('ana', `export of ${DONE} is ready`, 'New link');
+    await scene.clicks('ana', `export of ${DONE} is exported`, 'New link');
     world.platform.plan({ domain: FAILED, durationMs: 10 });
     await scene.clicks('ana', `export of ${FAILED} failed`, 'Try again');
-    await scene.until([`export of ${FAILED} is ready`]);
+    await scene.until([`export of ${FAILED} is exported`]);
 
     finish(working.jobId, 'new_pr');
     await untilBelow(working.card, 'opened a pull request');

@@ -60,7 +60,7 @@ async function withExport(run: (world: World) => Promise<void>) {
   const world = await createWorld();
   await world.startBot();
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-  await until(world, '#docs', ['42%', '— Running']);
+  await until(world, '#docs', ['42%', '⏳ Exporting']);
   await run(world);
   await world.close();
 }
@@ -76,7 +76,7 @@ describe('message_not_found on an edit', () => {
         (message) => !message.deleted && world.slack.read(message).includes('📦'),
       );
       expect(cards.map((message) => plain(world.slack.read(message)).split('\n')[0])).toEqual([
-        '📦 Static export · docs.acme.com — Done',
+        '✅ Exported · docs.acme.com',
       ]);
     }));
 

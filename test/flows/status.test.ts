@@ -47,7 +47,7 @@ describe('/docs-status', () => {
     expect(lines[6]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
     expect(lines.slice(7, 11)).toEqual([
       'Exports you can see here — 1 running',
-      'docs.acme.com — Running · ▓▓▓▓░░░░░░ 42% · 5 pages so far · asked for by @ana TIME · Open thread',
+      'docs.acme.com ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
       'Agent threads — none is followed',
       'Schedules — Nothing is scheduled.',
     ]);

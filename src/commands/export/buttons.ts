@@ -139,7 +139,7 @@ function linkSentMessage(endsAtMs: number | undefined): Message {
   ]);
 }
 
-function notFoundMessage(domain: string): Message {
+export function notFoundMessage(domain: string): Message {
   if (domain === '') return message([['I no longer remember this export.']]);
   const command = { code: `/docs-export ${domain}` };
   return message([['I no longer remember this export. To start a new one, type ', command, '.']]);
@@ -161,8 +161,12 @@ function unchangedMessage(
 }
 
 /** The first click on the question of this attempt counts. */
-function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Caller): Message | undefined {
+export function handledByMessage(
+  { answer }: ExportRun,
+  attempt: number,
+  { user }: Caller,
+): Message | undefined {
   if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
-  const did = answer.action === 'leave' ? 'left it at that' : 'started it again';
-  return handledMessage({ id: answer.byId, name: answer.by, did }, user.id);
+  const did = { leave: 'left it at that', startAgain: 'started it again', watchIt: 'found it' };
+  return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
 }

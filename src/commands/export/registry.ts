@@ -4,10 +4,11 @@ import { ownLinkButton, runButtons, startAnotherButton } from './buttons.ts';
 import { exportCommand, useDomainButton } from './command.ts';
 import { exportModal } from './modal.ts';
 import { settingsButton } from './settings-button.ts';
+import { watchItButton, watchModal } from './watch-modal.ts';
 
 export const exportCommands = {
   commands: [exportCommand],
-  buttons: [useDomainButton, startAnotherButton, ownLinkButton, settingsButton, ...runButtons],
+  buttons: [useDomainButton, startAnotherButton, ownLinkButton, settingsButton, watchItButton, ...runButtons],
   urlActions: [exportActions.download, exportActions.openThread],
-  modals: [exportModal],
+  modals: [exportModal, watchModal],
 } satisfies Partial<Registry>;

@@ -29,6 +29,7 @@ export type StartAnother = z.infer<typeof startAnother>;
 
 export const exportActions = {
   startAgain: 'export.start_again',
+  watchIt: 'export.watch_it',
   leave: 'export.leave',
   tryAgain: 'export.try_again',
   checkNow: 'export.check_now',

@@ -1,9 +1,16 @@
-import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  type Layout,
+  layout,
+  type Message,
+  message,
+  type Part,
+} from '../../slack/blocks.ts';
 import { cut, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
-import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
+import { exportDurationMs, pageCountText, percent, runButtonOf, runMenuOf, site } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, fractionOf, refOf } from './record.ts';
 
 /** Endings that are shown in the thread: a start that was left and a card without a place are not. */
@@ -12,10 +19,8 @@ type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
 /** Returns the one message that ends a run, or its watch. It mentions whoever asked, and whoever wanted to be notified. */
 export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
-  const button = (label: string, name: 'tryAgain' | 'checkNow') =>
-    runButtonOf(run, label, exportActions[name]);
-  const ended = (icon: string, text: string, buttons: ButtonParts[], ...lines: string[]) =>
-    message([[`${icon} `, ...mentionParts(run), ` ${text}`], ...lines.map((line) => [line])], buttons);
+  const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
+  const goOn = (label: string) => [runButtonOf(run, label, exportActions.checkNow)];
   switch (ending.kind) {
     case 'done':
       return doneMessage(run, ending);
@@ -24,47 +29,71 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       const at = fraction === undefined ? '' : ` at ${percent(fraction)}`;
       const took = exportDurationMs(run);
       const after = took === undefined ? '' : ` after ${formatDuration(took)}`;
-      const buttons = run.domain === '' ? [] : [button('Try again', 'tryAgain')];
-      const lines = [
-        platformReasonText(ending.reason),
-        `Your live site is not affected. ref ${refOf(run.id)}`,
-      ];
-      return ended('❌', `The export of ${site(run)} failed${at}${after}.`, buttons, ...lines);
+      return ended(run, '❌', `The export of ${site(run)} failed${at}${after}.`, {
+        more: [platformReasonText(ending.reason)],
+        small: `Your live site is not affected. · ref ${refOf(run.id)}`,
+        buttons: run.domain === '' ? [] : [startAgain],
+      });
     }
     case 'notStarted': {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
       const canRetry = !['plan', 'domain', 'project'].includes(ending.why);
-      const lines = oneLine(ending.reason ?? '') === '' ? [] : [platformReasonText(ending.reason)];
-      const buttons = canRetry ? [button('Try again', 'tryAgain')] : [];
-      return ended('❌', notStartedText(run, ending), buttons, ...lines);
+      return ended(run, '❌', notStartedText(run, ending), {
+        more: oneLine(ending.reason ?? '') === '' ? [] : [platformReasonText(ending.reason)],
+        ...(['permission', 'other'].includes(ending.why) && { small: `ref ${refOf(run.id)}` }),
+        buttons: canRetry ? [startAgain] : [],
+      });
     }
     case 'lost': {
       const knows = run.joined ? 'does not know' : 'no longer knows';
-      const buttons = run.domain === '' || run.joined ? [] : [button('Start another', 'tryAgain')];
-      return ended('❌', `The platform ${knows} the export of ${site(run)} (404).`, buttons);
+      return ended(run, '❌', `The platform ${knows} the export of ${site(run)} (404).`, {
+        buttons: run.domain === '' || run.joined ? [] : [startAgain],
+      });
     }
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
       const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
-      return ended('⌛', text, [button('Check now', 'checkNow')]);
+      return ended(run, '💤', text, { buttons: goOn('Check now') });
     }
     case 'noLink': {
       const which = run.relinked > 0 ? 'new ' : '';
-      const reason = noLinkReason(run, ending);
-      const text = `The export of ${site(run)} finished, but I couldn't get a ${which}download link yet${reason}.`;
-      return ended('⚠️', text, [button('Try again', 'checkNow')]);
+      const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
+      return ended(run, '⚠️', text, { buttons: goOn('Get the link') });
     }
     case 'broken': {
       const isStarted = run.jobId !== undefined;
       const what = isStarted
         ? 'It may still finish at the platform.'
         : "It may or may not have started: look in the platform's dashboard before you start it again.";
-      const text = `Something broke on my side during the export of ${site(run)}. ${what} ref ${ending.ref}`;
-      return ended('❌', text, [
-        isStarted ? button('Check now', 'checkNow') : button('Start again', 'tryAgain'),
-      ]);
+      return ended(run, '❌', `Something broke on my side during the export of ${site(run)}. ${what}`, {
+        small: `ref ${ending.ref}`,
+        buttons: isStarted ? goOn('Check now') : [{ ...startAgain, confirm: confirmSecond }],
+      });
     }
   }
+}
+
+const confirmSecond = {
+  title: 'Start it again?',
+  text: 'If the first one did start, the same pages are exported twice.',
+  yes: 'Start again',
+  no: 'Cancel',
+};
+
+/** An ending in one sentence. A phone shows the sentence before the names. */
+function ended(
+  run: ExportRun,
+  icon: string,
+  sentence: string,
+  { more = [], small, buttons = [] }: { more?: string[]; small?: string; buttons?: ButtonParts[] },
+): Message {
+  const rest = more.map((line) => [line]);
+  return layout({
+    lines: [[`${icon} `, ...mentionParts(run), ` ${sentence}`], ...rest],
+    small: small === undefined ? [] : [[small]],
+    buttons,
+    text: [[sentence, ' ', ...mentionParts(run)], ...rest],
+  });
 }
 
 const mentionParts = (run: ExportRun): Part[] =>
@@ -86,36 +115,51 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
     done.sizeBytes === undefined ? '' : ` · ${formatSize(done.sizeBytes)}`,
     took === undefined ? '' : ` · took ${formatDuration(took)}`,
   ].join('');
-  const ready: Part[] = ['✅ ', ...mentionParts(run), ` The export of ${site(run)} is ready${facts}`];
+  const sentence = `${site(run)} is exported`;
   if (done.privately) {
-    const whom = run.watchers.length === 0 ? 'you' : `@${personName(run.requester.name)}`;
+    const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);
     const sent =
       done.refusal === undefined
         ? `I sent ${whom} the link privately.`
         : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
-    return message([ready, [sent]], [runButtonOf(run, 'Get my own link', exportActions.ownLink)]);
+    return ended(run, '✅', `${sentence}${facts}. ${sent}`, {
+      buttons: [runButtonOf(run, 'Get my own link', exportActions.ownLink)],
+    });
   }
-  const { lines, buttons } = linkContent(run, done);
-  return message([ready, ...lines], buttons);
+  const { more, ...rest } = linkContent(run, done);
+  return layout({
+    lines: [['✅ ', ...mentionParts(run), ` ${sentence}${facts}`], ...more],
+    ...rest,
+    text: [[`${sentence}${facts} `, ...mentionParts(run)], ...more],
+  });
 }
 
 /** To whoever asked, by direct message, where the thread must not have the link. */
 export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
-  const { lines, buttons } = linkContent(run, done);
-  return message([[`📦 The export of ${site(run)} is ready`], ...lines], buttons);
+  const { more, ...rest } = linkContent(run, done);
+  const sentence = `${site(run)} is exported`;
+  return layout({ lines: [[`✅ ${sentence}`], ...more], ...rest, text: [[sentence], ...more] });
 }
 
-/** The link as long as it works, then that it has expired. */
-function linkContent(run: ExportRun, done: DoneEnding): { lines: Part[][]; buttons: ButtonParts[] } {
-  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
-  if (done.over && done.linkEndsAtMs !== undefined)
-    return { lines: [linkExpiredParts(done.linkEndsAtMs)], buttons: [newLink] };
-  const download = downloadButton(exportActions.download, done.link);
+/** The link as long as it works, then that it has ended. */
+function linkContent(
+  run: ExportRun,
+  done: DoneEnding,
+): Pick<Layout, 'small' | 'buttons' | 'menu'> & { more: Part[][] } {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
-  return { lines: [linkValidityParts(done.linkEndsAtMs)], buttons: [download, newLink, settings] };
+  if (done.over && done.linkEndsAtMs !== undefined) {
+    const newLink = { ...runButtonOf(run, 'New link', exportActions.newLink), style: 'primary' as const };
+    return { more: [linkExpiredParts(done.linkEndsAtMs)], buttons: [newLink, settings] };
+  }
+  return {
+    more: [],
+    small: [linkValidityParts(done.linkEndsAtMs)],
+    buttons: [downloadButton(exportActions.download, done.link), settings],
+    menu: runMenuOf(run, [{ label: 'New link', action: exportActions.newLink }]),
+  };
 }
 
-/** Why there is no link, where somebody has to act on it before [Try again] can help. */
+/** Why there is no link, where somebody has to act on it before [Get the link] can help. */
 function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
   if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
   return why === 'project' ? `: my settings no longer have the project ${cut(oneLine(run.project), 60)}` : '';
@@ -128,17 +172,17 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
         ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
         : `The platform doesn't accept this request for ${site(run)}: its domain, its label or its pages. Nothing was started. Check them and type the command again.`;
     case 'plan':
-      return "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.";
+      return `Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of ${site(run)} was not started.`;
     case 'key':
-      return `My platform key was rejected, so nothing was started; ${keyRemedyText(adminsTold)}.`;
+      return `My platform key was rejected, so the export of ${site(run)} was not started; ${keyRemedyText(adminsTold)}.`;
     case 'limit':
-      return "The platform's limit is reached, so nothing was started. Try again later.";
+      return `The platform's limit is reached, so the export of ${site(run)} was not started. Try again later.`;
     case 'down':
-      return "The docs platform isn't answering, so nothing was started. Try again in a little while.";
+      return `The docs platform isn't answering, so the export of ${site(run)} was not started. Try again in a little while.`;
     case 'project':
-      return `${projectMissingText(run)}, so nothing was started. Ask whoever runs Docket.`;
+      return `${projectMissingText(run)}, so the export of ${site(run)} was not started. Ask whoever runs Docket.`;
     case 'permission':
     case 'other':
-      return `The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref ${refOf(run.id)}`;
+      return `The platform refused the export of ${site(run)}. Nothing was started. If it stays so, tell whoever runs Docket.`;
   }
 }

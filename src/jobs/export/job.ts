@@ -37,14 +37,14 @@ export const exportJob = defineRunJob({
 async function step(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   switch (run.state) {
     case 'accepted':
-      if (run.jobId !== undefined)
-        await context.runs.alias(jobAlias(run.teamId, run.project, run.jobId), run.id);
+      await nameJob(run, context);
       return saveAs(advance(run, { state: 'carding' }, context.now()), { audit: 'accepted' });
     case 'carding':
       return awaitCard(run, context);
     case 'starting':
       return startExport(run, context);
     case 'watching':
+      if (run.answer?.action === 'watchIt' && run.looks.length === 0) await nameJob(run, context);
       return pollExportJob(run, context);
     case 'bundling':
       return createDownloadLink(run, context);
@@ -53,6 +53,11 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
     case 'ended':
       return handleEnded(run, context);
   }
+}
+
+/** From now on the run is found by the id of its job, where that is known. */
+async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobContext) {
+  if (jobId !== undefined) await runs.alias(jobAlias(teamId, project, jobId), id);
 }
 
 async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {

@@ -1,4 +1,4 @@
-import type { ButtonParts } from '../../slack/blocks.ts';
+import type { ButtonParts, MenuParts } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
@@ -6,7 +6,20 @@ import type { RunButton } from './buttons.ts';
 import { type ExportRun, isPrivate } from './record.ts';
 
 /** Returns a button about this run as it is now: a later click finds out whether the run has moved on. */
-export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts {
+export const runButtonOf = (run: ExportRun, label: string, action: string): ButtonParts => ({
+  label,
+  action,
+  value: aboutRun(run, SLACK_LIMITS.buttonValue),
+});
+
+/** Returns a menu about this run as it is now: its entries do what the buttons of the same action do. */
+export const runMenuOf = (run: ExportRun, entries: MenuParts['entries']): MenuParts => ({
+  entries,
+  value: aboutRun(run, SLACK_LIMITS.blockId),
+});
+
+/** Returns what buttons carry, in as many characters as they take. */
+function aboutRun(run: ExportRun, maxLength: number): string {
   const required: RunButton = {
     v: 1,
     run: run.id,
@@ -21,13 +34,9 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
     special: (run.version ?? run.paths) !== undefined || undefined,
     privately: isPrivate(run) || undefined,
   };
-  const value = JSON.stringify(full);
   // The rest is for when the record is not found: without it, the button works for as long as the record is kept.
-  return {
-    label,
-    action,
-    value: value.length <= SLACK_LIMITS.buttonValue ? value : JSON.stringify(required),
-  };
+  const forms = [full, { ...full, domain: '' }, required].map((form) => JSON.stringify(form));
+  return forms.find(({ length }) => length <= maxLength) ?? JSON.stringify({ ...required, domain: '' });
 }
 
 /** The domain as buttons carry it; empty when only the job is known. */
@@ -42,11 +51,14 @@ export function exportDurationMs(run: ExportRun): number | undefined {
 /** Never more than there is: 0.29 is 29%, though 0.29 * 100 is a little less. */
 export const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
 
+/** What is exported; the job's id when that is all that is known. */
+export const subject = ({ domain, jobId }: Pick<ExportRun, 'domain' | 'jobId'>) =>
+  domain === '' ? `job ${shortId(jobId ?? '')}` : bareDomain({ domain });
+
 /** What is exported, with its label; the job's id when that is all that is known. A record may be older than our checks. */
 export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
-  if (domain === '') return `job ${shortId(jobId ?? '')}`;
-  const label = oneLine(version ?? '');
-  return label === '' ? bareDomain({ domain }) : `${bareDomain({ domain })} (${cut(label, 100)})`;
+  const label = domain === '' ? '' : oneLine(version ?? '');
+  return label === '' ? subject({ domain, jobId }) : `${subject({ domain, jobId })} (${cut(label, 100)})`;
 }
 
 export const pageCountText = (pageCount: number) =>

@@ -1,58 +1,29 @@
-import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { cut, formatDuration, oneLine } from '../../slack/text.ts';
-import { keyRemedyText, personName, projectMissingText, shortId } from '../wording-view.ts';
+import { layout, type Message, type Part } from '../../slack/blocks.ts';
+import { cut, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
+import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
-import { exportDurationMs, pageCountText, percent, runButtonOf, site } from './phrases.ts';
-import { type Ending, type ExportRun, fractionOf } from './record.ts';
+import { exportDurationMs, pageCountText, percent, runButtonOf, site, subject } from './phrases.ts';
+import { type ExportRun, fractionOf } from './record.ts';
+import { hasEnded, stateOf, stateParts, toldStateOf } from './state-view.ts';
 
 /** Errors in a row before messages say that the platform does not answer. */
 const TROUBLE_SHOWN_AT = 3;
 
-const ENDING_LABELS: Record<Ending['kind'], string> = {
-  done: 'Done',
-  failed: 'Failed',
-  notStarted: 'Not started',
-  noPlace: 'Not started',
-  lost: 'Lost',
-  gaveUp: 'No longer watched',
-  noLink: 'Done, without a link yet',
-  left: 'Start unclear',
-  broken: 'Stopped by an error',
-};
-
-/** One or two words for where a run stands. */
-export function stateLabel(run: ExportRun): string {
-  switch (run.state) {
-    case 'accepted':
-    case 'carding':
-    case 'starting':
-      return 'Queued';
-    case 'watching':
-      return run.status === 'queued' ? 'Queued' : 'Running';
-    case 'bundling':
-      return run.relinked > 0 ? 'Done' : 'Running';
-    case 'unknown':
-      return 'Start unclear';
-    case 'ended':
-      return ENDING_LABELS[run.ending?.kind ?? 'broken'];
-  }
-}
-
-/** Whether the export itself has ended; another link may still be on its way. */
-export const hasEnded = (run: ExportRun) =>
-  run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
-
+/** The card of a run. It changes with its state word alone. */
 export function cardMessage(run: ExportRun): Message {
-  const state = stateLabel(run);
-  // The card changes with its state word only: an id that comes sooner waits for it.
-  const job = run.jobId === undefined || state === 'Queued' ? '' : ` · job ${shortId(run.jobId)}`;
-  return message([
-    [{ bold: `📦 Static export · ${site(run)} — ${state}` }],
-    [
-      `${run.joined ? 'Watched' : 'Asked for'} by @${personName(run.requester.name)}${pathsPart(run)}${job} · details in the thread`,
-    ],
-  ]);
+  const { icon, label } = stateOf(run);
+  const small = `Static export${labelPart(run)}${pathsPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
+  return layout({
+    lines: [[`${icon} `, { bold: label }, ` · ${subject(run)}`]],
+    small: [[small]],
+    text: [[`${subject(run)}: ${lowerFirst(label)}. ${small}`]],
+  });
 }
+
+const labelPart = ({ version }: ExportRun) => {
+  const label = cut(oneLine(version ?? ''), 100);
+  return label === '' ? '' : ` "${label}"`;
+};
 
 /** Which pages were asked for, where it is not all of them. */
 function pathsPart({ paths }: ExportRun): string {
@@ -61,33 +32,81 @@ function pathsPart({ paths }: ExportRun): string {
   return paths.length === 1 ? ` · only ${cut(oneLine(first), 60)}` : ` · only ${paths.length} pages`;
 }
 
+/** The message in the thread that is edited while an export runs. */
 export function progressMessage(run: ExportRun): Message {
-  const line: Part[] = [statusLabel(run), ...progressParts(run)];
-  if (hasEnded(run)) {
-    const took = exportDurationMs(run);
-    return message([took === undefined ? line : [...line, ` · took ${formatDuration(took)}`]]);
-  }
-  if (run.startedAtMs !== undefined) line.push(' · started ', { time: run.startedAtMs, format: '{ago}' });
+  return hasEnded(run) ? endedProgress(run) : runningProgress(run);
+}
+
+function runningProgress(run: ExportRun): Message {
+  const isQueued = stateOf(run).label === 'Queued';
+  const [word, ago] = isQueued ? ['requested', run.attemptAtMs] : ['started', run.startedAtMs];
+  const since: Part[] = ago === undefined ? [] : [` · ${word} `, { time: ago, format: '{ago}' }];
+  const state: Part[] = isLinkMade(run)
+    ? ['⏳ ', { bold: 'Making the download link…' }]
+    : [...stateParts(toldStateOf(run)), ...progressParts(run), ...since];
   const trouble = troubleLine(run);
   if (trouble.length === 0 && run.stalled && run.state === 'watching') {
     const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
-    trouble.push('⚠️ No progress since ', since, '. Still checking.');
+    trouble.push('No progress since ', since, '. Still checking.');
   }
-  const buttons =
-    run.state === 'watching'
-      ? [
-          runButtonOf(run, 'Refresh', exportActions.refresh),
-          runButtonOf(run, 'Notify me too', exportActions.notify),
-        ]
-      : [];
-  return message(trouble.length === 0 ? [line] : [line, trouble], buttons);
+  const second = trouble.length === 0 ? [] : [trouble];
+  return layout({
+    lines: [state, ...second],
+    small: jobLines(run),
+    buttons:
+      run.state === 'watching'
+        ? [
+            runButtonOf(run, 'Refresh', exportActions.refresh),
+            runButtonOf(run, 'Notify me too', exportActions.notify),
+          ]
+        : [],
+    text: [[spokenProgress(run)], ...second],
+  });
 }
 
-/** The platform's own word where it is not one of the known ones. */
-function statusLabel(run: ExportRun): string {
-  const status = oneLine(run.status ?? '');
-  const known = ['queued', 'running', 'completed', 'failed', ''];
-  return run.state !== 'watching' || known.includes(status) ? stateLabel(run) : cut(status, 40);
+const isLinkMade = ({ state, relinked }: ExportRun) => state === 'bundling' && relinked === 0;
+
+/** After the end: what it came to, and when everything was. */
+function endedProgress(run: ExportRun): Message {
+  const took = exportDurationMs(run);
+  const facts = [...progressParts(run), ...(took === undefined ? [] : [` · took ${formatDuration(took)}`])];
+  const moments: [string, number | undefined][] = [
+    ['requested', run.joined ? undefined : run.attemptAtMs],
+    ['started', run.startedAtMs],
+    ['finished', run.completedAtMs],
+  ];
+  const times = moments.flatMap(([word, atMs]): Part[][] =>
+    atMs === undefined ? [] : [[`${word} `, { time: atMs, format: '{time}' }]],
+  );
+  const small = [...times, ...jobLines(run)].flatMap((parts, index) =>
+    index === 0 ? parts : [' · ', ...parts],
+  );
+  const { label } = stateOf(run);
+  return layout({
+    lines: [[...stateParts(stateOf(run)), ...facts]],
+    small: small.length === 0 ? [] : [small],
+    text: [[`${site(run)}: ${lowerFirst(label)}${facts.join('')}`]],
+  });
+}
+
+/** The job's id, whole, so that it can be copied. */
+const jobLines = ({ jobId }: ExportRun): Part[][] =>
+  jobId === undefined ? [] : [['job ', { code: cut(oneLine(jobId), 200) }]];
+
+/** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
+function spokenProgress(run: ExportRun): string {
+  if (isLinkMade(run)) return `Making the download link of ${site(run)}.`;
+  const fraction = fractionOf(run);
+  const told = cut(oneLine(run.progressText ?? ''), 60);
+  const { label } = toldStateOf(run);
+  const facts =
+    label === 'Queued'
+      ? []
+      : [
+          ...(fraction === undefined ? [told] : [percent(fraction).replace('%', ' percent')]),
+          run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
+        ].filter((fact) => fact !== '');
+  return `${[`${label} ${site(run)}`, ...facts].join(', ')}.`;
 }
 
 /** What the platform says of the progress: never more than that. */
@@ -97,7 +116,7 @@ function progressParts(run: ExportRun): string[] {
   const fraction = fractionOf(run);
   if (fraction !== undefined) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
-    if (!hasEnded(run)) parts.push(`${'▓'.repeat(cells)}${'░'.repeat(10 - cells)} ${percent(fraction)}`);
+    if (!hasEnded(run)) parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
   } else if (oneLine(run.progressText ?? '') !== '') {
     parts.push(cut(oneLine(run.progressText ?? ''), 60));
   }
@@ -134,11 +153,11 @@ export function troubleLine(run: ExportRun): Part[] {
 export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
-  const askedAt: Part = { time: run.attemptAtMs, format: '{ago}' };
+  const requestedAt: Part = { time: run.attemptAtMs, format: '{ago}' };
   return [
-    { bold: site(run) },
-    ` — ${statusLabel(run)}${progress} · asked for by @${personName(run.requester.name)} `,
-    askedAt,
+    ...stateParts(toldStateOf(run)),
+    ` · ${site(run)}${progress} · requested by ${personName(run.requester.name)} `,
+    requestedAt,
     ...open,
   ];
 }

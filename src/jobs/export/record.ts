@@ -121,7 +121,7 @@ export const exportRun = runBase.extend({
       attempt: z.number().int(),
       by: z.string(),
       byId: z.string(),
-      action: z.enum(['startAgain', 'leave', 'late']),
+      action: z.enum(['startAgain', 'leave', 'late', 'watchIt']),
     })
     .optional(),
 });

@@ -21,6 +21,13 @@ export function noPlaceMessage(run: ExportRun, code: string): Message {
   ]);
 }
 
+const confirmSecond = {
+  title: 'Start another?',
+  text: 'A second export of the same pages will run beside it.',
+  yes: 'Start another',
+  no: 'Cancel',
+};
+
 /**
  * To somebody who asks for an export that is under way. `thread` is the address of its card, `mayFollow` whether they
  * can read its messages, `request` the id of what they asked.
@@ -33,28 +40,32 @@ export function runningMessage(
 ): Message {
   const open =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
-  const by = `@${personName(run.requester.name)}`;
+  const by = personName(run.requester.name);
   if (run.state === 'unknown') {
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
       : `Ask ${by} to answer the question about it.`;
-    const text = `I can't tell whether ${by}'s export of ${site(run)} started, so I start no other. ${answer}`;
+    const text = `Whether ${by}'s export of ${site(run)} started is unclear, so I start no other. ${answer}`;
     return message([[text]], open);
   }
   const fraction = fractionOf(run);
-  const progress = fraction === undefined ? 'under way' : `at ${percent(fraction)}`;
+  const progress = fraction === undefined ? '' : `${percent(fraction)}, `;
   // A mention reaches nobody where they cannot read along.
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   if (run.joined)
     return message(
-      [[`${by} watches the export of ${site(run)} already; it is ${progress}.`]],
+      [[`${site(run)} is being exported already: ${progress}watched by ${by}.`]],
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
   const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
   const { startAnother: action } = exportActions;
   return message(
-    [[`An export of ${site(run)} is ${progress} (started by ${by} ${ago} ago).`]],
-    [...open, ...notify, { label: 'Start another', action, value: JSON.stringify(value) }],
+    [[`${site(run)} is being exported already: ${progress}started by ${by} ${ago} ago.`]],
+    [
+      ...open,
+      ...notify,
+      { label: 'Start another', action, value: JSON.stringify(value), confirm: confirmSecond },
+    ],
   );
 }

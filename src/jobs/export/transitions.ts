@@ -129,6 +129,20 @@ const FRESH_SNAPSHOT_MS = 2000;
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
+/** Nobody knew whether it started; a person found its job. Nothing when the run has moved on. */
+export function watchFound(
+  run: ExportRun,
+  jobId: string,
+  by: { id: string; name: string },
+  nowMs: number,
+): ExportRun | undefined {
+  if (run.state !== 'unknown') return undefined;
+  return {
+    ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextLookAtMs: nowMs }, nowMs),
+    answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'watchIt' },
+  };
+}
+
 /** What the buttons do, by name. */
 export const transitions = {
   startAgain: (run, by, nowMs) =>

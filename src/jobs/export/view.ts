@@ -1,11 +1,12 @@
-import { type Message, message } from '../../slack/blocks.ts';
+import { layout, type Message, message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { personName } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
 import { runButtonOf, site } from './phrases.ts';
-import { cardMessage, hasEnded, progressMessage, troubleLine } from './progress-view.ts';
+import { cardMessage, progressMessage, troubleLine } from './progress-view.ts';
 import type { DoneEnding, ExportRun } from './record.ts';
+import { hasEnded } from './state-view.ts';
 
 /** The key of a run's card; the card in direct messages is another message than the one in the channel. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
@@ -29,7 +30,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
     messages.push({ key: `${run.id}.progress`, place: inThread, kind, message: progressMessage(run) });
   }
   if (run.state === 'unknown') messages.push(inThread(run, `question.${run.attempt}`, questionMessage(run)));
-  if (answer) messages.push(inThread(run, `question.${answer.attempt}`, answeredMessage(answer)));
+  if (answer) messages.push(inThread(run, `question.${answer.attempt}`, answeredMessage(run, answer)));
   if (earlier) messages.push(...doneMessages(run, earlier.ending, earlier.resumed));
   if (ending?.kind === 'done') messages.push(...doneMessages(run, ending, run.resumed));
   else if (ending && ending.kind !== 'left') {
@@ -75,31 +76,40 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
 export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.private.${run.attempt}.${resumed}`;
 
 function questionMessage(run: ExportRun): Message {
-  return message(
-    [
+  return layout({
+    lines: [
       [
         '⚠️ ',
         { mention: run.requester.id },
-        ` The platform gave no clear answer, so I can't tell whether the export of ${site(run)} started.`,
-      ],
-      [
-        "Look in the platform's dashboard first. If the export is there, choose [Leave it] and type ",
-        { code: '/docs-export watch <job id>' },
-        '.',
+        ` Did the export of ${site(run)} start? The platform gave no clear answer.`,
       ],
     ],
-    [
-      runButtonOf(run, 'Start again', exportActions.startAgain),
+    small: [['Look in its dashboard first: starting again could run it twice.']],
+    buttons: [
+      { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
+      {
+        ...runButtonOf(run, 'Start again', exportActions.startAgain),
+        confirm: {
+          title: 'Start it again?',
+          text: 'If the first one did start, the same pages are exported twice.',
+          yes: 'Start again',
+          no: 'Cancel',
+        },
+      },
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
-  );
+    text: [[`Did the export of ${site(run)} start? The platform gave no clear answer.`]],
+  });
 }
 
-function answeredMessage({ action, by }: NonNullable<ExportRun['answer']>): Message {
+function answeredMessage(run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message {
+  const start = `the export of ${site(run)}`;
+  const who = personName(by);
   const texts = {
-    startAgain: `The platform gave no clear answer to the first start. Started again by @${personName(by)}.`,
-    leave: `The platform gave no clear answer to the start. Left at that by @${personName(by)}.`,
-    late: "The platform's answer came late: the export did start.",
+    startAgain: `Whether ${start} had started was unclear. ${who} started it again.`,
+    leave: `Whether ${start} started is unclear. ${who} chose not to start it again.`,
+    watchIt: `It was unclear whether ${start} had started. It had: ${who} found it.`,
+    late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
   };
   return message([[texts[action]]]);
 }

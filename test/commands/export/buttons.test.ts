@@ -70,7 +70,7 @@ describe('a button of a run', () => {
     await world.runs.save(run, true);
     await startExport(what, aCaller({ requestId: 'other' }), tools);
     const told = await click(button(exportActions.tryAgain), (await stored(run.id)) as ExportRun);
-    expect(told?.text).toMatch(/^An export of docs\.acme\.com is under way/);
+    expect(told?.text).toMatch(/^docs\.acme\.com is being exported already/);
     expect((await stored(run.id))?.state).toBe('ended');
   });
 
@@ -137,7 +137,7 @@ describe('a button of a run whose record is gone', () => {
     const later = { requestId: 'later' };
     expect(await click(button(exportActions.checkNow), gone, { ...byBen(), ...later })).toBeUndefined();
     const told = await click(button(exportActions.checkNow), gone, aCaller(later));
-    expect(told?.text).toMatch(/watches the export of docs\.acme\.com already/);
+    expect(told?.text).toMatch(/docs\.acme\.com is being exported already: watched by ben/);
     expect(await world.exports()).toHaveLength(1);
   });
 

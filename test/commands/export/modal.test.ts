@@ -217,7 +217,7 @@ describe('the modal, submitted', () => {
     );
     expect(told).toMatchObject({
       kind: 'message',
-      message: { text: expect.stringMatching(/^An export of docs\.acme\.com is under way/) },
+      message: { text: expect.stringMatching(/^docs\.acme\.com is being exported already/) },
     });
     expect(await world.exports()).toHaveLength(1);
   });

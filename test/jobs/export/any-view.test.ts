@@ -15,7 +15,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 import { ended } from '../../support/jobs/export/builders.ts';
 import { messageOf, REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
-import { buttonsIn } from '../../support/slack/rendering.ts';
+import { buttonsIn, menuButtonsIn } from '../../support/slack/rendering.ts';
 
 /** What stands for a presigned link, in a message that is not delivered yet. */
 const LINK = linkPlaceholder('');
@@ -23,6 +23,7 @@ const LINK = linkPlaceholder('');
 describe('whatever a record holds', () => {
   const runButtons: string[] = [
     exportActions.startAgain,
+    exportActions.watchIt,
     exportActions.leave,
     exportActions.tryAgain,
     exportActions.checkNow,
@@ -132,6 +133,10 @@ describe('whatever a record holds', () => {
         const { run: id, attempt, resumed } = runButton.parse(JSON.parse(value ?? ''));
         expect({ id, attempt, resumed }).toEqual({ id: run.id, attempt: run.attempt, resumed: run.resumed });
       }
+      for (const { action_id: action, value = '' } of menuButtonsIn(blocks)) {
+        expect(runButtons).toContain(action);
+        expect(runButton.parse(JSON.parse(value)).run).toBe(run.id);
+      }
     });
   });
 
@@ -160,7 +165,7 @@ describe('whatever a record holds', () => {
           ...exportMessages(words),
           { message: runningMessage(words, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
         ])
-          expect(message.text).not.toMatch(/%|[▓░]/);
+          expect(message.text).not.toMatch(/%|[▰▱]/);
       }),
     );
   });

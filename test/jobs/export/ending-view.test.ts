@@ -14,57 +14,57 @@ describe('the ending', () => {
     [
       'done',
       said(anEnding.done, { pageCount: 412 }),
-      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+      '✅ @Ana docs.acme.com is exported · 412 pages · 18.4 MB · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]',
     ],
     [
       'done, with nothing else told',
       said({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
-      "✅ @Ana The export of docs.acme.com is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]",
+      "✅ @Ana docs.acme.com is exported\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]",
     ],
     [
       'done, one page and one byte',
       said({ kind: 'done', link: 'x', linkEndsAtMs: NOW_MS, sizeBytes: 1 }, { pageCount: 1 }),
-      '✅ @Ana The export of docs.acme.com is ready · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+      '✅ @Ana docs.acme.com is exported · 1 page · 1 byte · took 3 min\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]',
     ],
     [
       'failed',
       said(anEnding.failed, { looks }),
-      '❌ @Ana The export of docs.acme.com failed at 61% after 3 min.\nThe platform said: "Page guides/x failed to render"\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+      '❌ @Ana The export of docs.acme.com failed at 61% after 3 min.\nThe platform said: "Page guides/x failed to render"\nYour live site is not affected. · ref 3f9a1c2b\n[Start again]',
     ],
     [
       'failed, without a reason',
       said({ kind: 'failed' }),
-      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. · ref 3f9a1c2b\n[Start again]',
     ],
     [
       'failed, with a reason that says nothing',
       said({ kind: 'failed', reason: ' \u202E\n' }),
-      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. · ref 3f9a1c2b\n[Start again]',
     ],
     [
       'lost',
       said(anEnding.lost),
-      '❌ @Ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
+      '❌ @Ana The platform no longer knows the export of docs.acme.com (404).\n[Start again]',
     ],
     [
       'gave up',
       said(anEnding.gaveUp),
-      '⌛ @Ana I stopped watching the export of docs.acme.com after 6 h. It may still finish.\n[Check now]',
+      '💤 @Ana I stopped watching the export of docs.acme.com after 6 h. It may still finish.\n[Check now]',
     ],
     [
       'no link',
       said(anEnding.noLink),
-      "⚠️ @Ana The export of docs.acme.com finished, but I couldn't get a download link yet.\n[Try again]",
+      '⚠️ @Ana docs.acme.com is exported, but I could not get a download link yet.\n[Get the link]',
     ],
     [
       'broken',
       said(anEnding.broken),
-      '❌ @Ana Something broke on my side during the export of docs.acme.com. It may still finish at the platform. ref 7f3c1d\n[Check now]',
+      '❌ @Ana Something broke on my side during the export of docs.acme.com. It may still finish at the platform.\nref 7f3c1d\n[Check now]',
     ],
     [
       'broken before anybody knows whether it started',
       said(anEnding.broken, { jobId: undefined }),
-      "❌ @Ana Something broke on my side during the export of docs.acme.com. It may or may not have started: look in the platform's dashboard before you start it again. ref 7f3c1d\n[Start again]",
+      "❌ @Ana Something broke on my side during the export of docs.acme.com. It may or may not have started: look in the platform's dashboard before you start it again.\nref 7f3c1d\n[Start again]",
     ],
     ['left', said(anEnding.left), undefined],
     ['no place', said(anEnding.noPlace), undefined],
@@ -79,27 +79,27 @@ describe('the ending', () => {
     ],
     [
       'plan',
-      "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
+      "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of docs.acme.com was not started.",
     ],
     [
       'key',
-      '❌ @Ana My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.\n[Try again]',
+      '❌ @Ana My platform key was rejected, so the export of docs.acme.com was not started; whoever runs Docket has to renew it.\n[Start again]',
     ],
     [
       'limit',
-      "❌ @Ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
+      "❌ @Ana The platform's limit is reached, so the export of docs.acme.com was not started. Try again later.\n[Start again]",
     ],
     [
       'down',
-      "❌ @Ana The docs platform isn't answering, so nothing was started. Try again in a little while.\n[Try again]",
+      "❌ @Ana The docs platform isn't answering, so the export of docs.acme.com was not started. Try again in a little while.\n[Start again]",
     ],
     [
       'project',
-      '❌ @Ana My settings no longer have the project default, so nothing was started. Ask whoever runs Docket.',
+      '❌ @Ana My settings no longer have the project default, so the export of docs.acme.com was not started. Ask whoever runs Docket.',
     ],
     [
       'other',
-      '❌ @Ana The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref 3f9a1c2b\n[Try again]',
+      '❌ @Ana The platform refused the export of docs.acme.com. Nothing was started. If it stays so, tell whoever runs Docket.\nref 3f9a1c2b\n[Start again]',
     ],
   ])('not started: %s', (why, expected) => {
     expect(said({ kind: 'notStarted', why })).toBe(expected);
@@ -118,7 +118,7 @@ describe('the ending', () => {
   test('each way to end a run that is started has a state in words, not by an emoji alone', () => {
     for (const ending of Object.values(anEnding)) {
       const text = said(ending);
-      if (text !== undefined) expect(text).toMatch(/^(?:✅|❌|⚠️|⌛) @Ana [A-Z]/);
+      if (text !== undefined) expect(text).toMatch(/^(?:✅|❌|⚠️|💤) @Ana [A-Zd]/);
     }
   });
 
@@ -132,7 +132,9 @@ describe('the ending', () => {
   test('a further link that could not be had is news of its own, and the old ending stays', () => {
     const keys = exportMessages(ended(anEnding.noLink, { relinked: 2 })).map(({ key }) => key);
     expect(keys.filter((key) => key.includes('.end.'))).toEqual(['3f9a1c2b4d5e6f708192a3b4.end.1.0.2']);
-    expect(said(anEnding.noLink, { relinked: 2 })).toContain("couldn't get a new download link yet");
+    expect(said(anEnding.noLink, { relinked: 2 })).toContain(
+      '⚠️ @Ana docs.acme.com is exported, but I could not get a new download link yet.\n[Get the link]',
+    );
   });
 });
 
@@ -145,17 +147,17 @@ describe('the ending of an export that was not started from here', () => {
     [
       'done, known by its job alone: how long it took only when both ends of it are known',
       joined({ kind: 'done', link: 'x' }, byJob),
-      "✅ @Ana The export of job se_3f9a…4a06 is ready\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]",
+      "✅ @Ana job se_3f9a…4a06 is exported\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]",
     ],
     [
       'failed, known by its job alone: nobody can try it again from here',
       joined({ kind: 'failed' }, byJob),
-      '❌ @Ana The export of job se_3f9a…4a06 failed.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b',
+      '❌ @Ana The export of job se_3f9a…4a06 failed.\nThe platform gave no reason.\nYour live site is not affected. · ref 3f9a1c2b',
     ],
     [
       'failed, with a domain',
       joined({ kind: 'failed' }),
-      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. ref 3f9a1c2b\n[Try again]',
+      '❌ @Ana The export of docs.acme.com failed after 3 min.\nThe platform gave no reason.\nYour live site is not affected. · ref 3f9a1c2b\n[Start again]',
     ],
     [
       'lost, known by its job alone',
@@ -179,7 +181,7 @@ describe('an ending whose link is for one person', () => {
 
   test('says in the thread that it is ready, and where the link went', () => {
     expect(messageOf(ended(done, { pageCount: 412 }), 'end')).toBe(
-      '✅ @Ana The export of docs.acme.com is ready · 412 pages · 18.4 MB · took 3 min\nI sent you the link privately.\n[Get my own link]',
+      '✅ @Ana docs.acme.com is exported · 412 pages · 18.4 MB · took 3 min. I sent you the link privately.\n[Get my own link]',
     );
     expect(JSON.stringify(shown(done, 'end')?.message)).not.toContain('docket-link:');
   });
@@ -192,7 +194,7 @@ describe('an ending whose link is for one person', () => {
       kind: 'ending',
     });
     expect(own && reads(own.message)).toBe(
-      '📦 The export of docs.acme.com is ready\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link] [Deployment settings]',
+      '✅ docs.acme.com is exported\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]',
     );
     expect(JSON.stringify(own?.message)).toContain('docket-link:run.1.0.0');
   });
@@ -206,7 +208,7 @@ describe('an ending whose link is for one person', () => {
     const own = shown(over, 'private');
     expect([own?.kind, own?.repost]).toEqual(['state', false]);
     expect(own && reads(own.message)).toBe(
-      '📦 The export of docs.acme.com is ready\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+      '✅ docs.acme.com is exported\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link] [Deployment settings]',
     );
     expect(messageOf(ended(over), 'end')).toContain('I sent you the link privately.');
     expect(JSON.stringify(exportMessages(ended(over)))).not.toContain('docket-link:');
@@ -218,7 +220,7 @@ describe('an ending whose link has ended', () => {
 
   test('says when, has no link any more, and offers another', () => {
     expect(messageOf(ended(over), 'end')).toBe(
-      '✅ @Ana The export of docs.acme.com is ready · 18.4 MB · took 3 min\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+      '✅ @Ana docs.acme.com is exported · 18.4 MB · took 3 min\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link] [Deployment settings]',
     );
     expect(JSON.stringify(exportMessages(ended(over)))).not.toContain('docket-link:');
   });

@@ -39,8 +39,8 @@ test('a job that is joined is watched and never started', async () => {
   expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
   expect(starts).toEqual([]);
   expect(await world.stored(run)).toMatchObject({ state: 'watching', startedAtMs: NOW_MS - 240_000 });
-  expect(world.text(run, 'card')).toContain('Watched by @ana');
-  expect(world.text(run, 'progress')).toContain('37%');
+  expect(world.text(run, 'card')).toContain('watched by ana');
+  expect(world.text(run, 'progress')).toContain('Exporting job se_3f9a…4a06, 37 percent.');
 });
 
 test('how long it took is shown when the platform reports both ends', async () => {

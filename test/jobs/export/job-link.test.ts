@@ -125,7 +125,7 @@ test('a link that the platform refuses because of the key is reported to the adm
   expect(world.alertedProjects).toEqual(['default']);
   expect((await world.stored(run))?.ending).toEqual({ kind: 'noLink', why: 'key', adminsTold: true });
   expect(world.text(run, 'end.1.0')).toContain(
-    "couldn't get a download link yet: my platform key was rejected, and the admins have been told.",
+    'docs.acme.com is exported, but I could not get a download link yet: my platform key was rejected, and the admins have been told. <@U0ANA>',
   );
 });
 
@@ -145,7 +145,9 @@ describe('a further link that cannot be had', () => {
     ['of the requester alone', { alone: true }, 'private.1.0'],
   ])('is news; the earlier one %s stays until it ends', async (_, changes, where) => {
     const run = await relinked(changes);
-    expect(world.text(run, 'end.1.0.1')).toContain("I couldn't get a new download link yet.");
+    expect(world.text(run, 'end.1.0.1')).toContain(
+      'docs.acme.com is exported, but I could not get a new download link yet. <@U0ANA>',
+    );
     expect(placeholders(run, where)).toBe(true);
     world.clock.nowMs += HOUR_MS;
     expect(await world.step(run, world.contextWith({}))).toEqual({ kind: 'done' });
@@ -178,7 +180,9 @@ test('a platform that calls a completed job incomplete is asked again, for a whi
   const waitedMs = world.clock.nowMs - startedMs;
   expect(waitedMs).toBeLessThanOrEqual(defaultTiming.giveUpMs);
   expect(waitedMs).toBeGreaterThan(defaultTiming.giveUpMs / 2);
-  expect(world.text(run, 'end.1.0')).toContain("I couldn't get a download link yet");
+  expect(world.text(run, 'end.1.0')).toContain(
+    'docs.acme.com is exported, but I could not get a download link yet. <@U0ANA>',
+  );
 });
 
 describe('the audit log', () => {

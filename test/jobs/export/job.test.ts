@@ -29,7 +29,9 @@ describe('over long spans, by a moved clock', () => {
     });
     expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
-    expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
+    expect(world.text(run, 'question.1')).toBe(
+      "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.",
+    );
   });
 
   test('a late answer to a start has its run worked on again, also when nobody lived to see to it', async () => {
@@ -72,7 +74,9 @@ describe('over long spans, by a moved clock', () => {
     await world.step(run, context);
     expect(started).toEqual([]);
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
-    expect(world.text(run, 'question.1')).toBe("The platform's answer came late: the export did start.");
+    expect(world.text(run, 'question.1')).toBe(
+      "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.",
+    );
   });
 
   test('a platform that is away for the whole watch ends it at its deadline', async () => {
@@ -93,7 +97,7 @@ describe('over long spans, by a moved clock', () => {
       getExport: async () => anExportJob({ progress: { fraction: 0.9 } }),
     });
     await world.step(run, context);
-    expect(world.text(run, 'progress')).toContain('90%');
+    expect(world.text(run, 'progress')).toContain('Exporting docs.acme.com, 90 percent.');
   });
 
   test('a wait that the platform asks for does not outlast the watch', async () => {
@@ -115,7 +119,7 @@ describe('over long spans, by a moved clock', () => {
     });
     await world.step(run, works);
     expect((await world.stored(run))?.trouble).toBeUndefined();
-    expect(world.text(run, 'progress')).toContain('90%');
+    expect(world.text(run, 'progress')).toContain('Exporting docs.acme.com, 90 percent.');
   });
 
   test('a job id that cannot be asked for ends the watch at once', async () => {
@@ -172,7 +176,9 @@ test('a run whose record is gone is stepped no more', async () => {
 test('a job that is given up tells the person, with the reference', async () => {
   const run = await world.given({ state: 'watching' });
   await exportJob.giveUp?.({ runId: run.id }, world.contextWith({}), '7f3c1d');
-  expect(world.text(run, 'end.1.0')).toContain('It may still finish at the platform. ref 7f3c1d');
+  expect(world.text(run, 'end.1.0')).toContain(
+    'Something broke on my side during the export of docs.acme.com. It may still finish at the platform. <@U0ANA>',
+  );
   expect(await world.runs.active()).toEqual([]);
 });
 
@@ -191,7 +197,9 @@ describe('an export that shows no progress', () => {
     const slow = { progress: { fraction: 0.42 } };
     await at(slow, NOW_MS, run);
     expect(await at(slow, NOW_MS + stalledAfterMs - 1, run)).not.toContain('No progress');
-    expect(await at(slow, NOW_MS + stalledAfterMs, run)).toContain('⚠️ No progress since');
+    expect(await at(slow, NOW_MS + stalledAfterMs, run)).toContain(
+      'Exporting docs.acme.com, 42 percent.\nNo progress since <!date^1789912800^{time}|2026-09-20 14:00 UTC>. Still checking.',
+    );
     expect(await world.stored(run)).toMatchObject({ stalled: true, movedAtMs: NOW_MS });
     expect(await at({ progress: { fraction: 0.43 } }, NOW_MS + stalledAfterMs + 60_000, run)).not.toContain(
       'No progress',
@@ -231,7 +239,7 @@ describe('a project that is gone from the settings', () => {
     expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending).toEqual({ kind: 'notStarted', why: 'project' });
     expect(world.text(run, 'end.1.0')).toContain(
-      'My settings no longer have the project default, so nothing was started.',
+      'My settings no longer have the project default, so the export of docs.acme.com was not started. Ask whoever runs Docket. <@U0ANA>',
     );
   });
 
@@ -287,6 +295,6 @@ test('a key that is rejected at the start is reported to the admins, and the per
   await world.step(run, context);
   expect(world.alertedProjects).toEqual(['default']);
   expect(world.text(run, 'end.1.0')).toContain(
-    'My platform key was rejected, so nothing was started; the admins have been told.',
+    'My platform key was rejected, so the export of docs.acme.com was not started; the admins have been told. <@U0ANA>',
   );
 });

@@ -12,31 +12,31 @@ describe('an ephemeral answer', () => {
       'running',
       aRun({ looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
       THREAD,
-      'An export of docs.acme.com is at 37% (started by @ana 3 min ago).\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is being exported already: 37%, started by ana 3 min ago.\n[Open thread] [Notify me too] [Start another]',
     ],
     [
       'running, in a place that the asker may not see: a mention there would reach nobody',
       aRun(),
       undefined,
-      'An export of docs.acme.com is under way (started by @ana 3 min ago).\n[Start another]',
+      'docs.acme.com is being exported already: started by ana 3 min ago.\n[Start another]',
     ],
     [
       'start unclear, in a place that the asker may not see',
       aRun({ state: 'unknown' }),
       undefined,
-      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Ask @ana to answer the question about it.",
+      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Ask ana to answer the question about it.",
     ],
     [
       'start unclear',
       aRun({ state: 'unknown' }),
       THREAD,
-      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
+      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Answer the question in its thread first.\n[Open thread]",
     ],
     [
       'watched, not started from here: there is nothing to start another of',
       aRun({ joined: true, looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
       THREAD,
-      '@ana watches the export of docs.acme.com already; it is at 37%.\n[Open thread] [Notify me too]',
+      'docs.acme.com is being exported already: 37%, watched by ana.\n[Open thread] [Notify me too]',
     ],
   ])('%s', (_, run, thread, expected) => {
     expect(reads(runningMessage(run, NOW_MS, { thread, mayFollow: thread !== undefined }, REQUEST))).toBe(

@@ -95,14 +95,17 @@ describe('the question about a start without an answer', () => {
 
   test('says what is not known, and what to do', () => {
     expect(messageOf(asked, 'question')).toBe(
-      "⚠️ @Ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.\n[Start again] [Leave it]",
+      "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
     );
   });
 
   test.each([
-    ['startAgain', 'The platform gave no clear answer to the first start. Started again by @ben.'],
-    ['leave', 'The platform gave no clear answer to the start. Left at that by @ben.'],
-    ['late', "The platform's answer came late: the export did start."],
+    ['startAgain', 'Whether the export of docs.acme.com had started was unclear. ben started it again.'],
+    ['leave', 'Whether the export of docs.acme.com started is unclear. ben chose not to start it again.'],
+    [
+      'late',
+      "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.",
+    ],
   ] as const)('answered (%s), it has no buttons and mentions nobody', (action, text) => {
     const answer = { attempt: 1, by: 'ben', byId: 'U0BEN', action };
     expect(messageOf(aRun({ attempt: 2, answer }), 'question.1')).toBe(text);

@@ -37,10 +37,12 @@ function reads(parts: HomeParts): string[] {
 }
 
 test('what runs comes before what ended', () => {
-  const lines = reads(aHome({ running: [['a — Running']], more: 3, ended: [['b — Done'], ['c — Failed']] }));
+  const lines = reads(
+    aHome({ running: [['a ⏳ Exporting']], more: 3, ended: [['b — Done'], ['c — Failed']] }),
+  );
   expect(lines.slice(0, 5)).toEqual([
     '# What you run and follow',
-    'a — Running',
+    'a ⏳ Exporting',
     'and 3 more',
     'b — Done',
     'c — Failed',

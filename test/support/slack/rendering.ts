@@ -32,5 +32,14 @@ interface AButton {
 }
 
 export function buttonsIn(blocks: Message['blocks']): AButton[] {
-  return blocks.flatMap((block) => (block.type === 'actions' ? (block.elements as AButton[]) : []));
+  const elements = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  return elements.filter(({ type }) => type === 'button') as AButton[];
 }
+
+/** The entries of menus as the buttons that they stand for. */
+export const menuButtonsIn = (blocks: Message['blocks']): Pick<AButton, 'action_id' | 'value'>[] =>
+  blocks.flatMap((block) => {
+    if (block.type !== 'actions') return [];
+    const entries = block.elements.flatMap((one) => (one.type === 'overflow' ? one.options : []));
+    return entries.map(({ value: action = '' }) => ({ action_id: action, value: block.block_id ?? '' }));
+  });

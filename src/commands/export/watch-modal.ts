@@ -1,0 +1,89 @@
+import { exportActions, type RunButton, runButton } from '../../jobs/export/buttons.ts';
+import { site } from '../../jobs/export/phrases.ts';
+import { type ExportRun, exportRun, jobAlias } from '../../jobs/export/record.ts';
+import { watchFound } from '../../jobs/export/transitions.ts';
+import { canSee } from '../../jobs/visibility.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { formView, textField } from '../../slack/modals.ts';
+import { retryStale } from '../clicks.ts';
+import { isJobId, typedId } from '../params.ts';
+import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
+import { alreadyRunningReply } from './start.ts';
+
+const CALLBACK_ID = 'export.watch';
+
+/** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
+export const watchItButton = defineButton({
+  action: exportActions.watchIt,
+  may: 'export',
+  value: runButton,
+  async run(button, caller, tools) {
+    const found = await loadUnclear(button, caller, tools);
+    if (found.kind === 'message') return found.message;
+    await tools.openModal(caller, watchView(found.run), JSON.stringify(button));
+    return undefined;
+  },
+});
+
+const watchView = (run: ExportRun) =>
+  formView({
+    title: 'Watch the export',
+    submit: 'Watch it',
+    callback: CALLBACK_ID,
+    intro: message([[`The export of ${site(run)} that you found in the platform's dashboard.`]]),
+    fields: [textField({ block: 'job', label: 'Job id', hint: 'Copy it from the dashboard.' })],
+  });
+
+/** The export goes on with the job that somebody found. */
+export const watchModal: Modal = {
+  callbackId: CALLBACK_ID,
+  may: 'export',
+
+  async submit(values, caller, tools, details) {
+    const button = runButton.safeParse(parseJson(details.about));
+    if (!button.success) return { kind: 'message', message: notFoundMessage('') };
+    const jobId = typedId(values.job);
+    if (!isJobId(jobId)) return { kind: 'problems', problems: { job: 'Copy the whole id of the job.' } };
+    const refusal = await retryStale('export', () => watch(button.data, jobId, caller, tools));
+    return refusal === undefined
+      ? { kind: 'closed' }
+      : ({ kind: 'message', message: refusal } satisfies SubmitResult);
+  },
+};
+
+async function watch(
+  button: RunButton,
+  jobId: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined | 'stale'> {
+  const found = await loadUnclear(button, caller, tools);
+  if (found.kind === 'message') return found.message;
+  const { run } = found;
+  // Another export may be the one that was found.
+  const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
+  if (watched !== undefined && watched !== run.id)
+    return alreadyRunningReply(watched, site(run), caller, tools);
+  const next = watchFound(run, jobId, caller.user, tools.now());
+  if (next === undefined) return 'stale';
+  const acceptance = await tools.intake.resume(next, caller, false);
+  if (acceptance.kind === 'stale') return 'stale';
+  await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
+  return undefined;
+}
+
+/** The run of a button while its question is open, and this person may see it. */
+async function loadUnclear(
+  { run: id, attempt, domain }: RunButton,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<{ kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined }> {
+  const run = await tools.intake.load(id, exportRun, caller);
+  if (run === undefined) return { kind: 'message', message: notFoundMessage(domain) };
+  if (!(await canSee(run, caller, tools.isPublic))) return { kind: 'message', message: notVisible };
+  if (run.state === 'unknown' && run.attempt === attempt) return { kind: 'run', run };
+  return { kind: 'message', message: handledByMessage(run, attempt, caller) };
+}

@@ -1,0 +1,57 @@
+import type { Part } from '../../slack/blocks.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import type { Ending, ExportRun } from './record.ts';
+
+/** Where a run stands, with the emoji that means the same everywhere. */
+interface StateWord {
+  icon: string;
+  label: string;
+}
+
+const queued: StateWord = { icon: '🕒', label: 'Queued' };
+const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
+const exported: StateWord = { icon: '✅', label: 'Exported' };
+
+const ENDED: Record<Ending['kind'], StateWord> = {
+  done: exported,
+  failed: { icon: '❌', label: 'Export failed' },
+  notStarted: { icon: '❌', label: 'Not started' },
+  noPlace: { icon: '❌', label: 'Not started' },
+  lost: { icon: '❌', label: 'Not found' },
+  gaveUp: { icon: '💤', label: 'No longer watched' },
+  noLink: { icon: '⚠️', label: 'Exported, no link yet' },
+  left: { icon: '💤', label: 'Not started again' },
+  broken: { icon: '❌', label: 'Stopped by an error' },
+};
+
+export function stateOf(run: ExportRun): StateWord {
+  switch (run.state) {
+    case 'accepted':
+    case 'carding':
+    case 'starting':
+      return queued;
+    case 'watching':
+      return run.status === 'queued' ? queued : exporting;
+    case 'bundling':
+      return run.relinked > 0 ? exported : exporting;
+    case 'unknown':
+      return { icon: '⚠️', label: 'Needs an answer' };
+    case 'ended':
+      return ENDED[run.ending?.kind ?? 'broken'];
+  }
+}
+
+/** The same, in the platform's own word where that is not one of the known ones. */
+export function toldStateOf(run: ExportRun): StateWord {
+  const state = stateOf(run);
+  const status = oneLine(run.status ?? '');
+  const known = ['queued', 'running', 'completed', 'failed', ''];
+  return run.state !== 'watching' || known.includes(status) ? state : { ...state, label: cut(status, 40) };
+}
+
+/** How every message about a state begins. */
+export const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];
+
+/** Whether the export itself has ended; another link may still be on its way. */
+export const hasEnded = (run: ExportRun) =>
+  run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
