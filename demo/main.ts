@@ -121,7 +121,10 @@ async function story(): Promise<string[]> {
 
   const ending = await until('the end of the export', () => written().find(isEnding));
   const { url } = buttonIn(ending.blocks, 'Download bundle').element;
-  await until('the word "Done" in both other messages', () => reads(/— Done/) && reads(/^Done · /));
+  await until(
+    'the word "Exported" in both other messages',
+    () => reads(/^✅ Exported · \S+\nStatic export/) && reads(/^✅ Exported · \d+ pages/),
+  );
   screen.printEvent('clicks', 'Ana clicks', ['[Download bundle]']);
   awaited = 'the bundle';
   await answered(ana.clicks(ending, 'Download bundle'));
@@ -141,7 +144,8 @@ function until<T>(what: string, check: () => T | undefined | false): Promise<T> 
   awaited = what;
   return slack.until(() => {
     const ending = written().find(isEnding);
-    if (ending && !/is ready/.test(slack.read(ending))) throw new Error('The export ended in another way.');
+    if (ending && !/is exported/.test(slack.read(ending)))
+      throw new Error('The export ended in another way.');
     return check();
   }, WAIT_MS);
 }

@@ -9,6 +9,7 @@ import { usageHint } from '../src/commands/command.ts';
 import { askAgentButton } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
+import { watchItButton } from '../src/commands/export/watch-modal.ts';
 import { registry } from '../src/commands/index.ts';
 import { actionsOf } from '../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../src/commands/tools.ts';
@@ -24,6 +25,7 @@ import { postedAlreadyMessage } from '../src/jobs/digest/edition/reply-view.ts';
 import { goesOnMessage } from '../src/jobs/digest/schedule/view.ts';
 import { lastCompleteWeek } from '../src/jobs/digest/weeks.ts';
 import { exportActions } from '../src/jobs/export/buttons.ts';
+import { runButtonOf } from '../src/jobs/export/phrases.ts';
 import type { Ending } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
@@ -38,6 +40,7 @@ import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/job
 import { aSchedule } from './support/jobs/digest/builders.ts';
 import { anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aLinkRun } from './support/jobs/link/builders.ts';
+import { menuButtonsIn } from './support/slack/rendering.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const source: unknown = parse(read('manifest.yml'));
@@ -167,6 +170,8 @@ describe('the registry', () => {
   test('has no modal that nobody can open', async () => {
     const opened: ModalView[] = [];
     await exportCommand.run('', aCaller(), toolsFor(opened));
+    const about = runButtonOf(unclear, '', '').value ?? '';
+    await watchItButton.run(JSON.parse(about), aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
     await digestCommand.run('create', aCaller(), toolsFor(opened));
     const button = { v: 1 as const, digest: anEdition.id, about: 'pages' as const };
@@ -233,6 +238,8 @@ function digestMessages(): Message[] {
   return [...listed, posted, message([['Top pages']], askButtons(anEdition, 'pages'))];
 }
 
+const unclear = aRun({ state: 'unknown' });
+
 /** Tools of somebody whose command opens a dialog at most. */
 const toolsFor = (opened: ModalView[]) =>
   ({
@@ -243,14 +250,15 @@ const toolsFor = (opened: ModalView[]) =>
     intake: {
       listFollowed: async () => [aThread()],
       loadAll: async () => [aThread()],
-      load: async () => anEdition,
+      load: async (id: string) => (id === unclear.id ? unclear : anEdition),
     },
     names: async () => noNames,
     openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),
   }) as unknown as CommandTools;
 
 function actionsIn({ blocks }: Message): string[] {
-  return blocks.flatMap((block) =>
-    block.type === 'actions' ? block.elements.map(({ action_id: action }) => action ?? '') : [],
-  );
+  const inMenus = menuButtonsIn(blocks).map(({ action_id: action }) => action);
+  const shown = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  const buttons = shown.filter(({ type }) => type !== 'overflow');
+  return [...buttons.map(({ action_id: action }) => action ?? ''), ...inMenus];
 }

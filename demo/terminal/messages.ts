@@ -66,8 +66,15 @@ export function printMessages(slack: StandInSlack, screen: Screen): void {
 /** Returns the blocks with times as a Slack client shows them here, instead of their fallback. */
 function withTimesAsSeen(blocks: Block[], nowMs: number, zone: string | undefined): Block[] {
   return JSON.parse(JSON.stringify(blocks), (_key, node) => {
+    const asSeen = (format: string, seconds: number) => momentAsSeen(format, seconds * 1000, nowMs, zone);
+    if (node?.type === 'mrkdwn') {
+      const text = String(node.text).replace(/<!date\^(\d+)\^([^|]+)\|[^>]*>/g, (_date, seconds, format) =>
+        asSeen(format, Number(seconds)),
+      );
+      return { ...node, text };
+    }
     if (node?.type !== 'date' || typeof node.format !== 'string') return node;
-    return { type: 'text', text: momentAsSeen(node.format, node.timestamp * 1000, nowMs, zone) };
+    return { type: 'text', text: asSeen(node.format, node.timestamp) };
   });
 }
 

@@ -83,7 +83,7 @@ function plain(output: string): string {
     .replace(/\d+ s\b/g, 'N s')
     .replace(/\d+ pages so far/g, 'N pages so far')
     .replace(/[▰▱]+ \d+%/g, '▰▱ N%')
-    .replace(/at \d+%/g, 'at N%')
+    .replace(/already: \d+%/g, 'already: N%')
     .replace(/se_\w{4}…\w{4}/, 'se_…')
     .replace(/-9 \d+/, '-9 PID')
     .replace(/[\d.]+ kB/, 'N kB')
@@ -109,7 +109,7 @@ describe.concurrent('the demo', () => {
     expect(text.endsWith(CONCLUSION)).toBe(true);
     expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(14);
     for (const line of DIGEST_LINES) expect(text).toMatch(line);
-    expect(lines).toContain('Docket edits ✎  └ Running · ▰▱ N% · N pages so far · started AGO');
+    expect(lines).toContain('Docket edits ✎  └ ⏳ Exporting · ▰▱ N% · N pages so far · started AGO');
 
     expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
     expect(readdirSync(join(folder, left[0] ?? ''))).toEqual(['docs.acme.com']);
@@ -179,7 +179,7 @@ Ana types       /docs-export docs.acme.com
 const PEOPLE = [
   'Ana types       /docs-export docs.acme.com',
   'Ben types       /docs-export docs.acme.com',
-  'Only Ben sees   An export of docs.acme.com is at N% (started by @ana N s ago).',
+  'Only Ben sees   docs.acme.com is being exported already: N%, started by ana N s ago.',
   'We kill Docket  kill -9 PID, in the middle of the export',
   'We start it     A new process on the same data goes on, and nobody asks again.',
   'Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s',
@@ -223,7 +223,7 @@ const ASKED = [
 
 /** Whichever week it is, and whatever its numbers are. */
 const DIGEST_LINES = [
-  /^ +Mon \d+ +█+▱+ [\d,]+ \+ [\d,]+$/m,
+  /^ +Mon \d+ +█+░+ [\d,]+ \+ [\d,]+$/m,
   /^ +Page +People +AI +Total +Change$/m,
   /^ +\/introduction +[\d,]+ +[\d,]+ +[\d,]+ /m,
   /^ +Searched, nothing clicked: "sso okta" 42 times$/m,

@@ -152,7 +152,7 @@ describe('following a job', () => {
   test('with @Docket under another message of the bot: what was said there before is no instruction', async () => {
     await asks('/docs-export docs.acme.com');
     await until(['42%']);
-    const root = scene.messageWith('📦');
+    const root = scene.messageWith('Static export');
     const talk = await replies(root, 'This takes a long time today');
     const jobId = seedOf();
     await replies(root, `@Docket follow ${jobId}`);

@@ -59,6 +59,6 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     clock.move(-3_600_000);
     for (let more = 0; more < 20; more += 1) await moreLooks(looks(), 8000);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is ready']);
+    await until(world, '#docs', ['is exported']);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
-const CARD = '📦 Static export · docs.acme.com';
 const FORGOTTEN = 'I no longer remember this export. To start a new one, type /docs-export docs.acme.com.';
 
 describe('a start without an answer', () => {
@@ -10,15 +9,18 @@ describe('a start without an answer', () => {
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
-    "⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of docs.acme.com started.\nLook in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.\n[Start again] [Leave it]";
+    "⚠️ @ana Did the export of docs.acme.com start? The platform gave no clear answer.\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]";
 
   test.each(['before', 'after'] as const)(
     '(lost %s it took effect) is asked about, never repeated',
     async (when) => {
       lose(when);
       await asks();
-      const texts = await until(['⚠️', 'Start unclear']);
-      expect(texts).toEqual([`${CARD} — Start unclear\nrequested by ana`, QUESTION]);
+      const texts = await until(['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
+      expect(texts).toEqual([
+        '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
+        QUESTION,
+      ]);
       expect(scene.platform.starts).toHaveLength(when === 'after' ? 1 : 0);
       expect(notified('ana')).toBe(1);
     },
@@ -27,29 +29,29 @@ describe('a start without an answer', () => {
   test('is started again by a click, once, whoever clicks how often', async () => {
     lose('before');
     await asks();
-    await until(['⚠️']);
-    const question = messageWith('⚠️');
+    await until(['⚠️ @ana']);
+    const question = messageWith('⚠️ @ana');
     const before = structuredClone(question);
     await Promise.all([
       person('ben').clicks(question, 'Start again'),
       person('ben').clicks(question, 'Start again'),
       person('ana').clicks(question, 'Start again'),
     ]);
-    await until(['42%', 'The platform gave no clear answer to the first start. Started again by @']);
+    await until(['42%', 'Whether the export of docs.acme.com had started was unclear. ']);
     await person('ana').clicks(Object.assign(before, { deleted: false }), 'Leave it');
     expect(scene.platform.starts).toHaveLength(1);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
+    await until(['is exported']);
     expect(scene.slack.messages).toHaveLength(4);
   });
 
   test('is left at that by a click, and whoever clicks later is told who did', async () => {
     lose('after');
     await asks();
-    await until(['⚠️']);
-    const before = structuredClone(messageWith('⚠️'));
-    await person('ana').clicks(messageWith('⚠️'), 'Leave it');
-    await until(['The platform gave no clear answer to the start. Left at that by @ana.']);
+    await until(['⚠️ @ana']);
+    const before = structuredClone(messageWith('⚠️ @ana'));
+    await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
+    await until(['Whether the export of docs.acme.com started is unclear. ana chose not to start it again.']);
     await person('ben').clicks(before, 'Start again');
     expect(toldLast('ben')).toBe('@ana left it at that already.');
     await asks();
@@ -60,18 +62,18 @@ describe('a start without an answer', () => {
   test('keeps others from starting the same until it is answered', async () => {
     lose('after');
     await asks();
-    await until(['⚠️']);
+    await until(['⚠️ @ana']);
     expect(told(await asks(undefined, { who: 'ben' }))).toBe(
-      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Answer the question in its thread first.\n[Open thread]",
+      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Answer the question in its thread first.\n[Open thread]",
     );
   });
 
   test('of a conversation that the asker is not in tells whom to ask', async () => {
     lose('after');
     await asks(undefined, { where: '#private' });
-    await until(['⚠️'], '#private');
+    await until(['⚠️ @ana'], '#private');
     expect(told(await asks(undefined, { who: 'ben' }))).toBe(
-      "I can't tell whether @ana's export of docs.acme.com started, so I start no other. Ask @ana to answer the question about it.",
+      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Ask ana to answer the question about it.",
     );
     expect(told(await asks(undefined, { who: 'ben', where: '#private' }))).toContain(
       'Answer the question in its thread first.\n[Open thread]',
@@ -95,7 +97,7 @@ describe('asked for again', () => {
     await until(['42%']);
     const answer = await asks(undefined, ben);
     expect(told(answer)).toBe(
-      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     expect(await person('ben').clicks(answer.ephemeral as never, 'Open thread')).toMatchObject({ ok: true });
     expect(scene.platform.starts).toHaveLength(1);
@@ -107,8 +109,8 @@ describe('asked for again', () => {
     for (const options of ['--version 2', '--paths /guides', '--version 2 --paths /guides'])
       expect(told(await asks(`/docs-export docs.acme.com ${options}`, ben))).toBeUndefined();
     await scene.slack.until(() => scene.platform.starts.length === 4);
-    expect(told(await asks('/docs-export docs.acme.com --version 2', ben))).toContain(
-      'An export of docs.acme.com (2) is ',
+    expect(told(await asks('/docs-export docs.acme.com --version 2', ben))).toMatch(
+      /^docs\.acme\.com \(2\) is being exported already: (\d+%, )?started by ben 1 s ago\.\n\[Open thread\] \[Notify me too\] \[Start another\]$/,
     );
   });
 
@@ -116,7 +118,7 @@ describe('asked for again', () => {
     await asks(undefined, { where: '#private' });
     await until(['42%'], '#private');
     expect(told(await asks(undefined, ben))).toBe(
-      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Start another]',
+      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Start another]',
     );
   });
 
@@ -127,7 +129,7 @@ describe('asked for again', () => {
     await person('ben').clicks(messageWith('42%'), 'Notify me too');
     expect(sees('#docs', 'ben').filter((text) => text === "I'll mention you when it ends.")).toHaveLength(2);
     scene.platform.finish('docs.acme.com');
-    const texts = await until(['is ready', '— Done']);
+    const texts = await until(['is exported', '✅ Exported · docs.acme.com']);
     expect(texts.at(-1)).toContain('✅ @ana @ben docs.acme.com is exported');
     expect(notified('ben')).toBe(1);
     expect(notified('ana')).toBe(1);
@@ -146,9 +148,11 @@ describe('asked for again', () => {
     await scene.slack.until(() => sees().filter((text) => text.includes('42%')).length === 2);
     expect(scene.platform.starts).toHaveLength(2);
     expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
-    expect(told(await asks(command))).toContain('started by @ana');
+    expect(told(await asks(command))).toContain(
+      'docs.acme.com (1.2) is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+    );
     for (const { jobId } of scene.platform.starts) scene.platform.finish(jobId);
-    await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === 2);
+    await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === 2);
   });
 
   test('after its end it is a new export', async () => {
@@ -156,7 +160,7 @@ describe('asked for again', () => {
       await asks();
       await scene.slack.until(() => scene.platform.starts.length === count);
       scene.platform.finish('docs.acme.com');
-      await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === count);
+      await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === count);
     }
   });
 });
@@ -198,24 +202,24 @@ describe('once the record of the run is gone', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', '— Done']);
+    await until(['is exported', '✅ Exported · docs.acme.com']);
     await forgets();
-    await clicks('ben', 'is ready', 'New link');
-    await until(['watched by ben · job se_…', '✅ @ben docs.acme.com is exported']);
+    await clicks('ben', 'is exported', 'New link');
+    await until(['Static export · watched by ben', '✅ @ben docs.acme.com is exported']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
   test('[Check now] goes on by the job, once', async () => {
     await asks();
-    await until(['I stopped watching', '— No longer watched']);
+    await until(['I stopped watching', '💤 No longer watched · docs.acme.com']);
     scene.platform.finish('docs.acme.com');
     await forgets();
     await Promise.all([
       clicks('ana', 'I stopped watching', 'Check now'),
       clicks('ana', 'I stopped watching', 'Check now'),
     ]);
-    await until(['watched by ana · job se_…', '✅ @ana docs.acme.com is exported']);
-    expect(scene.slack.messages.filter(({ text }) => text.includes('Watched by'))).toHaveLength(1);
+    await until(['Static export · watched by ana', '✅ @ana docs.acme.com is exported']);
+    expect(scene.slack.messages.filter(({ text }) => text.includes('watched by'))).toHaveLength(1);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -223,9 +227,9 @@ describe('once the record of the run is gone', () => {
     await asks('/docs-export docs.acme.com --private');
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', 'privately']);
+    await until(['is exported', 'privately']);
     await forgets();
-    await clicks('ben', 'is ready', 'Get my own link');
+    await clicks('ben', 'is exported', 'Get my own link');
     await until(['docs.acme.com is exported', '[Download bundle]'], '@ben', 'ben');
     await until(['✅ @ben docs.acme.com is exported', 'I sent you the link privately.']);
     const inThread = scene.slack.messages.filter(
@@ -234,13 +238,13 @@ describe('once the record of the run is gone', () => {
     expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
   });
 
-  test('[Try again] tells what to type', async () => {
+  test('[Start again] tells what to type', async () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '— Failed']);
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
     await forgets();
-    await clicks('ben', 'failed at', 'Try again');
+    await clicks('ben', 'failed at', 'Start again');
     expect(toldLast('ben')).toBe(FORGOTTEN);
     expect(scene.platform.starts).toHaveLength(1);
   });

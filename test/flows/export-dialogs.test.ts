@@ -75,7 +75,7 @@ describe('/docs-export without a domain', () => {
     expect(ana().modal()).toBeUndefined();
     await until(['⏳ Exporting · docs.acme.com', 'requested by ana', '42%'], '#private');
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', 'I sent you the link privately.'], '#private');
+    await until(['is exported', 'I sent you the link privately.'], '#private');
     expect(sees()).toEqual([]);
     expect(notified('ana')).toBe(1);
   });
@@ -94,7 +94,7 @@ describe('/docs-export without a domain', () => {
     await ana().submits({ Domain: 'docs.acme.com' });
     expect(ana().modal()).toBeUndefined();
     expect(toldLast('ana')).toBe(
-      'An export of docs.acme.com is at 42% (started by @ben 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is being exported already: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     const last = scene.slack.ephemerals.at(-1);
     if (last) await ana().clicks(last, 'Start another');

@@ -14,7 +14,7 @@ async function goesOn({ platform, clicks, until, sees }: Stage) {
     expect(sees().join()).not.toContain('rejected');
   }, 10_000);
   platform.finish('docs.acme.com');
-  await until(['is ready']);
+  await until(['is exported']);
 }
 
 describe('a key that is rejected while watching, with admins', () => {
@@ -54,8 +54,8 @@ describe('a key that is rejected while watching, with admins', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', refused);
     await asks();
     await until([
-      '❌ @ana My platform key was rejected, so nothing was started; the admins have been told.\nThe platform said: "Invalid API key"\n[Try again]',
-      '— Not started',
+      '❌ @ana My platform key was rejected, so the export of docs.acme.com was not started; the admins have been told.\nThe platform said: "Invalid API key"\n[Start again]',
+      '❌ Not started · docs.acme.com',
     ]);
     await until([ALERT], '@ben', 'ben');
     const written = scene.world.bots.map((bot) => bot.output()).join('');

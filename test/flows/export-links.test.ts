@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { plain } from '../support/flows/reading.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '📦 docs.acme.com is exported';
+const OWN = '✅ docs.acme.com is exported';
 const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';
 
 const linkIn = (message: { blocks: unknown }) =>
@@ -17,7 +17,7 @@ async function finished(
   await asks(options.text, options);
   await until(['42%'], where);
   platform.finish('docs.acme.com');
-  return until(['is ready', '— Done', 'Done · '], where);
+  return until(['is exported', '✅ Exported · docs.acme.com', 'finished TIME'], where);
 }
 
 /** Nobody but the person reads the link, and it works. */
@@ -35,7 +35,7 @@ describe('a link for one person alone', () => {
   test('with --private goes to the direct messages, and the thread says so', async () => {
     const texts = await finished(scene, { text: '/docs-export docs.acme.com --private' });
     expect(texts.at(-1)).toBe(
-      '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s\nI sent you the link privately.\n[Get my own link]',
+      '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s. I sent you the link privately.\n[Get my own link]',
     );
     await onlyIn(scene, 'ana');
     expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [Deployment settings] [⋯ New link]`]);
@@ -62,20 +62,20 @@ describe('a link for one person alone', () => {
   test('[Get my own link] sends everybody one of their own, once', async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --private' });
     await until([OWN], '@ana');
-    await clicks('ana', 'is ready · ', 'Get my own link');
+    await clicks('ana', 'is exported · ', 'Get my own link');
     expect(toldLast('ana')).toBe(
       'I sent you a link already, and it works until TIME: look in your direct messages with me.',
     );
     await Promise.all([
-      clicks('ben', 'is ready · ', 'Get my own link'),
-      clicks('ben', 'is ready · ', 'Get my own link'),
+      clicks('ben', 'is exported · ', 'Get my own link'),
+      clicks('ben', 'is exported · ', 'Get my own link'),
     ]);
     await until(['[Download bundle]'], '@ben', 'ben');
     expect(sees('@ben', 'ben')).toEqual([
       `Your own link to the export of docs.acme.com\n${UNTIL}\n[Download bundle] [New link]`,
     ]);
     expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
-    await clicks('ben', 'is ready · ', 'Get my own link');
+    await clicks('ben', 'is exported · ', 'Get my own link');
     expect(toldLast('ben')).toBe(
       'I sent you a link already, and it works until TIME: look in your direct messages with me.',
     );
@@ -86,7 +86,7 @@ describe('a link for one person alone', () => {
   test("one's own link is taken out when it ends, and a click puts a new one in", async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --private' });
     scene.platform.linkLifeMs = 1500;
-    await clicks('ben', 'is ready · ', 'Get my own link');
+    await clicks('ben', 'is exported · ', 'Get my own link');
     await until(['[Download bundle]'], '@ben', 'ben');
     const own = messageWith('Your own link');
     expect(await person('ben').clicks(own, 'Download bundle')).toMatchObject({ ok: true });
@@ -101,7 +101,7 @@ describe('a link for one person alone', () => {
 
   test('a guest may not have one', async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    await clicks('gus', 'is ready · ', 'Get my own link');
+    await clicks('gus', 'is exported · ', 'Get my own link');
     expect(toldLast('gus')).toContain("You can't start exports here");
     expect(sees('@gus', 'gus')).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('of a guest who may export', () => {
   test('others each get one of their own', async () => {
     await finished(scene, { who: 'gus' });
     for (const who of ['ana', 'ben'] as const) {
-      await scene.clicks(who, 'is ready · ', 'Get my own link');
+      await scene.clicks(who, 'is exported · ', 'Get my own link');
       await scene.until(['Your own link to the export of docs.acme.com'], `@${who}`, who);
     }
     const links = scene.slack.messages.flatMap((message) => linkIn(message) ?? []);
@@ -159,7 +159,7 @@ describe('a link in the thread', () => {
   test('is taken out of the message when it ends, and a click puts a new one in, without a new message', async () => {
     scene.platform.linkLifeMs = 1200;
     await finished(scene);
-    const ending = messageWith('is ready');
+    const ending = messageWith('is exported');
     await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
     expect(linkIn(ending)).toBeUndefined();
     expect(await scene.world.redis.client.keys('{docket}:link:*')).toEqual([]);
@@ -175,7 +175,7 @@ describe('a link in the thread', () => {
   test('that ended in a message that somebody deleted is not told of', async () => {
     scene.platform.linkLifeMs = 1500;
     await finished(scene);
-    scene.slack.workspace.remove(messageWith('is ready'));
+    scene.slack.workspace.remove(messageWith('is exported'));
     await scene.slack.until(() =>
       scene.slack.wire.calls.some(({ detail }) => String(detail.text).includes('🔒')),
     );
@@ -188,17 +188,17 @@ describe('a link in the thread', () => {
     await finished(scene);
     await scene.asks(undefined, { who: 'ben' });
     await scene.slack.until(() => scene.platform.starts.length === 2);
-    const ending = messageWith('is ready');
+    const ending = messageWith('is exported');
     const first = linkIn(ending);
     await person('ana').clicks(ending, 'New link');
     await scene.slack.until(() => linkIn(ending) !== first);
-    expect(sees().filter((text) => text.includes('is ready'))).toHaveLength(1);
+    expect(sees().filter((text) => text.includes('is exported'))).toHaveLength(1);
   });
 
   test('[Deployment settings] shows the section to copy, and what works where', async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --version "spring release"' });
-    const link = linkIn(messageWith('is ready'));
-    await clicks('ben', 'is ready', 'Deployment settings');
+    const link = linkIn(messageWith('is exported'));
+    await clicks('ben', 'is exported', 'Deployment settings');
     const ben = person('ben');
     expect(plain(ben.reads(ben.modal()))).toBe(
       [
@@ -223,7 +223,7 @@ describe('a link in the thread', () => {
 
   test('[Deployment settings] of a link that has ended asks for a new one first', async () => {
     await finished(scene);
-    const shown = structuredClone(messageWith('is ready'));
+    const shown = structuredClone(messageWith('is exported'));
     const { client } = scene.world.redis;
     await client.del(...(await client.keys('{docket}:link:*')));
     await person('ana').clicks(shown, 'Deployment settings');

@@ -12,7 +12,9 @@ describe('what is typed after the domain', () => {
     ['without quotes but with equals signs', "--VERSION='spring release' --paths=guides,api"],
   ])('is understood with quotes and dashes that are %s', async (_, options) => {
     await asks(`/docs-export ${options} docs.acme.com`);
-    await until(['docs.acme.com (spring release) ⏳ Exporting', 'only 2 pages']);
+    await until([
+      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
+    ]);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
     ]);
@@ -63,7 +65,7 @@ describe('/docs-export status', () => {
   const status = async (who: 'ana' | 'ben' | 'gus', where = '#docs') =>
     told(await asks('/docs-export status', { who, where }))?.replaceAll(' \nTIME', ' TIME');
   const line = (site: string, who: string, open = ' · Open thread') =>
-    `${site} ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ${who} TIME${open}`;
+    `⏳ Exporting · ${site} · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ${who} TIME${open}`;
 
   test('with nothing to tell', async () => {
     expect(await status('ana')).toBe(
@@ -91,7 +93,7 @@ describe('/docs-export status', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', '— Done']);
+    await until(['is exported', '✅ Exported · docs.acme.com']);
     expect(await status('ana')).toBe(
       'No export that you can see here is running. Start one with /docs-export.',
     );

@@ -14,12 +14,12 @@ describe('with little patience', () => {
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
     await until([
-      '⚠️ @ana The export of docs.acme.com finished, but I could not get a download link yet.\n[Try again]',
-      '— Done, without a link yet',
+      '⚠️ @ana docs.acme.com is exported, but I could not get a download link yet.\n[Get the link]',
+      '⚠️ Exported, no link yet · docs.acme.com',
     ]);
     scene.platform.wire.clear();
-    await clicks('ana', "couldn't get", 'Try again');
-    await until(['is ready', '— Done\n']);
+    await clicks('ana', 'could not get', 'Get the link');
+    await until(['[Download bundle]', '✅ Exported · docs.acme.com\n']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -27,16 +27,16 @@ describe('with little patience', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
-    const ending = messageWith('is ready');
+    await until(['is exported']);
+    const ending = messageWith('is exported');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', 'is ready', 'New link');
+    await clicks('ana', 'is exported', 'New link');
     await until(['could not get a new download link yet']);
     expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
     expect(scene.slack.messages).toHaveLength(4);
     scene.platform.wire.clear();
-    await clicks('ana', "couldn't get", 'Try again');
-    await scene.slack.until(() => sees().filter((text) => text.includes('is ready')).length === 2);
+    await clicks('ana', 'could not get', 'Get the link');
+    await scene.slack.until(() => sees().filter((text) => text.includes('is exported · ')).length === 2);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -45,11 +45,11 @@ describe('with little patience', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
-    const ending = messageWith('is ready');
+    await until(['is exported']);
+    const ending = messageWith('is exported');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', 'is ready', 'New link');
-    await until(['could not get a new download link yet', 'is ready']);
+    await clicks('ana', 'is exported', 'New link');
+    await until(['could not get a new download link yet', 'is exported · ']);
     await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
     expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
     expect(sees().join('\n')).toContain('could not get a new download link yet');
@@ -60,15 +60,17 @@ describe('with little patience', () => {
     await asks(undefined, { where: '#shared' });
     await until(['42%'], '#shared');
     scene.platform.finish('docs.acme.com');
-    await until(['📦 docs.acme.com is exported'], '@ana');
+    await until(['✅ docs.acme.com is exported'], '@ana');
     scene.slack.channel('#shared').shared = false;
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', '📦 docs.acme.com is exported', 'New link');
+    await clicks('ana', '✅ docs.acme.com is exported', 'New link');
     await until(['could not get a new download link yet'], '#shared');
     scene.platform.wire.clear();
-    await clicks('ana', "couldn't get", 'Try again');
-    await scene.slack.until(() => sees('@ana').filter((text) => text.includes('is ready')).length === 2);
-    await scene.slack.until(() => sees('#shared').filter((text) => text.includes('is ready')).length === 2);
+    await clicks('ana', 'could not get', 'Get the link');
+    await scene.slack.until(() => sees('@ana').filter((text) => text.includes('is exported')).length === 2);
+    await scene.slack.until(
+      () => sees('#shared').filter((text) => text.includes('is exported · ')).length === 2,
+    );
     const { id } = scene.slack.channel('#shared');
     const inThread = scene.slack.messages.filter(({ channel }) => channel === id);
     expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
@@ -78,12 +80,12 @@ describe('with little patience', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 429 }, 1000);
     await asks();
     await until([
-      "❌ @ana The platform's limit is reached, so nothing was started. Try again later.\n[Try again]",
-      '— Not started',
+      "❌ @ana The platform's limit is reached, so the export of docs.acme.com was not started. Try again later.\n[Start again]",
+      '❌ Not started · docs.acme.com',
     ]);
     scene.platform.wire.clear();
-    await clicks('ana', 'limit is reached', 'Try again');
-    await until(['42%', '⏳ Exporting']);
+    await clicks('ana', 'limit is reached', 'Start again');
+    await until(['42%', '⏳ Exporting · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 });
@@ -96,10 +98,12 @@ describe('a platform that is not there', () => {
 
   test('is told while it is waited for, and nothing was started when it stays away', async () => {
     await asks();
-    await until(["Queued\nThe docs platform isn't answering, so nothing is started yet. I keep trying."]);
     await until([
-      "❌ @ana The docs platform isn't answering, so nothing was started. Try again in a little while.\n[Try again]",
-      '— Not started',
+      "🕒 Queued · requested TIME\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
+    ]);
+    await until([
+      "❌ @ana The docs platform isn't answering, so the export of docs.acme.com was not started. Try again in a little while.\n[Start again]",
+      '❌ Not started · docs.acme.com',
     ]);
     expect(scene.platform.starts).toEqual([]);
   });
@@ -113,11 +117,11 @@ describe('an export that does not move', () => {
     await asks();
     await until(['42%']);
     await until([
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n⚠️ No progress since TIME. Still checking.\n[Refresh] [Notify me too]',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\nNo progress since TIME. Still checking.\njob se_…\n[Refresh] [Notify me too]',
     ]);
     scene.platform.hold('docs.acme.com', 0.6);
     await scene.slack.until(
-      () => sees().some((text) => /60% .* started TIME\n\[Refresh\]/.test(text)),
+      () => sees().some((text) => /60% .* started TIME\njob se_…\n\[Refresh\]/.test(text)),
       10_000,
       'a progress without the warning',
     );
@@ -142,11 +146,11 @@ describe('a watch that takes too long', () => {
     await asks();
     await until([
       '💤 @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
-      '— No longer watched',
+      '💤 No longer watched · docs.acme.com',
     ]);
     scene.platform.finish('docs.acme.com');
     await clicks('ana', 'stopped watching', 'Check now');
-    await until(['is ready', '— Done']);
+    await until(['is exported', '✅ Exported · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 });

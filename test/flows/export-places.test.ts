@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
-const CARD = '📦 Static export · docs.acme.com';
-
 describe('where it is asked', () => {
   const scene = stage();
   const { asks, person, sees, until, notified } = scene;
@@ -16,15 +14,15 @@ describe('where it is asked', () => {
     await asks('/docs-export docs.acme.com --private', { where: '@ana' });
     await until(['42%'], '@ana');
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', '[Download bundle]', '— Done'], '@ana');
+    await until(['is exported', '[Download bundle]', '✅ Exported · docs.acme.com'], '@ana');
     expect(scene.slack.messages).toHaveLength(3);
   });
 
   test('a conversation that the bot cannot join: it goes to the person', async () => {
     await asks(undefined, { where: 'ana+ben' });
-    await until([`${CARD} ⏳ Exporting`, '42%'], '@ana');
+    await until(['⏳ Exporting · docs.acme.com', '42%'], '@ana');
     scene.platform.finish('docs.acme.com');
-    await until(['is ready'], '@ana');
+    await until(['is exported'], '@ana');
     expect(sees('ana+ben')).toEqual([]);
   });
 
@@ -48,7 +46,7 @@ describe('where it is asked', () => {
     await until(['42%']);
     scene.slack.channel('#docs').archived = true;
     scene.platform.finish('docs.acme.com');
-    const texts = await until(['is ready'], '@ana');
+    const texts = await until(['is exported'], '@ana');
     expect(texts).toEqual([
       expect.stringMatching(/^I couldn't post this in the channel: it is archived.\n✅ @ana/),
     ]);

@@ -23,7 +23,10 @@ describe('refused at once, privately, before anything starts', () => {
     );
     if (!ephemeral) throw new Error('no answer');
     await Promise.all([person('ana').clicks(ephemeral, 'Use it'), person('ana').clicks(ephemeral, 'Use it')]);
-    await until(['42%', 'docs.acme.com (spring release) ⏳ Exporting', 'only 2 pages']);
+    await until([
+      '42%',
+      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
+    ]);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
     ]);
@@ -37,7 +40,9 @@ describe('refused at once, privately, before anything starts', () => {
     await until(['42%']);
     const { ephemeral } = await asks('/docs-export https://docs.acme.com');
     await person('ana').clicks(ephemeral as never, 'Use it');
-    expect(toldLast('ana')).toContain('An export of docs.acme.com is at 42% (started by @ben');
+    expect(toldLast('ana')).toContain(
+      'docs.acme.com is being exported already: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+    );
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -49,8 +54,8 @@ describe('refused at once, privately, before anything starts', () => {
       );
       scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
       await asks();
-      await until(['⚠️']);
-      await person(guest).clicks(messageWith('⚠️'), 'Start again');
+      await until(['⚠️ @ana']);
+      await person(guest).clicks(messageWith('⚠️ @ana'), 'Start again');
       expect(toldLast(guest)).toContain("You can't start exports here");
       expect(scene.platform.starts).toEqual([]);
       expect(await scene.audit()).toContain(`${guest} /docs-export  → refused: not permitted`);
@@ -61,10 +66,10 @@ describe('refused at once, privately, before anything starts', () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com');
-    await until(['[Try again]']);
+    await until(['[Start again]']);
     const message = messageWith('failed at');
     const blocks = JSON.parse(JSON.stringify(message.blocks).replace('export.try_again', 'export.no_longer'));
-    await person('ana').clicks(Object.assign(message, { blocks }), 'Try again');
+    await person('ana').clicks(Object.assign(message, { blocks }), 'Start again');
     expect(toldLast('ana')).toBe(
       'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
     );
@@ -74,10 +79,10 @@ describe('refused at once, privately, before anything starts', () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '— Failed']);
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
     const { client } = scene.world.redis;
     for (const key of await client.keys('{docket}:run:*')) await client.hset(key, 'json', '{"v":1}');
-    await clicks('ana', 'failed at', 'Try again');
+    await clicks('ana', 'failed at', 'Start again');
     const last = scene.slack.ephemerals.at(-1);
     const ref = /^Something broke on my side\. ref (\w{4,})$/.exec(last ? scene.slack.read(last) : '')?.[1];
     expect(ref).toBeDefined();
@@ -109,10 +114,10 @@ describe('refused for a while', () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '— Failed']);
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
     await scene.world.redis.kill();
     expect(told(await asks())).toBe(REFUSAL);
-    await clicks('ana', 'failed at', 'Try again');
+    await clicks('ana', 'failed at', 'Start again');
     expect(toldLast('ana')).toBe(REFUSAL);
     await scene.world.redis.start();
     await vi.waitFor(async () => expect(told(await asks())).toBeUndefined(), 10_000);
@@ -154,7 +159,7 @@ describe('at log level trace', () => {
     await scene.asks();
     await scene.until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await scene.until(['is ready', 'Done · ', '— Done']);
+    await scene.until(['is exported', 'finished TIME', '✅ Exported · docs.acme.com']);
     await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":10'));
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
-const CARD = '📦 Static export · docs.acme.com';
-const ASKED = 'requested by ana · job se_…';
+const ASKED = 'Static export · requested by ana';
 
 describe('an export that goes well', () => {
   const scene = stage();
@@ -14,21 +13,21 @@ describe('an export that goes well', () => {
     expect(answer.ephemeral).toBeUndefined();
     await until(['42%', 'se_…']);
     expect(sees()).toEqual([
-      `${CARD} ⏳ Exporting\n${ASKED}`,
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+      `⏳ Exporting · docs.acme.com\n${ASKED}`,
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\njob se_…\n[Refresh] [Notify me too]',
     ]);
 
     scene.platform.finish('docs.acme.com');
-    expect(await until(['is ready', 'Done · ', '— Done'])).toEqual([
-      `${CARD} — Done\n${ASKED}`,
-      'Done · 12 pages · took 1 s',
+    expect(await until(['is exported', 'finished TIME', '✅ Exported · docs.acme.com'])).toEqual([
+      `✅ Exported · docs.acme.com\n${ASKED}`,
+      '✅ Exported · 12 pages · took 1 s\nrequested TIME · started TIME · finished TIME · job se_…',
       '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s\nThe link works until TIME. Anyone who has it can download the bundle.\n[Download bundle] [Deployment settings] [⋯ New link]',
     ]);
     expect(scene.slack.messages).toHaveLength(3);
     expect(notified('ana')).toBe(1);
     expect(scene.platform.starts).toHaveLength(1);
 
-    const ending = messageWith('is ready');
+    const ending = messageWith('is exported');
     expect(await person('ana').clicks(ending, 'Download bundle')).toMatchObject({ ok: true });
     const bundle = await fetch(
       /https?:[^"]*X-Signature=[^"]*/.exec(JSON.stringify(ending.blocks))?.[0] ?? '',
@@ -40,27 +39,27 @@ describe('an export that goes well', () => {
     await asks('/docs-export docs.acme.com --version "spring release" --paths /guides,/api');
     await until(['42%', 'se_…']);
     expect(sees()[0]).toBe(
-      '⏳ Exporting · docs.acme.com (spring release)\nrequested by ana · only 2 pages · job se_…',
+      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
     );
     expect(scene.platform.starts).toMatchObject([{ version: 'spring release', paths: ['/guides', '/api'] }]);
     scene.platform.finish('docs.acme.com');
     await until([
       '✅ @ana docs.acme.com (spring release) is exported · 2 pages',
-      'docs.acme.com (spring release) — Done',
+      '✅ Exported · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
     ]);
   });
 
   test('of one page: the card names it', async () => {
     await asks('/docs-export docs.acme.com --paths /guides');
-    await until(['requested by ana · only /guides · job se_…']);
+    await until(['Static export · only /guides · requested by ana']);
   });
 
   test('is shown as queued while the platform has it queued', async () => {
     scene.platform.plan({ queuedMs: 1000, durationMs: 100 });
     await asks();
-    await until(['Queued · started TIME']);
-    expect(sees()[0]).toBe(`${CARD} — Queued\nrequested by ana`);
-    await until(['is ready']);
+    await until(['🕒 Queued · requested TIME\njob se_…']);
+    expect(sees()[0]).toBe(`🕒 Queued · docs.acme.com\n${ASKED}`);
+    await until(['is exported']);
   });
 
   test.each([
@@ -79,7 +78,7 @@ describe('an export that goes well', () => {
   test('without progress and pages, only the time is told', async () => {
     scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5 });
     await asks();
-    await until(['⏳ Exporting · started TIME\n[Refresh]']);
+    await until(['⏳ Exporting · started TIME\njob se_…\n[Refresh]']);
     expect(sees().join()).not.toMatch(/%|pages/);
   });
 
@@ -91,14 +90,14 @@ describe('an export that goes well', () => {
     }
     const shown = new Set<string>();
     const stop = scene.slack.wire.onCall(
-      ({ detail }) => void shown.add(/ \d+%/.exec(String(detail.text))?.[0] ?? ''),
+      ({ detail }) => void shown.add(/ \d+ percent/.exec(String(detail.text))?.[0] ?? ''),
     );
     await asks();
     await until(['42%']);
     stop();
-    expect(shown).toContain(' 42%');
-    expect(shown).not.toContain(' 90%');
-    expect(shown).not.toContain(' 95%');
+    expect(shown).toContain(' 42 percent');
+    expect(shown).not.toContain(' 90 percent');
+    expect(shown).not.toContain(' 95 percent');
   });
 
   test('prints an unknown status as it is, and invents no percentage', async () => {
@@ -122,28 +121,32 @@ describe('an export that does not go well', () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com', 'Page <!channel> & "x" failed');
-    const texts = await until(['failed at', '— Failed', 'Failed · 5 pages']);
+    const texts = await until([
+      'failed at',
+      '❌ Export failed · docs.acme.com',
+      '❌ Export failed · 5 pages',
+    ]);
     expect(texts).toContain(
-      '❌ @ana The export of docs.acme.com failed at 42% after 1 s.\nThe platform said: "Page <!channel> & "x" failed"\nYour live site is not affected. ref …\n[Try again]',
+      '❌ @ana The export of docs.acme.com failed at 42% after 1 s.\nThe platform said: "Page <!channel> & "x" failed"\nYour live site is not affected. · ref …\n[Start again]',
     );
     expect(notified('ana')).toBe(1);
 
-    await clicks('ben', 'failed at', 'Try again');
-    await until(['⏳ Exporting', '42%']);
+    await clicks('ben', 'failed at', 'Start again');
+    await until(['⏳ Exporting · docs.acme.com', '42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
+    await until(['is exported']);
     expect(scene.platform.starts).toHaveLength(2);
     expect(scene.slack.messages).toHaveLength(4);
   });
 
-  test('failed with a version and pages: [Try again] asks for the same', async () => {
+  test('failed with a version and pages: [Start again] asks for the same', async () => {
     await asks('/docs-export docs.acme.com --version 1.2 --paths /guides');
     await until(['42%']);
     scene.platform.fail('docs.acme.com', null);
     await until([
       'The export of docs.acme.com (1.2) failed at 42% after 1 s.\nThe platform gave no reason.\n',
     ]);
-    await clicks('ana', 'failed at', 'Try again');
+    await clicks('ana', 'failed at', 'Start again');
     await scene.slack.until(() => scene.platform.starts.length === 2);
     expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
   });
@@ -152,13 +155,13 @@ describe('an export that does not go well', () => {
     await asks();
     await until(['42%']);
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '— Failed']);
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
     const first = messageWith('failed at');
-    await scene.person('ana').clicks(first, 'Try again');
+    await scene.person('ana').clicks(first, 'Start again');
     await scene.slack.until(() => scene.platform.starts.length === 2);
     scene.platform.fail('docs.acme.com');
     await scene.slack.until(() => sees().filter((text) => text.includes('failed at')).length === 2);
-    await scene.person('ana').clicks(first, 'Try again');
+    await scene.person('ana').clicks(first, 'Start again');
     expect(toldLast('ana')).toBe('That was settled already; look at the newest message in the thread.');
     expect(scene.platform.starts).toHaveLength(2);
   });
@@ -182,18 +185,18 @@ describe('an export that does not go well', () => {
     [
       401,
       undefined,
-      'My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.\n[Try again]',
+      'My platform key was rejected, so the export of docs.acme.com was not started; whoever runs Docket has to renew it.\n[Start again]',
     ],
     [
       403,
       undefined,
-      "Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
+      "Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of docs.acme.com was not started.",
     ],
   ])('a start refused with %i says so', async (status, error, text) => {
     const body = error === undefined ? {} : { error };
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status, body });
     await asks();
-    const texts = await until(['❌', '— Not started']);
+    const texts = await until(['❌ @ana', '❌ Not started · docs.acme.com']);
     expect(texts[1]).toBe(`❌ @ana ${text}`);
     expect(scene.platform.starts).toEqual([]);
   });
@@ -202,7 +205,9 @@ describe('an export that does not go well', () => {
     const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
     scene.platform.wire.order('POST /v1/static-export/jobs', limited);
     await asks();
-    await until(["Queued\nThe platform's limit is reached; nothing is lost. I go on about TIME."]);
+    await until([
+      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.",
+    ]);
     await until(['42%']);
     expect(scene.platform.starts).toHaveLength(1);
   });
@@ -214,7 +219,7 @@ describe('an export that does not go well', () => {
     scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', limited);
     await until(["The platform's limit is reached; nothing is lost. I go on about TIME."]);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
+    await until(['is exported']);
   });
 
   test('a job that the platform forgets is told as lost, and another is started by a click', async () => {
@@ -222,11 +227,11 @@ describe('an export that does not go well', () => {
     await until(['42%']);
     scene.platform.forget('docs.acme.com');
     await until([
-      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start another]',
-      '— Lost',
+      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start again]',
+      '❌ Not found · docs.acme.com',
     ]);
-    await clicks('ben', 'no longer knows', 'Start another');
-    await until(['42%', '⏳ Exporting']);
+    await clicks('ben', 'no longer knows', 'Start again');
+    await until(['42%', '⏳ Exporting · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(2);
   });
 
@@ -238,7 +243,7 @@ describe('an export that does not go well', () => {
     scene.platform.wire.clear();
     await scene.slack.until(() => sees().every((text) => !text.includes("can't reach")));
     scene.platform.finish('docs.acme.com');
-    await until(['is ready']);
+    await until(['is exported']);
     expect(scene.slack.messages).toHaveLength(3);
   });
 });

@@ -11,15 +11,15 @@ describe('/docs-export watch', () => {
   test('joins an export that runs, and mentions who watches when it is exported', async () => {
     const jobId = await startsElsewhere(scene);
     expect(told(await watch(jobId))).toBeUndefined();
-    await until(['42%', '⏳ Exporting']);
+    await until(['42%', '⏳ Exporting · job se_…']);
     expect(sees()).toEqual([
-      '⏳ Exporting · job se_…\nwatched by ana · job se_…',
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\n[Refresh] [Notify me too]',
+      '⏳ Exporting · job se_…\nStatic export · watched by ana',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\njob se_…\n[Refresh] [Notify me too]',
     ]);
     scene.platform.finish(jobId);
     await until([
-      '✅ @ana The export of job se_… is ready · 12 pages · 1 byte · took 1 s\nThe link works until TIME.',
-      '— Done',
+      '✅ @ana job se_… is exported · 12 pages · 1 byte · took 1 s\nThe link works until TIME.',
+      '✅ Exported · job se_…',
     ]);
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(3);
@@ -30,8 +30,8 @@ describe('/docs-export watch', () => {
     scene.platform.plan({ dates: 'none', durationMs: 0 });
     const jobId = await startsElsewhere(scene);
     await watch(jobId);
-    await until(['— Done', 'Done · 12 pages', 'is ready']);
-    expect(sees().at(-1)).toMatch(/^✅ @ana The export of job se_… is ready · 12 pages · 1 byte\n/);
+    await until(['✅ Exported · job se_…', '✅ Exported · 12 pages', 'is exported']);
+    expect(sees().at(-1)).toMatch(/^✅ @ana job se_… is exported · 12 pages · 1 byte\n/);
     expect(sees().join()).not.toMatch(/took|started/);
     expect(scene.slack.messages).toHaveLength(3);
   });
@@ -43,21 +43,28 @@ describe('/docs-export watch', () => {
     const body = { jobId, status: 'completed', pageCount: 412, ...times };
     scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body });
     await watch(jobId);
-    await until(['is ready · 412 pages · 1 byte · took 6 min']);
+    await until(['is exported · 412 pages · 1 byte · took 6 min']);
   });
 
   test('of one that failed tells so, without a button that would start something unknown', async () => {
     const jobId = await startsElsewhere(scene);
     scene.platform.fail(jobId, 'Out of disk');
     await watch(jobId);
-    await until(['❌ @ana The export of job se_… failed', 'The platform said: "Out of disk"', '— Failed']);
-    expect(sees().join()).not.toContain('[Try again]');
+    await until([
+      '❌ @ana The export of job se_… failed',
+      'The platform said: "Out of disk"',
+      '❌ Export failed · job se_…',
+    ]);
+    expect(sees().join()).not.toContain('[Start again]');
   });
 
   test('of an id that the platform does not know tells so', async () => {
     await watch('se_00000000000000000000000000000000');
-    await until(['❌ @ana The platform does not know the export of job se_… (404).', '— Lost']);
-    expect(sees().join()).not.toContain('[Start another]');
+    await until([
+      '❌ @ana The platform does not know the export of job se_… (404).',
+      '❌ Not found · job se_…',
+    ]);
+    expect(sees().join()).not.toContain('[Start again]');
     expect(sees()).toHaveLength(2);
   });
 
@@ -82,7 +89,7 @@ describe('/docs-export watch', () => {
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     const answer = await watch(jobId, { who: 'ben' });
     expect(told(answer)).toBe(
-      'An export of docs.acme.com is at 42% (started by @ana 1 s ago).\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     if (answer.ephemeral) await person('ben').clicks(answer.ephemeral, 'Notify me too');
     expect(toldLast('ben')).toBe("I'll mention you when it ends.");
@@ -95,23 +102,23 @@ describe('/docs-export watch', () => {
     await until(['42%']);
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     scene.platform.finish(jobId);
-    await until(['is ready', '— Done']);
+    await until(['is exported', '✅ Exported · docs.acme.com']);
     await watch(jobId, { who: 'ben', where: '#private' });
     await until(['✅ @ben docs.acme.com (1.2) is exported', 'watched by ben'], '#private');
   });
 
-  test('[Try again] after it failed keeps others from starting the same', async () => {
+  test('[Start again] after it failed keeps others from starting the same', async () => {
     await asks('/docs-export docs.acme.com --version 1.2');
     await until(['42%']);
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     scene.platform.fail(jobId);
-    await until(['failed at', '— Failed']);
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
     await watch(jobId, { where: '#private' });
-    await until(['failed', '[Try again]', '— Failed'], '#private');
-    await clicks('ana', 'failed', 'Try again');
-    await until(['requested by ana', '⏳ Exporting'], '#private');
+    await until(['failed', '[Start again]', '❌ Export failed · docs.acme.com'], '#private');
+    await clicks('ana', 'failed', 'Start again');
+    await until(['requested by ana', '⏳ Exporting · docs.acme.com'], '#private');
     expect(told(await asks('/docs-export docs.acme.com --version 1.2', { who: 'ben' }))).toMatch(
-      /^An export of docs\.acme\.com \(1\.2\) is .+ \(started by @ana 1 s ago\)\.\n\[Start another\]$/,
+      /^docs\.acme\.com \(1\.2\) is being exported already: (\d+%, )?started by ana 1 s ago\.\n\[Start another\]$/,
     );
     expect(scene.platform.starts).toHaveLength(2);
   });
@@ -121,14 +128,12 @@ describe('/docs-export watch', () => {
     const answers = await Promise.all([watch(jobId), watch(jobId, { who: 'ben' })]);
     const texts = answers.map(told).filter((text) => text !== undefined);
     expect(texts).toEqual([
-      expect.stringMatching(
-        /^@(ana|ben) watches the export of job se_… already; it is (under way|at \d+%)\./,
-      ),
+      expect.stringMatching(/^job se_… is being exported already: (\d+%, )?watched by (ana|ben)\.\n/),
     ]);
     await until(['42%']);
     expect(scene.slack.messages).toHaveLength(2);
     expect(told(await watch(jobId))).toMatch(
-      /watches the export .* it is at 42%\.\n\[Open thread\] \[Notify me too\]$/,
+      /^job se_… is being exported already: 42%, watched by (ana|ben)\.\n\[Open thread\] \[Notify me too\]$/,
     );
   });
 
@@ -139,6 +144,6 @@ describe('/docs-export watch', () => {
     await clicks('ben', '42%', 'Notify me too');
     expect(toldLast('ben')).toBe("I'll mention you when it ends.");
     scene.platform.finish(jobId);
-    await until(['✅ @ana @ben The export of job se_… is ready']);
+    await until(['✅ @ana @ben job se_… is exported']);
   });
 });

@@ -13,20 +13,20 @@ const timing: Partial<Timing> = {
   giveUpMs: 2000,
 };
 
-const ENDING = /^(?:✅|❌|⌛|⚠️ @)/u;
+const ENDING = /^(?:✅|❌|💤|⚠️) @/u;
 
 const READY = `✅ @ana SITE is exported · 12 pages · 1 byte · took 1 s
 The link works until TIME. Anyone who has it can download the bundle.
 [Download bundle] [Deployment settings] [⋯ New link]`;
 
-const QUESTION = `⚠️ @ana The platform gave no clear answer, so I can't tell whether the export of SITE started.
-Look in the platform's dashboard first. If the export is there, choose [Leave it] and type /docs-export watch <job id>.
-[Start again] [Leave it]`;
+const QUESTION = `⚠️ @ana Did the export of SITE start? The platform gave no clear answer.
+Look in its dashboard first: starting again could run it twice.
+[It's there: watch it] [Start again] [Leave it]`;
 
-const refused = (text: string) => `❌ @ana ${text}\n[Try again]`;
+const refused = (text: string) => `❌ @ana ${text}\n[Start again]`;
 
 const REFUSED = refused(
-  'The platform refused the export. Nothing was started. If it stays so, tell whoever runs Docket. ref …',
+  'The platform refused the export of SITE. Nothing was started. If it stays so, tell whoever runs Docket.\nref …',
 );
 
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
@@ -52,14 +52,14 @@ The platform said: "Not here"`,
     [
       '401',
       answer(401, { body: { error: 'Invalid API key' } }),
-      refused(`My platform key was rejected, so nothing was started; whoever runs Docket has to renew it.
+      refused(`My platform key was rejected, so the export of SITE was not started; whoever runs Docket has to renew it.
 The platform said: "Invalid API key"`),
       0,
     ],
     [
       '403',
       answer(403),
-      "❌ @ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. Nothing was started.",
+      "❌ @ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of SITE was not started.",
       0,
     ],
     ['404', answer(404), REFUSED, 0],
@@ -70,13 +70,13 @@ The platform said: "Invalid API key"`),
     [
       '429',
       answer(429),
-      refused("The platform's limit is reached, so nothing was started. Try again later."),
+      refused("The platform's limit is reached, so the export of SITE was not started. Try again later."),
       0,
     ],
     [
       '429 for longer than anybody waits',
       retryAfter(7200),
-      refused("The platform's limit is reached, so nothing was started. Try again later."),
+      refused("The platform's limit is reached, so the export of SITE was not started. Try again later."),
       0,
     ],
     ['500', answer(500), QUESTION, 0],
@@ -107,8 +107,8 @@ The platform said: "Invalid API key"`),
     const { breaks, asks, reads, isStarted, finish, calls } = site('start');
     breaks(START, retryAfter(2), 1);
     await asks();
-    expect(await reads("Queued\nThe platform's")).toBe(
-      "Queued\nThe platform's limit is reached; nothing is lost. I go on about TIME.",
+    expect(await reads("🕒 Queued · requested TIME\nThe platform's")).toBe(
+      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.",
     );
     await isStarted();
     finish();
@@ -124,21 +124,21 @@ The platform said: "Invalid API key"`),
     await asks();
     await reads(ENDING);
     repair();
-    await clicks('Try again');
+    await clicks('Start again');
     await isStarted();
     finish();
-    expect(await reads('✅')).toBe(READY);
+    expect(await reads('✅ @')).toBe(READY);
     expect(starts()).toBe(1);
   });
 });
 
 describe('a look', () => {
   const site = sharedWorlds(4, timing);
-  const buttons = '\n[Refresh] [Notify me too]';
-  const AWAY = `Queued · started TIME\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`;
-  const LIMIT = `Queued · started TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.${buttons}`;
-  const KEY = `Queued · started TIME\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.${buttons}`;
-  const FORBIDDEN = `Queued · started TIME\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.${buttons}`;
+  const buttons = '\njob se_…\n[Refresh] [Notify me too]';
+  const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`;
+  const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.${buttons}`;
+  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.${buttons}`;
+  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.${buttons}`;
 
   test.concurrent.for<[string, Fault, string]>([
     ['401', answer(401), KEY],
@@ -167,7 +167,7 @@ describe('a look', () => {
     };
     breaks(LOOK, fault);
     await asks();
-    expect(await reads(/^Queued · started TIME\n[^[]/u)).toBe(meanwhile);
+    expect(await reads(/^🕒 Queued · requested TIME\n(?!job)/u)).toBe(meanwhile);
     repair();
     finish();
     // A rejected key is tried once a minute only; whoever renewed it need not wait for that.
@@ -181,7 +181,7 @@ describe('a look', () => {
     breaks(LOOK, answer(404));
     await asks();
     expect(await reads(ENDING)).toBe(
-      '❌ @ana The platform no longer knows the export of SITE (404).\n[Start another]',
+      '❌ @ana The platform no longer knows the export of SITE (404).\n[Start again]',
     );
     expect(calls(LOOK)).toHaveLength(3);
     expect(starts()).toBe(1);
@@ -202,19 +202,19 @@ describe('a look', () => {
     const jobId = await startsElsewhere();
     breaks(LOOK, answer(503));
     await asks(`watch ${jobId}`);
-    expect(await reads(/^Running\n[^[]/u)).toBe(
-      `Running\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`,
+    expect(await reads(/^⏳ Exporting\n(?!job)/u)).toBe(
+      `⏳ Exporting\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`,
     );
     repair();
     finish();
-    expect(await reads(ENDING)).toMatch(/^✅ @ana The export of job se_… is ready/);
+    expect(await reads(ENDING)).toMatch(/^✅ @ana job se_… is exported/);
     expect(calls(START)).toHaveLength(1);
   });
 });
 
 describe('a bundle', () => {
   const site = sharedWorlds(1, timing);
-  const NO_LINK = '⚠️ @ana The export of SITE finished, but I could not get a download link yet.\n[Try again]';
+  const NO_LINK = '⚠️ @ana SITE is exported, but I could not get a download link yet.\n[Get the link]';
 
   test.concurrent.for<[string, Fault]>([
     ['403', answer(403)],
@@ -239,7 +239,7 @@ describe('a bundle', () => {
     await asks();
     expect(await reads(ENDING)).toBe(NO_LINK);
     repair();
-    await clicks('Try again');
+    await clicks('Get the link');
     expect(await reads(ENDING, NO_LINK)).toBe(READY);
     expect(starts()).toBe(1);
   });
@@ -251,11 +251,11 @@ describe('a bundle', () => {
     await asks();
     const told = await reads(ENDING);
     expect(told).toBe(
-      '⚠️ @ana The export of SITE finished, but I could not get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Try again]',
+      '⚠️ @ana SITE is exported, but I could not get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Get the link]',
     );
     expect(calls(BUNDLE)).toHaveLength(1);
     repair();
-    await clicks('Try again');
+    await clicks('Get the link');
     expect(await reads(ENDING, told)).toBe(READY);
   });
 
@@ -310,7 +310,7 @@ describe('progress', () => {
     [
       'a status of its own',
       { progress: 'none', pageCount: 'none', runningStatus: 'packaging <!here>' },
-      'packaging <!here> · started TIME',
+      '⏳ packaging <!here> · started TIME',
     ],
   ])('%s is shown as what it is', async ([, plan, line]) => {
     const { plans, startsElsewhere, asks, reads, finish, calls } = site('progress');
@@ -319,7 +319,7 @@ describe('progress', () => {
     const shown = await reads(line);
     expect(shown.split('\n')[0]).toBe(line);
     finish();
-    expect(await reads(ENDING)).toContain('is ready');
+    expect(await reads(ENDING)).toContain('is exported');
     expect(calls(START)).toHaveLength(1);
   });
 
@@ -327,13 +327,14 @@ describe('progress', () => {
     const { plans, asks, reads, finish, starts } = site('stuck');
     plans({ progress: 'stuck', pageCount: 'none', holdAt: 0.1 });
     await asks();
-    expect(await reads(/^Running[^\n]*\n⚠️/u)).toBe(
+    expect(await reads(/^⏳ Exporting[^\n]*\nNo progress/u)).toBe(
       `⏳ Exporting · ▰▱▱▱▱▱▱▱▱▱ 10% · started TIME
-⚠️ No progress since TIME. Still checking.
+No progress since TIME. Still checking.
+job se_…
 [Refresh] [Notify me too]`,
     );
     finish();
-    expect(await reads(ENDING)).toContain('is ready');
+    expect(await reads(ENDING)).toContain('is exported');
     expect(starts()).toBe(1);
   });
 
@@ -345,7 +346,7 @@ describe('progress', () => {
     hold(0.6);
     await reads('⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 40%');
     finish();
-    expect(await reads(ENDING)).toContain('is ready');
+    expect(await reads(ENDING)).toContain('is exported');
     expect(starts()).toBe(1);
   });
 });

@@ -57,14 +57,14 @@ describe('Home', () => {
     await person('ana').types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
     expect(await runs('ana')).toEqual([
-      'docs.acme.com ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     expect(JSON.stringify(person('ana').home())).toContain(
-      `https://acme.slack.com/archives/${messageWith(world, '📦').channel}/p`,
+      `https://acme.slack.com/archives/${messageWith(world, 'Static export').channel}/p`,
     );
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is ready', '— Done']);
-    expect(await runs('ana')).toEqual(['docs.acme.com — Done · requested by ana TIME · Open thread']);
+    await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
+    expect(await runs('ana')).toEqual(['✅ Exported · docs.acme.com · requested by ana TIME · Open thread']);
     // Not even after the end is there a link to the bundle on it.
     expect(JSON.stringify(person('ana').home())).not.toContain('X-Signature');
   });
@@ -74,12 +74,12 @@ describe('Home', () => {
     await until(world, '#private', ['42%', 'se_…']);
     expect(await runs('ben')).toEqual(['Nothing yet.']);
     expect(await runs('ana')).toEqual([
-      'docs.acme.com ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
     // No way into a conversation that ben may have left.
     expect(await runs('ben')).toEqual([
-      'docs.acme.com ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME',
     ]);
   });
 

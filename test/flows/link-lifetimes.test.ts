@@ -107,7 +107,7 @@ async function expectGone(world: World, link: string) {
 
 async function exportIsReady(world: World, options = '', who: 'ana' | 'gus' = 'ana') {
   await world.slack.person(who).types('#docs', `/docs-export docs.acme.com${options}`);
-  await until(world, '#docs', ['is ready', 'Done · ', '— Done']);
+  await until(world, '#docs', ['is exported', 'finished TIME', '✅ Exported · docs.acme.com']);
   return messageWith(world, '✅');
 }
 
@@ -156,7 +156,7 @@ describe.concurrent('a link', () => {
     const { slack, platform } = world;
     const ending = await exportIsReady(world, ' --private');
     expect(hasLink(ending)).toBe(false);
-    const direct = await slack.until(() => inDirectMessages(world, 'ana', 'is ready'));
+    const direct = await slack.until(() => inDirectMessages(world, 'ana', 'is exported'));
     const link = linkIn(direct);
     await expectLives(world, link);
     await until(world, '@ana', ['🔒 The link ended TIME. The export is still there.\n[New link]']);

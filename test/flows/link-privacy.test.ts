@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '📦 docs.acme.com is exported';
+const OWN = '✅ docs.acme.com is exported';
 const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';
 const IN_THREAD = '[Download bundle] [Deployment settings] [⋯ New link]';
 const REFUSED =
@@ -46,7 +46,7 @@ async function finished({ asks, until, platform }: Stage, where: string, text?: 
   await asks(text, { where });
   await until(['42%'], where);
   platform.finish('docs.acme.com');
-  const texts = await until(['is ready', '— Done', 'Done · '], where);
+  const texts = await until(['is exported', '✅ Exported · docs.acme.com', 'finished TIME'], where);
   return texts.at(-1);
 }
 
@@ -73,7 +73,7 @@ describe('a link that went to one person alone', () => {
   test('in the thread leaves it when the channel is shared by then', async () => {
     expect(await finished(scene, '#docs')).toContain(IN_THREAD);
     scene.slack.channel('#docs').shared = true;
-    await clicks('ana', 'is ready', 'New link');
+    await clicks('ana', 'is exported', 'New link');
     await until([OWN], '@ana');
     await until([PRIVATELY]);
     expect(holders(scene)).toEqual([scene.slack.channel('@ana').id]);
@@ -134,7 +134,7 @@ describe('when Slack takes no direct message', () => {
     await until([REFUSED]);
     expect(holders(scene)).toEqual([]);
     expect(scene.slack.messages).toHaveLength(3);
-    await clicks('ana', 'is ready', 'Get my own link');
+    await clicks('ana', 'is exported', 'Get my own link');
     await until(['Your own link to the export of docs.acme.com', '[Download bundle]'], '@ana');
   });
 
@@ -155,7 +155,7 @@ describe('when Slack takes no direct message', () => {
       } finally {
         stop();
       }
-      expect(messageWith('is ready').channel).toBe(scene.slack.channel('#docs').id);
+      expect(messageWith('is exported').channel).toBe(scene.slack.channel('#docs').id);
       expect(holders(scene)).toEqual([]);
     },
   );

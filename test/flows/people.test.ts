@@ -48,14 +48,16 @@ describe('people', () => {
         name === START && (detail.body as { domain: string }).domain === 'unclear.acme.com';
       wire.order(unclear, { kind: 'reset', when: 'before' });
       const [question, failed, running, done, own] = await Promise.all([
-        exported('unclear', '⚠️'),
+        exported('unclear', '⚠️ @ana'),
         exported('failed', 'failed at', () => world.platform.fail('failed.acme.com')),
         exported('running', '42%'),
-        exported('done', 'is ready', () => world.platform.finish('done.acme.com')),
-        exported('own', 'is ready', () => world.platform.finish('own.acme.com'), ' --private'),
+        exported('done', 'is exported', () => world.platform.finish('done.acme.com')),
+        exported('own', 'is exported', () => world.platform.finish('own.acme.com'), ' --private'),
       ]);
       wire.order(BUNDLE, { kind: 'answer', status: 404 });
-      const noLink = await exported('nolink', "couldn't get", () => world.platform.finish('nolink.acme.com'));
+      const noLink = await exported('nolink', 'could not get', () =>
+        world.platform.finish('nolink.acme.com'),
+      );
       Object.assign(shown, { question, failed, running, done, own, noLink });
     });
 
@@ -81,10 +83,11 @@ describe('people', () => {
       expect(person(name).modal()).toBeUndefined();
 
       for (const [which, button] of [
+        ['question', "It's there: watch it"],
         ['question', 'Start again'],
         ['question', 'Leave it'],
-        ['failed', 'Try again'],
-        ['noLink', 'Try again'],
+        ['failed', 'Start again'],
+        ['noLink', 'Get the link'],
         ['running', 'Refresh'],
         ['running', 'Notify me too'],
         ['done', 'New link'],
@@ -105,8 +108,8 @@ describe('people', () => {
       expect(lines.map(({ what, result }) => `${what} ${result}`)).toEqual(
         [
           ...Array.from({ length: 6 }, () => '/docs-export'),
-          ...['start_again', 'leave', 'try_again', 'check_now', 'refresh', 'notify', 'new_link'].map(action),
-          ...['settings', 'own_link'].map(action),
+          ...['watch_it', 'start_again', 'leave', 'try_again', 'check_now', 'refresh', 'notify'].map(action),
+          ...['new_link', 'settings', 'own_link'].map(action),
         ].map((what) => `${what} refused: not permitted`),
       );
       expect(lines.every(({ channel }) => channel.startsWith('C'))).toBe(true);
@@ -161,8 +164,13 @@ describe('people', () => {
       };
       const unclear = await answered('https://docs.acme.com/v2');
       const again = await answered('running.acme.com');
-      const thread = await exported('own', 'is ready', () => platform.finish('own.acme.com'), ' --private');
-      const direct = await inDirectMessages('ana', 'is ready');
+      const thread = await exported(
+        'own',
+        'is exported',
+        () => platform.finish('own.acme.com'),
+        ' --private',
+      );
+      const direct = await inDirectMessages('ana', 'is exported');
       await person('ben').clicks(thread, 'Get my own link');
       const ownLink = await inDirectMessages('ben', 'Your own link');
       await person('ana').types('#running', '/docs-export');
@@ -209,11 +217,11 @@ describe('people', () => {
 
     test('may when they are named, and get their link privately', async () => {
       const { platform } = world;
-      await exported('guest', 'is ready', () => platform.finish('guest.acme.com'), '', 'gus');
+      await exported('guest', 'is exported', () => platform.finish('guest.acme.com'), '', 'gus');
       expect(sees(world, '#guest').join('\n')).toContain('I sent you the link privately.');
-      await inDirectMessages('gus', 'is ready');
-      await exported('extern', 'is ready', () => platform.finish('extern.acme.com'), '', 'eve');
-      await inDirectMessages('eve', 'is ready');
+      await inDirectMessages('gus', 'is exported');
+      await exported('extern', 'is exported', () => platform.finish('extern.acme.com'), '', 'eve');
+      await inDirectMessages('eve', 'is exported');
     });
 
     test('may in a dialog as well, which says that they are of another workspace', async () => {
@@ -273,7 +281,8 @@ async function exported(
   platform.domains.push(domain);
   room(name);
   await person(who).types(`#${name}`, `/docs-export ${domain}${options}`);
-  if (part !== '⚠️') await slack.until(() => platform.starts.some((start) => start.domain === domain));
+  if (!part.startsWith('⚠️'))
+    await slack.until(() => platform.starts.some((start) => start.domain === domain));
   then();
   const { id } = slack.channel(`#${name}`);
   return slack.until(() =>

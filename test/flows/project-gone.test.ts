@@ -26,7 +26,7 @@ test('a start whose answer was kept is found by a bot without the project, and w
   await asksAndDies();
   const second = await world.startBot({ config: withoutAcme });
   await until(world, '#docs', [
-    'Queued · started TIME\n⚠️ My settings no longer have the project acme. I go on when it is back.\n[Refresh] [Notify me too]',
+    '🕒 Queued · requested TIME\n⚠️ My settings no longer have the project acme. I go on when it is back.\njob se_…\n[Refresh] [Notify me too]',
   ]);
   expect(sees(world, '#docs').join('\n')).not.toContain('othing was started');
   await second.kill();
@@ -37,7 +37,7 @@ test('a start whose answer was kept is found by a bot without the project, and w
     expect(sees(world, '#docs').join('\n')).toContain('42%');
   }, 15_000);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is ready', '— Done']);
+  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
   expect(startCalls()).toHaveLength(1);
 });
 
@@ -51,14 +51,16 @@ test('a start whose answer nobody got is asked about by a bot without the projec
   await killed;
   stop();
   await world.startBot({ config: withoutAcme });
-  const texts = await until(world, '#docs', ['⚠️', '— Start unclear']);
-  expect(texts.join('\n')).toContain("I can't tell whether the export of docs.acme.com started.");
+  const texts = await until(world, '#docs', ['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
+  expect(texts.join('\n')).toContain(
+    'Did the export of docs.acme.com start? The platform gave no clear answer.',
+  );
   expect(texts.join('\n')).not.toContain('othing was started');
 
-  await ana().clicks(messageWith(world, '⚠️'), 'Start again');
+  await ana().clicks(messageWith(world, '⚠️ @ana'), 'Start again');
   await until(world, '#docs', [
-    'My settings no longer have the project acme, so nothing was started. Ask whoever runs Docket.',
-    '— Not started',
+    'My settings no longer have the project acme, so the export of docs.acme.com was not started. Ask whoever runs Docket.',
+    '❌ Not started · docs.acme.com',
   ]);
   expect(startCalls()).toHaveLength(1);
 });
@@ -70,9 +72,9 @@ test('one that was not yet started is told as not started', async () => {
   await until(world, '#docs', ['limit is reached']);
   await first.kill();
   await world.startBot({ config: withoutAcme });
-  const texts = await until(world, '#docs', ['❌', '— Not started']);
+  const texts = await until(world, '#docs', ['❌ @ana', '❌ Not started · docs.acme.com']);
   expect(plain(texts.at(-1) ?? '')).toBe(
-    '❌ @ana My settings no longer have the project acme, so nothing was started. Ask whoever runs Docket.',
+    '❌ @ana My settings no longer have the project acme, so the export of docs.acme.com was not started. Ask whoever runs Docket.',
   );
   expect(startCalls()).toHaveLength(1);
 });

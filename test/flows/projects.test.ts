@@ -55,7 +55,7 @@ describe('with several projects', () => {
     await until(['42%'], where);
     expect(startedBy()).toEqual([started]);
     scene.platform.finish(scene.platform.starts[0]?.jobId ?? '');
-    await until(['is ready', '[Download bundle]'], where);
+    await until(['is exported', '[Download bundle]'], where);
   });
 
   test('a domain of several asks which, and that one is used', async () => {
@@ -74,7 +74,7 @@ describe('with several projects', () => {
     await ana().submits();
     expect(ana().fields()[1]).toMatchObject({ error: 'acme and beta have this domain: choose one.' });
     await ana().submits({ Project: 'beta' });
-    await until(['⏳ Exporting · shared.acme.com (2)', '42%']);
+    await until(['⏳ Exporting · shared.acme.com\nStatic export "2" · requested by ana', '42%']);
     expect(startedBy()).toEqual(['shared.acme.com beta']);
   });
 
@@ -124,7 +124,9 @@ describe('with several projects', () => {
     await asks(`/docs-export watch ${jobId} --project beta`);
     await until(['⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%']);
     await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });
-    expect(scene.toldLast('ben', '#private')).toContain('@ana watches the export of job');
+    expect(scene.toldLast('ben', '#private')).toContain(
+      'job se_… is being exported already: 42%, watched by ana.\n[Open thread] [Notify me too]',
+    );
   });
 });
 
@@ -136,7 +138,7 @@ describe('with one project', () => {
 
   test('its only domain need not be typed', async () => {
     expect(told(await asks('/docs-export --version 3'))).toBeUndefined();
-    await until(['docs.acme.com (3) ⏳ Exporting', '42%']);
+    await until(['⏳ Exporting · docs.acme.com\nStatic export "3" · requested by ana', '42%']);
   });
 
   test('another domain is refused before the platform is asked', async () => {

@@ -55,7 +55,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
 
       await until(world, '#docs', ['42%']);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
       // The one that is done waits for the end of its link.
@@ -77,9 +77,11 @@ describe.for([1, 2])('with %i bots', (bots) => {
       await strike(world);
       world.platform.finish('docs.acme.com');
       // A full Redis can still be read.
-      expect(told(await asks())).toEqual(name === 'full' ? expect.stringContaining('is at 42%') : REFUSAL);
+      expect(told(await asks())).toEqual(
+        name === 'full' ? expect.stringContaining('being exported already: 42%') : REFUSAL,
+      );
       await heal(world);
-      await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
     });
@@ -126,8 +128,8 @@ test.for(['dead', 'frozen'] as const)(
     await world.startBot();
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️', '— Start unclear']);
-    const question = messageWith(world, '⚠️');
+    await until(world, '#docs', ['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
+    const question = messageWith(world, '⚠️ @ana');
     await troubles[name].strike(world);
     const answer = await world.slack.person('ana').clicks(question, 'Start again');
     expect(answer).toMatchObject({ ok: true });
@@ -145,7 +147,7 @@ test.for(['dead', 'frozen'] as const)(
         },
         { timeout: 10_000 },
       )
-      .toContain('Started again');
+      .toContain('ana started it again.');
     await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(1);
     await world.close();

@@ -24,6 +24,6 @@ test('a Redis that keeps nothing any more: admins hear of it once, everybody can
   expect(told[3]).toContain(fault);
 
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is ready', '— Done']);
+  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
   expect(sees(world, '@ana')).toHaveLength(1);
 });

@@ -23,10 +23,10 @@ const faults: Record<string, Fault> = {
 
 const calls: Record<string, RegExp> = {
   'the card': /^chat.postMessage card/,
-  'the progress': /^chat.postMessage (Queued|Running)/,
-  'the ending': /^chat.postMessage ✅/,
+  'the progress': /^chat.postMessage (Queued|Exporting)/,
+  'the ending': /^chat.postMessage SITE is/,
   "the card's edit": /^chat.update card/,
-  "the progress' edit": /^chat.update Done/,
+  "the progress' edit": /^chat.update SITE: exported$/,
 };
 
 const is = (label: RegExp | undefined) => (call: Call) => label?.test(labelOf(call, false)) === true;
@@ -60,7 +60,7 @@ async function withExport(run: (world: World) => Promise<void>) {
   const world = await createWorld();
   await world.startBot();
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-  await until(world, '#docs', ['42%', '⏳ Exporting']);
+  await until(world, '#docs', ['42%', '⏳ Exporting · docs.acme.com']);
   await run(world);
   await world.close();
 }
@@ -68,12 +68,12 @@ async function withExport(run: (world: World) => Promise<void>) {
 describe('message_not_found on an edit', () => {
   test('a card that somebody deleted is posted once more with its last state', () =>
     withExport(async (world) => {
-      const card = messageWith(world, '📦');
+      const card = messageWith(world, 'Static export');
       world.slack.workspace.remove(card);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['— Done', 'is ready']);
+      await until(world, '#docs', ['✅ Exported · docs.acme.com', 'is exported']);
       const cards = world.slack.messages.filter(
-        (message) => !message.deleted && world.slack.read(message).includes('📦'),
+        (message) => !message.deleted && world.slack.read(message).includes('Static export'),
       );
       expect(cards.map((message) => plain(world.slack.read(message)).split('\n')[0])).toEqual([
         '✅ Exported · docs.acme.com',
@@ -85,12 +85,12 @@ describe('message_not_found on an edit', () => {
       world.slack.workspace.remove(messageWith(world, '42%'));
       world.platform.hold('docs.acme.com', 0.8);
       await world.slack.until(() =>
-        world.slack.wire.calls.some(({ detail }) => String(detail.text).includes('80%')),
+        world.slack.wire.calls.some(({ detail }) => String(detail.text).includes('80 percent')),
       );
-      const live = () => sees(world, '#docs').filter((text) => !text.startsWith('📦'));
+      const live = () => sees(world, '#docs').filter((text) => !text.includes('Static export'));
       expect(live()).toEqual([]);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is ready', 'Done · 12 pages']);
+      await until(world, '#docs', ['is exported', '✅ Exported · 12 pages']);
       expect(live()).toHaveLength(2);
     }));
 });
@@ -110,7 +110,7 @@ describe('invalid_blocks', () => {
       const story = await tellStory(world);
       expectNothingTwice(world, story);
       if (what === 'the ending') {
-        const { text, blocks } = messageWith(world, 'is ready');
+        const { text, blocks } = messageWith(world, 'is exported');
         expect(blocks).toEqual([]);
         const link = /<(http[^|>]+)\|Download bundle>/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
         expect((await fetch(link)).status).toBe(200);

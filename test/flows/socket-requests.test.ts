@@ -17,7 +17,7 @@ describe('over a socket', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is ready', '— Done']);
+    await until(['is exported', '✅ Exported · docs.acme.com']);
   }
 
   test.for<[string, Envelope, () => Promise<void>]>([
@@ -46,7 +46,7 @@ describe('over a socket', () => {
       'interactive',
       async () => {
         await exported();
-        await clicks('ana', 'is ready', 'New link');
+        await clicks('ana', 'is exported', 'New link');
         await until(['The link works until']);
         expect(await scene.audit()).toContainEqual(expect.stringMatching(/^ana export\.new_link/));
       },
@@ -68,7 +68,7 @@ describe('over a socket', () => {
       'interactive',
       async () => {
         await exported();
-        expect(await clicks('ana', 'is ready', 'Download bundle')).toMatchObject({ ok: true });
+        expect(await clicks('ana', 'is exported', 'Download bundle')).toMatchObject({ ok: true });
       },
     ],
     [
@@ -76,7 +76,7 @@ describe('over a socket', () => {
       'interactive',
       async () => {
         await exported();
-        await clicks('gus', 'is ready', 'New link');
+        await clicks('gus', 'is exported', 'New link');
         expect(toldLast('gus')).toContain("You can't start exports here");
         expect(scene.slack.ephemerals.at(-1)).toMatchObject({ via: 'response_url' });
       },

@@ -36,7 +36,7 @@ async function readyz(bot: Bot | undefined) {
 async function endsOnce(messages = 3) {
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
   expect(world.platform.starts).toHaveLength(1);
   expect(world.slack.messages).toHaveLength(messages);
   expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);
@@ -46,8 +46,8 @@ async function endsOnce(messages = 3) {
 async function question() {
   world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
   await asks();
-  await until(world, '#docs', ['⚠️']);
-  return messageWith(world, '⚠️');
+  await until(world, '#docs', ['⚠️ @ana']);
+  return messageWith(world, '⚠️ @ana');
 }
 
 /** What people sent; Slack also tells of each message that is posted. */
@@ -61,7 +61,7 @@ describe('over a socket', () => {
     expect(answer.ephemeral).toBeUndefined();
     await endsOnce();
     expect(notified(world, 'ana')).toBe(1);
-    const ending = messageWith(world, 'is ready');
+    const ending = messageWith(world, 'is exported');
     expect(await person('ana').clicks(ending, 'Download bundle')).toMatchObject({ ok: true });
     expect(asked().map(({ type, outcome }) => `${type} ${outcome}`)).toEqual([
       'slash_commands acknowledged',
@@ -135,7 +135,7 @@ describe('a connection that ends', () => {
     await connected(0);
     expect(await asks('ben')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await connected(2);
-    expect(told(await asks('ben'))).toContain('An export of docs.acme.com is at 42%');
+    expect(told(await asks('ben'))).toContain('docs.acme.com is being exported already: 42%, started by ');
     await endsOnce();
   });
 
@@ -232,7 +232,7 @@ describe('kill -9', () => {
     await killed.promise;
     await startBots(1);
     await until(world, '#docs', ['42%']);
-    expect(told(await asks())).toContain('An export of docs.acme.com is at 42%');
+    expect(told(await asks())).toContain('docs.acme.com is being exported already: 42%, started by ');
     await endsOnce();
   });
 });

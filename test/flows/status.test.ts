@@ -47,7 +47,7 @@ describe('/docs-status', () => {
     expect(lines[6]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
     expect(lines.slice(7, 11)).toEqual([
       'Exports you can see here — 1 running',
-      'docs.acme.com ⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
       'Agent threads — none is followed',
       'Schedules — Nothing is scheduled.',
     ]);
@@ -68,7 +68,7 @@ describe('/docs-status', () => {
     const lines = await status('ben');
     expect(lines).toContain('Exports you can see here — 7 running');
     expect(lines).toContain('and 2 more');
-    expect(lines.filter((line) => line.includes('asked for by'))).toHaveLength(5);
+    expect(lines.filter((line) => line.includes('requested by'))).toHaveLength(5);
     expect(lines.join()).not.toContain('hidden');
     expect(await status('ben', '#private')).toContain('Exports you can see here — 8 running');
   });
@@ -150,7 +150,7 @@ describe('/docs-status', () => {
       await asks('/docs-export docs.acme.com', 'ben');
       await until(world, '#docs', ['42%', 'se_…']);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is ready', '— Done']);
+      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
       await asks('/docs-export docs.acme.com', 'gus');
 
       const lines = told(await asks('/docs-status audit'));

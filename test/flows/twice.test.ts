@@ -20,7 +20,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
   async function endsOnce() {
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is ready', '— Done', 'Done · ']);
+    await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
     expect(world.platform.starts).toHaveLength(1);
     expect(
       world.slack.messages.filter((message) => message.from === 'docket' && !message.deleted),
@@ -55,7 +55,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
     );
     const told = answers.flatMap(({ ephemeral }) => (ephemeral ? [plain(world.slack.read(ephemeral))] : []));
     expect(told).toEqual([
-      expect.stringMatching(/^An export of docs\.acme\.com is under way \(started by @(ana|ben)/),
+      expect.stringMatching(/^docs\.acme\.com is being exported already: started by (ana|ben)/),
     ]);
     await endsOnce();
     expect(world.slack.messages).toHaveLength(3);
@@ -64,8 +64,8 @@ describe.for([1, 2])('with %i bots', (bots) => {
   test('a double click, and clicks of two people at once, are one start', async () => {
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️']);
-    const question = messageWith(world, '⚠️');
+    await until(world, '#docs', ['⚠️ @ana']);
+    const question = messageWith(world, '⚠️ @ana');
     await Promise.all(
       (['ana', 'ana', 'ben', 'ben'] as const).map((name, turn) => {
         nextBot(turn);
@@ -79,14 +79,14 @@ describe.for([1, 2])('with %i bots', (bots) => {
   test('"Start again" and "Leave it" at once: one of the two', async () => {
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️']);
-    const question = messageWith(world, '⚠️');
+    await until(world, '#docs', ['⚠️ @ana']);
+    const question = messageWith(world, '⚠️ @ana');
     nextBot(0);
     const again = person('ana').clicks(question, 'Start again');
     nextBot(1);
     await Promise.all([again, person('ben').clicks(question, 'Leave it')]);
-    await world.slack.until(() => /Started again|Left at that/.test(world.slack.read(question)));
-    const left = world.slack.read(question).includes('Left at that');
+    await world.slack.until(() => /started it again|chose not to/.test(world.slack.read(question)));
+    const left = world.slack.read(question).includes('chose not to start it again');
     if (!left) await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(left ? 0 : 1);
     const refused = world.slack.ephemerals.map((answer) => plain(world.slack.read(answer)));

@@ -63,9 +63,11 @@ export function wordsOf(node: unknown, field = ''): string[] {
   if (one.type === 'channel') return [`#${channels[String(one.channel_id)] ?? one.channel_id}`];
   if (one.type === 'date') return [dateText(Number(one.timestamp), String(one.format))];
   if (one.type === 'mrkdwn')
-    return spokenText(String(one.text).replace(/[*_~`]/g, ''))
+    return spokenText(String(one.text))
+      .replace(/`([^`]*)`|[*~]|(?<!\w)_|_(?!\w)/g, '$1')
       .split('\n')
       .filter(Boolean);
+  if (one.type === 'overflow') return [];
   // Its options drop down.
   if (one.type === 'static_select') return wordsOf(one.initial_option ?? one.placeholder);
   return Object.entries(one).flatMap(([name, value]) =>

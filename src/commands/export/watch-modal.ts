@@ -28,7 +28,7 @@ export const watchItButton = defineButton({
   },
 });
 
-const watchView = (run: ExportRun) =>
+export const watchView = (run: ExportRun) =>
   formView({
     title: 'Watch the export',
     submit: 'Watch it',

@@ -1,5 +1,6 @@
 import { exportModalView } from '../../../src/commands/export/modal.ts';
 import { settingsView } from '../../../src/commands/export/settings-button.ts';
+import { watchView } from '../../../src/commands/export/watch-modal.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
@@ -28,21 +29,21 @@ const question = shown('question');
 
 const cards: GalleryState[] = [
   card('card/queued', aRun({ ...accepted, state: 'starting' }), 'Queued'),
-  card('card/running', aRun(halfDone), 'Running'),
-  card('card/one page', aRun({ paths: ['/guides/webhooks'] }), 'Running'),
-  card('card/some pages, labelled', aRun({ version: '1.2', paths: ['/a', '/b'] }), 'Running'),
-  card('card/watched', aRun({ joined: true }), 'Running'),
-  card('card/in a direct message', aRun({ inDirectMessage: true }), 'Running'),
-  card('card/making the link', aRun({ state: 'bundling' }), 'Running'),
-  card('card/making another link', aRun({ state: 'bundling', relinked: 1 }), 'Done'),
-  card('card/start unclear', aRun({ ...accepted, state: 'unknown' }), 'Start unclear'),
-  card('card/done', ended(anEnding.done), 'Done'),
-  card('card/failed', ended(anEnding.failed), 'Failed'),
+  card('card/running', aRun(halfDone), 'Exporting'),
+  card('card/one page', aRun({ paths: ['/guides/webhooks'] }), 'Exporting'),
+  card('card/some pages, labelled', aRun({ version: '1.2', paths: ['/a', '/b'] }), 'Exporting'),
+  card('card/watched', aRun({ joined: true }), 'Exporting'),
+  card('card/in a direct message', aRun({ inDirectMessage: true }), 'Exporting'),
+  card('card/making the link', aRun({ state: 'bundling' }), 'Exporting'),
+  card('card/making another link', aRun({ state: 'bundling', relinked: 1 }), 'Exported'),
+  card('card/start unclear', aRun({ ...accepted, state: 'unknown' }), 'Needs an answer'),
+  card('card/done', ended(anEnding.done), 'Exported'),
+  card('card/failed', ended(anEnding.failed), 'Export failed'),
   card('card/not started', ended(anEnding.notStarted, accepted), 'Not started'),
-  card('card/lost', ended(anEnding.lost), 'Lost'),
+  card('card/lost', ended(anEnding.lost), 'Not found'),
   card('card/no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
-  card('card/done without a link', ended(anEnding.noLink), 'Done, without a link yet'),
-  card('card/left unclear', ended(anEnding.left, accepted), 'Start unclear'),
+  card('card/done without a link', ended(anEnding.noLink), 'Exported, no link yet'),
+  card('card/left unclear', ended(anEnding.left, accepted), 'Not started again'),
   card('card/broken', ended(anEnding.broken), 'Stopped by an error'),
   card('card/ended, nobody knows why', aRun({ state: 'ended' }), 'Stopped by an error'),
 ];
@@ -53,34 +54,34 @@ const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, admi
 
 const progresses: GalleryState[] = [
   progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
-  progress('progress/running', aRun(), 'Running'),
-  progress('progress/42 percent', aRun(halfDone), 'Running'),
-  progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Running'),
+  progress('progress/running', aRun(), 'Exporting'),
+  progress('progress/42 percent', aRun(halfDone), 'Exporting'),
+  progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Exporting'),
   progress('progress/a state of its own', aRun({ status: 'optimizing' }), 'optimizing'),
   progress(
     'progress/stalled',
     aRun({ ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }),
-    'Running',
+    'Exporting',
   ),
-  progress('progress/out of reach', trouble('down'), 'Running'),
+  progress('progress/out of reach', trouble('down'), 'Exporting'),
   progress('progress/out of reach at first', trouble('down', { ...accepted, state: 'starting' }), 'Queued'),
-  progress('progress/limit', trouble('limit'), 'Running'),
-  progress('progress/key', trouble('key'), 'Running'),
-  progress('progress/key, admins told', aRun({ trouble: told401 }), 'Running'),
-  progress('progress/forbidden', trouble('forbidden'), 'Running'),
-  progress('progress/project missing', trouble('project'), 'Running'),
-  progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Running'),
-  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'Done'),
-  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'Done'),
+  progress('progress/limit', trouble('limit'), 'Exporting'),
+  progress('progress/key', trouble('key'), 'Exporting'),
+  progress('progress/key, admins told', aRun({ trouble: told401 }), 'Exporting'),
+  progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
+  progress('progress/project missing', trouble('project'), 'Exporting'),
+  progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
+  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'Exported'),
+  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'Exported'),
 ];
 
 const questions: GalleryState[] = [
-  question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'whether'),
-  ...(['startAgain', 'leave', 'late'] as const).map((action) =>
+  question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'start'),
+  ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>
     question(
       `question/${action}`,
       aRun({ attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } }),
-      'no clear answer',
+      'unclear',
     ),
   ),
 ];
@@ -97,20 +98,23 @@ const notStarted = (changes: Partial<Extract<Ending, { kind: 'notStarted' }>>): 
 const privately = { privately: true };
 
 const endings: GalleryState[] = [
-  ending('ending/done', ended(anEnding.done, { pageCount: 412 }), 'ready'),
-  ending('ending/done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'ready'),
-  ending('ending/done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'ready'),
-  ending('ending/done, privately', ended(done(privately)), 'ready'),
-  ending('ending/done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'ready'),
+  ending('ending/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
+  ending('ending/done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'exported'),
+  ending('ending/done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'exported'),
+  ending('ending/done, privately', ended(done(privately)), 'exported'),
+  ending('ending/done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'exported'),
   ending(
     'ending/done, direct messages refused',
     ended(done({ ...privately, refusal: 'messages_tab_disabled' })),
-    'ready',
+    'exported',
   ),
-  ending('ending/link over', ended(done({ over: true })), 'ready'),
+  ending('ending/link over', ended(done({ over: true })), 'exported'),
   ending('ending/failed', ended(anEnding.failed, halfDone), 'failed'),
   ending('ending/failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
-  ...(['domain', 'plan', 'key', 'limit', 'down', 'project', 'other'] as const).map((why) =>
+  ...(['plan', 'key', 'limit', 'down', 'project'] as const).map((why) =>
+    ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'not started'),
+  ),
+  ...(['domain', 'other'] as const).map((why) =>
     ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'othing was started'),
   ),
   ending(
@@ -121,7 +125,7 @@ const endings: GalleryState[] = [
   ending(
     'ending/not started, admins told',
     ended(notStarted({ why: 'key', adminsTold: true }), accepted),
-    'othing was started',
+    'not started',
   ),
   ending(
     'ending/not permitted',
@@ -136,17 +140,17 @@ const endings: GalleryState[] = [
   ending('ending/lost', ended(anEnding.lost), 'no longer knows'),
   ending('ending/lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
   ending('ending/no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
-  ending('ending/no link', ended(anEnding.noLink), "couldn't get"),
-  ending('ending/no link, key', ended({ kind: 'noLink', why: 'key' }), "couldn't get"),
-  ending('ending/no link, project', ended({ kind: 'noLink', why: 'project' }), "couldn't get"),
-  ending('ending/no further link', ended(anEnding.noLink, { relinked: 1 }), "couldn't get"),
+  ending('ending/no link', ended(anEnding.noLink), 'could not get'),
+  ending('ending/no link, key', ended({ kind: 'noLink', why: 'key' }), 'could not get'),
+  ending('ending/no link, project', ended({ kind: 'noLink', why: 'project' }), 'could not get'),
+  ending('ending/no further link', ended(anEnding.noLink, { relinked: 1 }), 'could not get'),
   ending('ending/broken', ended(anEnding.broken), 'broke'),
   ending('ending/broken at the start', ended(anEnding.broken, accepted), 'broke'),
 ];
 
 const direct: GalleryState[] = [
-  shown('private')('direct message/link', ended(done(privately)), 'ready'),
-  shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'ready'),
+  shown('private')('direct message/link', ended(done(privately)), 'exported'),
+  shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'exported'),
 ];
 
 const running = (name: string, run: ExportRun, mayFollow = true) =>
@@ -193,6 +197,7 @@ const modals: GalleryState[] = [
     'export/modal/link for oneself alone',
     exportModalView({}, { user: ana }, { projects: [aProject()], docsDomain: undefined, links: 'requester' }),
   ),
+  modal('export/modal/watch it', watchView(aRun({ ...accepted, state: 'unknown' }))),
   modal(
     'export/modal/deployment settings',
     settingsView(

@@ -143,7 +143,7 @@ describe('the progress', () => {
     [
       'the whole',
       { looks: at(1) },
-      '⏳ Making the download link…\njob se_3f9a77bd04c24a06',
+      '⏳ Exporting · ▰▰▰▰▰▰▰▰▰▰ 100% · started TIME{ago}\njob se_3f9a77bd04c24a06',
     ],
     [
       'words',

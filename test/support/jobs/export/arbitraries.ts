@@ -86,7 +86,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
         attempt: fc.integer({ min: 1, max: 1000 }),
         by: hostileText,
         byId: slackId('U'),
-        action: fc.constantFrom('startAgain', 'leave', 'late'),
+        action: fc.constantFrom('startAgain', 'leave', 'watchIt', 'late'),
       }),
     ),
   })
