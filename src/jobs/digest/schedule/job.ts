@@ -254,7 +254,7 @@ function collectsAtMs({ nextAtMs, lastPages }: ScheduleRun, { limits }: Pick<Job
   if (lastPages === undefined) return settledMs;
   const requests = Math.ceil(lastPages / PAGE_LIMIT) + OTHER_REQUESTS;
   const perHour = backgroundLimit('', limits.analyticsPerHour).count;
-  return Math.max(settledMs, nextAtMs - AHEAD_MS - (requests / perHour) * HOUR_MS);
+  return Math.max(settledMs, nextAtMs - AHEAD_MS - Math.ceil((requests / perHour) * HOUR_MS));
 }
 
 /** A defect of ours: the owner knows, and the schedule goes on with the next week. */
