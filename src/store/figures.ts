@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import { luaScript } from './redis/lua.ts';
 
 /** Views by people and by AI. */
 interface Views {
@@ -32,12 +33,29 @@ const DAY_MS = 86_400_000;
 const pagesKey = ({ teamId, project, asked }: PagesOf, range: string) =>
   (asked ? keys.askedPageFigures : keys.pageFigures)(teamId, project, range);
 
+const completeKey = (of: PagesOf, range: string) => `${pagesKey(of, range)}:complete`;
+
+const pagesKeptMs = ({ asked }: PagesOf) => (asked ? retention.askedPageFiguresMs : retention.pageFiguresMs);
+
 const write = ({ human, ai }: Views) => `${human} ${ai}`;
 
 function read(text: string): Views {
   const at = text.indexOf(' ');
   return { human: Number(text.slice(0, at)), ai: Number(text.slice(at + 1)) };
 }
+
+/** KEYS: pages and their mark, those of the other kind. */
+const reuseScript = luaScript<number>(`
+local pages, complete, others, othersComplete = unpack(KEYS)
+if redis.call('EXISTS', complete) == 0 then
+  if redis.call('EXISTS', othersComplete) == 0 then return 0 end
+  redis.call('DEL', pages)
+  redis.call('COPY', others, pages)
+end
+redis.call('SET', complete, '1', 'PX', ARGV[1])
+redis.call('PEXPIRE', pages, ARGV[1])
+return 1
+`);
 
 /** Views that do not change any more: of finished days, and of the pages of finished ranges. */
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
@@ -75,8 +93,30 @@ export function createFiguresStore(redis: Redis) {
       await redis
         .multi()
         .hset(key, ...fields)
-        .pexpire(key, of.asked ? retention.askedPageFiguresMs : retention.pageFiguresMs)
+        .pexpire(key, pagesKeptMs(of))
         .exec();
+    },
+
+    /** Notes that all pages of a range are kept, and that they do not change any more. */
+    async completePages(of: PagesOf, range: string) {
+      await redis
+        .multi()
+        .pexpire(pagesKey(of, range), pagesKeptMs(of))
+        .set(completeKey(of, range), '1', 'PX', pagesKeptMs(of))
+        .exec();
+    },
+
+    /**
+     * Returns whether all pages of a range are kept, whoever they were collected for; then they are kept for `of` for as
+     * long as those that are collected now.
+     */
+    async reusePages(of: PagesOf, range: string): Promise<boolean> {
+      const reused = await reuseScript(
+        redis,
+        [of, { ...of, asked: !of.asked }].flatMap((one) => [pagesKey(one, range), completeKey(one, range)]),
+        [pagesKeptMs(of)],
+      );
+      return reused === 1;
     },
 
     /** Returns the views of all pages that are kept of a range, in no order. */

@@ -39,3 +39,27 @@ test('finished days are kept for nine weeks, and older ones not at all, whoever 
   await figures.addDay(acme, '2026-09-20', { human: 1, ai: 2 }, MONDAY_MS + DAY_MS);
   expect([...(await figures.days(acme, [oldest, lastWeek])).keys()]).toEqual([lastWeek]);
 });
+
+test('a list of pages is reused only when it is complete, and kept as long as what is collected for them', async () => {
+  const weekly = { teamId: 'T0ACME', project: 'reused', asked: false };
+  const asked = { ...weekly, asked: true };
+  const page = { path: '/a', human: 3, ai: 1 };
+  await figures.addPages(weekly, WEEK, [page]);
+  await figures.addPages(asked, WEEK, [{ ...page, path: '/half' }]);
+  expect(await figures.reusePages(asked, WEEK)).toBe(false);
+  await figures.completePages(weekly, WEEK);
+  expect(await figures.reusePages(asked, WEEK)).toBe(true);
+  expect(await figures.pages(asked, WEEK)).toEqual([page]);
+  const keysOf = await redis.client.keys('*asked*reused*');
+  expect(keysOf).toHaveLength(2);
+  for (const key of keysOf) expect(await daysLeft(key)).toBe(2);
+  await redis.client.del(keys.pageFigures('T0ACME', 'reused', WEEK));
+  expect(await figures.pages(asked, WEEK)).toEqual([page]);
+});
+
+test('a range without any page is complete, too', async () => {
+  const none = { teamId: 'T0ACME', project: 'empty', asked: false };
+  await figures.completePages(none, WEEK);
+  expect(await figures.reusePages({ ...none, asked: true }, WEEK)).toBe(true);
+  expect(await figures.pages({ ...none, asked: true }, WEEK)).toEqual([]);
+});

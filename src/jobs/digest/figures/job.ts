@@ -135,6 +135,9 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
 
+/** Whether nothing changed any more in its range since it was begun. */
+const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
+
 /** Returns the run with what is kept already, or known to be lacking; nothing when it has to be asked for. */
 async function withoutRequest(
   run: FiguresRun,
@@ -143,7 +146,13 @@ async function withoutRequest(
 ): Promise<FiguresRun | undefined> {
   if (request.kind === 'readers')
     return (await figures.lacks(lackOf(run, request.part))) ? leaveOut(run, request.part) : undefined;
-  if (request.kind === 'pages') return undefined;
+  if (request.kind === 'pages') {
+    const { offset } = run.pages ?? { offset: 0 };
+    // Whoever has begun goes on: the next part may be on its way.
+    const isKept =
+      offset === 0 && isSettled(run) && (await figures.reusePages(pagesOf(run), rangeKey(run.range)));
+    return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
+  }
   const span = run.spans[request.index];
   const days = span === undefined ? [] : daysOf(span);
   const kept = await figures.days(run, days);
@@ -199,6 +208,7 @@ async function collectPages(
     execution.ahead = next;
   }
   await context.figures.addPages(pagesOf(run), rangeKey(run.range), pages);
+  if (!hasMore && isSettled(run)) await context.figures.completePages(pagesOf(run), rangeKey(run.range));
   if (!hasMore && mayFollow)
     for (const limit of limits.needed) await context.rateLimiter.releaseSlot(limit, slotId(following));
   return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
@@ -219,8 +229,8 @@ async function send(
   if (span === undefined) return run;
   const counts = await requestSpan(span, source);
   const [day, ...more] = daysOf(span);
-  const isSettled = settledAtMs(span) <= now();
-  if (day !== undefined && more.length === 0 && isSettled) await figures.addDay(run, day, counts, now());
+  const isOver = settledAtMs(span) <= now();
+  if (day !== undefined && more.length === 0 && isOver) await figures.addDay(run, day, counts, now());
   return withSpan(run, request.index, counts);
 }
 

@@ -20,8 +20,8 @@ export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: numbe
   if (known.state !== 'ended') return undefined;
   const fresh = { ...wanted, rev: known.rev };
   if (known.pages !== undefined && nowMs - known.sinceMs > pagesUsedMs(known)) return fresh;
-  if (known.failed !== undefined)
-    return { ...known, state: 'collecting', failed: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
   const wasSettled = settledAtMs(known.range) <= known.sinceMs;
+  if (known.failed !== undefined && wasSettled)
+    return { ...known, state: 'collecting', failed: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
   return wasSettled ? undefined : fresh;
 }

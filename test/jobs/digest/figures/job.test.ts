@@ -81,6 +81,38 @@ describe('collecting the figures of a week', () => {
     },
   );
 
+  test.each([
+    ['for a weekly digest', 'for dates', false],
+    ['for dates', 'for a weekly digest', true],
+  ])(
+    'a list of pages that was collected %s is not read again %s, nor with other parts',
+    async (_, __, urgent) => {
+      const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 1200 } });
+      await collect(world, newFiguresRun(wanted({ urgent }), MONDAY));
+      const before = world.platform.analyticsRequests().views;
+      for (const changes of [
+        { urgent: !urgent, maxRequests: 15 },
+        { urgent, maxRequests: 16 },
+      ]) {
+        const run = await collect(world, newFiguresRun(wanted(changes), MONDAY));
+        expect(run).toMatchObject({ state: 'ended', requests: 0, pages: { state: 'complete' } });
+        const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
+        expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
+      }
+      expect(world.platform.analyticsRequests().views).toBe(before);
+    },
+  );
+
+  test('a list of pages of days that could still change is read again', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const today = { range: { from: '2026-09-20', to: '2026-09-22' } };
+    const first = await collect(world, newFiguresRun(wanted(today), MONDAY));
+    world.nowMs += 3 * 24 * HOUR_MS;
+    const again = await collect(world, newFiguresRun(wanted({ ...today, maxRequests: 15 }), world.nowMs));
+    // All but the day that was over.
+    expect(again.requests).toBe(first.requests - 1);
+  });
+
   test('goes on at once when the clock was set back meanwhile', async () => {
     const world = await digestWorld(redis.client, MONDAY);
     const run = newFiguresRun(wanted(), MONDAY + 5 * HOUR_MS);

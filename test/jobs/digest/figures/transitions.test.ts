@@ -48,6 +48,8 @@ test('what failed goes on where it stopped', () => {
 
 test('a day that was not over begins anew', () => {
   const later = wanted('2026-09-18', '2026-09-21', NOON + 1);
+  const half = { failed: 'platform' as const, pages: { offset: 250, state: 'collecting' as const } };
+  expect(collectAgain(ended(today, half), later, NOON + 1)).toEqual({ ...later, rev: 7 });
   expect(collectAgain(ended(today), later, NOON + 1)).toEqual({ ...later, rev: 7 });
 });
 
