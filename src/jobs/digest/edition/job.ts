@@ -71,6 +71,8 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
     if (figures.state === 'ended') return end(run, { why: figures.failed ?? 'platform' });
+    // Only a person can help, who can also have it posted then.
+    if (now() >= run.dueAtMs && lacksProject(figures, context)) return end(run, { why: 'project' });
     const isNew = await reportWait(run, figures, context);
     return isNew ? saveAs({ ...run, waitReported: true }) : runAgainIn(checkMs(run, context));
   }
@@ -106,6 +108,10 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
+
+/** Whether collecting found the project gone from the settings, and it is still so. */
+const lacksProject = ({ project, trouble }: FiguresRun, { docs, projectId }: JobContext) =>
+  trouble?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
 
 const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
   before !== undefined && hasTotals(before)

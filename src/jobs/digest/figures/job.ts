@@ -21,6 +21,8 @@ const HOUR_MS = 3_600_000;
 /** How long collecting goes on without success: a digest is caught up within two days; a person waits for minutes. */
 const GIVE_UP_MS = 48 * HOUR_MS;
 const URGENT_GIVE_UP_MS = 5 * 60_000;
+/** A project that is no longer in the settings does not come back by itself: its owner is to know. */
+const PROJECT_GIVE_UP_MS = HOUR_MS;
 /** How long somebody who asked waits for the hourly limit. */
 const URGENT_LIMIT_MS = 2 * HOUR_MS;
 
@@ -255,9 +257,12 @@ async function handleTrouble(
       return saveAs(leaveOut(tried, request.part));
   }
   const adminsTold = trouble.kind === 'key' ? await alertAdmins(run.teamId, run.project) : undefined;
-  const sinceMs = run.trouble?.sinceMs ?? now();
-  if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : GIVE_UP_MS))
-    return end(tried, error === 'project' ? 'project' : 'platform');
+  const isProject = error === 'project';
+  const isNew = isProject && run.trouble?.kind !== 'project';
+  const sinceMs = (isNew ? undefined : run.trouble?.sinceMs) ?? now();
+  const giveUpMs = isProject ? PROJECT_GIVE_UP_MS : GIVE_UP_MS;
+  if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : giveUpMs))
+    return end(tried, isProject ? 'project' : 'platform');
   const nextMs = Math.min(trouble.nextMs, now() + LONGEST_WAIT_MS);
   const limited = trouble.kind === 'limit' ? { limitedUntilMs: nextMs } : {};
   const failing = { ...trouble, sinceMs, ...(adminsTold !== undefined && { adminsTold }) };

@@ -475,4 +475,15 @@ describe('dates that somebody asked for', () => {
     expect(shown.messages.get(`${run.id}.failed`)).toMatchObject({ place: { user: 'U0ANA' } });
     expect(textOf(shown, `${run.id}.failed`)).toContain('did not come');
   });
+
+  test('of a project that is gone from the settings end a weekly digest when it is due', async () => {
+    const { shown, world } = await setUp();
+    Object.assign(world.context, { projectId: () => undefined });
+    const planned = weekly();
+    await accept(world, planned);
+    for (const { id } of planned.figures) await figuresJob.run({ runId: id }, world.context);
+    await world.drive(editionJob, planned.edition.id, 60_000);
+    expect(await load(world, planned)).toMatchObject({ ended: { why: 'project' } });
+    expect(shown.messages.size).toBe(0);
+  });
 });

@@ -113,6 +113,13 @@ describe('collecting the figures of a week', () => {
     expect(again.requests).toBe(first.requests - 1);
   });
 
+  test('ends after an hour without the project in the settings', async () => {
+    const world = await digestWorld(redis.client, MONDAY, { context: { projectId: () => undefined } });
+    const run = await collect(world, newFiguresRun(wanted(), MONDAY));
+    expect(run).toMatchObject({ state: 'ended', failed: 'project', requests: 0 });
+    expect(world.nowMs).toBe(MONDAY + HOUR_MS);
+  });
+
   test('goes on at once when the clock was set back meanwhile', async () => {
     const world = await digestWorld(redis.client, MONDAY);
     const run = newFiguresRun(wanted(), MONDAY + 5 * HOUR_MS);
