@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
+import { applyToSchedule } from '../../../src/commands/digest/change.ts';
 import { digestCommand } from '../../../src/commands/digest/command.ts';
 import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
@@ -71,6 +72,18 @@ describe('the list', () => {
     await kept.scheduled(changes);
     const told = await said('list', aCaller({ user, channel: elsewhere }));
     expect(told?.startsWith('docs.acme.com')).toBe(isListed);
+  });
+
+  test('one in a channel that is private by now is neither listed elsewhere nor paused or removed from there', async () => {
+    const schedule = await kept.scheduled();
+    world.tools.isPublic = async () => false;
+    const outside = aCaller({ user: ben, channel: elsewhere });
+    expect(await said('list', outside)).not.toContain('docs.acme.com in');
+    for (const name of ['pause', 'remove'] as const)
+      expect((await applyToSchedule(name, schedule.id, outside, world.tools)).text).toMatch(
+        /^This digest is somebody else's/,
+      );
+    expect(await kept.latest(schedule)).toEqual(schedule);
   });
 
   test('has those of the channel first, then those that are due first, and counts what is too much', async () => {
