@@ -5,7 +5,7 @@ const FORGOTTEN = 'I no longer remember this export. To start a new one, type /d
 
 describe('a start without an answer', () => {
   const scene = stage();
-  const { asks, person, told, until, messageWith, notified, toldLast } = scene;
+  const { asks, person, told, sees, until, messageWith, notified, toldLast } = scene;
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
@@ -57,6 +57,65 @@ describe('a start without an answer', () => {
     await asks();
     await until(['42%']);
     expect(scene.platform.starts).toHaveLength(2);
+  });
+
+  test('that took effect is watched once somebody gives its job id, and nothing is started again', async () => {
+    lose('after');
+    await asks();
+    await until(['⚠️ @ana']);
+    const [{ jobId = '' } = {}] = scene.platform.starts;
+    await person('ben').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
+    await person('ben').submits({ 'Job id': jobId });
+    expect(person('ben').modal()).toBeUndefined();
+    const texts = await until(['⏳ Exporting · docs.acme.com', '42%']);
+    expect(texts).toEqual([
+      '⏳ Exporting · docs.acme.com\nStatic export · requested by ana',
+      'It was unclear whether the export of docs.acme.com had started. It had: ben found it.',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\njob se_…\n[Refresh] [Notify me too]',
+    ]);
+    expect(scene.slack.read(messageWith('42%'))).toContain(`\njob ${jobId}\n`);
+    expect(told(await asks(`/docs-export watch ${jobId}`, { who: 'ben' }))).toBe(
+      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+    );
+    scene.platform.finish('docs.acme.com');
+    await until(['✅ @ana docs.acme.com is exported · 12 pages', '✅ Exported · docs.acme.com']);
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(scene.slack.messages).toHaveLength(4);
+  });
+
+  test('whose job id was wrong is not found, and can be started again', async () => {
+    lose('before');
+    await asks();
+    await until(['⚠️ @ana']);
+    await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
+    await person('ana').submits({ 'Job id': 'se_1' });
+    await until([
+      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start again]',
+      '❌ Not found · docs.acme.com',
+    ]);
+    expect(scene.platform.starts).toEqual([]);
+    await scene.clicks('ana', 'no longer knows', 'Start again');
+    await until(['42%', '⏳ Exporting · docs.acme.com']);
+    expect(scene.platform.starts).toHaveLength(1);
+  });
+
+  test('is watched by nobody who comes after an answer: they are told who gave it', async () => {
+    lose('after');
+    await asks();
+    await until(['⚠️ @ana']);
+    const [{ jobId = '' } = {}] = scene.platform.starts;
+    const before = structuredClone(messageWith('⚠️ @ana'));
+    await person('ben').clicks(before, "It's there: watch it");
+    await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
+    await until(['💤 Not started again · docs.acme.com', 'ana chose not to start it again.']);
+    await person('ben').submits({ 'Job id': jobId });
+    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    expect(person('ben').modal()).toBeUndefined();
+    await person('ben').clicks(before, "It's there: watch it");
+    expect(scene.slack.ephemerals).toHaveLength(2);
+    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    expect(person('ben').modal()).toBeUndefined();
+    expect(sees()[0]).toBe('💤 Not started again · docs.acme.com\nStatic export · requested by ana');
   });
 
   test('keeps others from starting the same until it is answered', async () => {
