@@ -72,7 +72,7 @@ describe('a link for one person alone', () => {
     ]);
     await until(['[Download bundle]'], '@ben', 'ben');
     expect(sees('@ben', 'ben')).toEqual([
-      `Your own link to the export of docs.acme.com\n${UNTIL}\n[Download bundle] [New link]`,
+      `Your own link to the export of docs.acme.com\n${UNTIL}\n[Download bundle] [⋯ New link]`,
     ]);
     expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
     await clicks('ben', 'is exported · ', 'Get my own link');

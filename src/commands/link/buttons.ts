@@ -15,7 +15,7 @@ const alreadyHandled = message([
   ['That was asked for again already: look at the newest message about it here.'],
 ]);
 
-/** [New link] and [Try again] in the direct message with one's own link. A second click finds it being made. */
+/** [New link] and [Get the link] in the direct message with one's own link. A second click finds it being made. */
 export const newLinkButton = defineButton({
   action: linkActions.again,
   may: 'export',

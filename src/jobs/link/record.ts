@@ -70,7 +70,7 @@ export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   return { ...run, ...fresh, state: 'making', over };
 }
 
-/** What [New link] and [Try again] carry: the link they were shown for. */
+/** What [New link] and [Get the link] carry: the link they were shown for. */
 export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 export type LinkButton = z.infer<typeof linkButton>;
 

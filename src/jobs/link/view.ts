@@ -1,4 +1,4 @@
-import { type Message, message } from '../../slack/blocks.ts';
+import { layout, type Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
@@ -33,32 +33,46 @@ const title = (run: LinkRun) => [`Your own link to the export of ${site(run)}`];
 
 const site = (run: LinkRun) => cut(oneLine(run.site), 253);
 
-function renewButton(run: LinkRun, label: string) {
+const newLink = { label: 'New link', action: linkActions.again };
+
+/** What [New link] and [Get the link] carry. */
+function aboutLink(run: LinkRun): string {
   const value: LinkButton = { v: 1, run: run.id, made: run.made };
-  return { label, action: linkActions.again, value: JSON.stringify(value) };
+  return JSON.stringify(value);
 }
 
 function sentMessage(run: LinkRun): Message {
-  const download = downloadButton(linkActions.download, run.link ?? '');
-  return message([title(run), linkValidityParts(run.linkEndsAtMs)], [download, renewButton(run, 'New link')]);
+  return layout({
+    lines: [title(run)],
+    small: [linkValidityParts(run.linkEndsAtMs)],
+    buttons: [downloadButton(linkActions.download, run.link ?? '')],
+    menu: { entries: [newLink], value: aboutLink(run) },
+    text: [title(run)],
+  });
 }
 
 function expiredMessage(run: LinkRun): Message {
-  return message([title(run), linkExpiredParts(run.linkEndsAtMs ?? 0)], [renewButton(run, 'New link')]);
+  return layout({
+    lines: [title(run), linkExpiredParts(run.linkEndsAtMs ?? 0)],
+    buttons: [{ ...newLink, value: aboutLink(run), style: 'primary' }],
+  });
 }
 
 function failedMessage(run: LinkRun): Message {
-  return message(
-    [[`⚠️ I couldn't get a download link to the export of ${site(run)} yet.`]],
-    [renewButton(run, 'Try again')],
-  );
+  const sentence = `I could not get a download link to the export of ${site(run)} yet.`;
+  return layout({
+    lines: [[`⚠️ ${sentence}`]],
+    buttons: [{ label: 'Get the link', action: linkActions.again, value: aboutLink(run) }],
+    text: [[sentence]],
+  });
 }
 
 /** The ephemeral with the link itself, for somebody to whom Slack lets nobody send direct messages. */
 export function refusedMessage(run: LinkRun, code: string): Message {
   const why = `Slack doesn't let me send you direct messages (${code}), so here it is, for you alone.`;
-  return message(
-    [title(run), [why], linkValidityParts(run.linkEndsAtMs)],
-    [downloadButton(linkActions.download, run.link ?? '')],
-  );
+  return layout({
+    lines: [title(run), [why]],
+    small: [linkValidityParts(run.linkEndsAtMs)],
+    buttons: [downloadButton(linkActions.download, run.link ?? '')],
+  });
 }

@@ -9,11 +9,11 @@ const had = { link: 'l1', linkEndsAtMs: NOW_MS + 1_800_000 };
 export const linkStates: GalleryState[] = [
   told('link/sent', pick(linkMessages(aLinkRun({ state: 'sent', ...had })), 'link'), 'link', SITE),
   told('link/over', pick(linkMessages(aLinkRun({ state: 'over', ...had })), 'link'), 'ended', SITE),
-  told('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), "couldn't get", SITE),
+  told('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), 'could not get', SITE),
   told(
     'link/no further one',
     pick(linkMessages(aLinkRun({ state: 'failed', over: true, made: 2, ...had })), 'link.2'),
-    "couldn't get",
+    'could not get',
     SITE,
   ),
   answered(

@@ -162,7 +162,7 @@ describe('a link that nobody could make for longer than permissions are believed
     const platform = makesLinks();
     expect(await look(run, contextWith(platform, { policy: { check } }))).toEqual({ kind: 'done' });
     expect(platform.made).toEqual([]);
-    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    expect(shown.at(-1)).toContain('I could not get a download link');
     const { refused } = await createAuditStore(redis.client).latest('T0ACME', 10);
     expect(refused).toMatchObject([{ result: 'refused: not permitted' }]);
   });
@@ -187,7 +187,7 @@ describe('a link that cannot be had', () => {
     expect(nowMs - startedMs).toBeLessThanOrEqual(defaultTiming.giveUpMs);
     expect(nowMs - startedMs).toBeGreaterThan(defaultTiming.giveUpMs / 2);
     expect(shown).toHaveLength(1);
-    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    expect(shown.at(-1)).toContain('I could not get a download link');
     expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 server']);
     expect(await active()).toEqual([]);
     expect(await holder()).toBeNull();
@@ -241,7 +241,7 @@ describe('a link that cannot be had', () => {
     const run = await given();
     await linkJob.giveUp?.({ runId: run.id }, contextWith({}), '7f3c1d');
     expect((await stored(run))?.state).toBe('failed');
-    expect(shown.at(-1)).toContain("I couldn't get a download link");
+    expect(shown.at(-1)).toContain('I could not get a download link');
     expect(await audited()).toEqual(['ben docs.acme.com (1.2) se_3f9a77bd04c24a06 broken: ref 7f3c1d']);
     expect(await active()).toEqual([]);
     expect(await holder()).toBeNull();
@@ -261,7 +261,7 @@ describe('a further link that cannot be had', () => {
     const context = contextWith({ createBundle: failing('forbidden') });
     expect(await look(run, context)).toEqual({ kind: 'again', inMs: HOUR_MS });
     expect(looks.get(linkKey(run))).toContain('docket-link:before');
-    expect(looks.get(`${linkKey(run)}.2`)).toContain("I couldn't get a download link");
+    expect(looks.get(`${linkKey(run)}.2`)).toContain('I could not get a download link');
     nowMs += HOUR_MS;
     expect(await look(run, context)).toEqual({ kind: 'done' });
     expect(looks.get(linkKey(run))).toContain('The link ended');
@@ -325,7 +325,7 @@ describe('a link whose message Slack refuses for good', () => {
       expect((await audited())[0]).toBe(
         'ben docs.acme.com (1.2) se_3f9a77bd04c24a06 not delivered: messages_tab_disabled',
       );
-      expect(shown.join()).not.toContain("I couldn't get");
+      expect(shown.join()).not.toContain('could not get');
       expect(await active()).toEqual([]);
       expect(await holder()).toBeNull();
     },

@@ -9,7 +9,7 @@ import { fillLinks, type Message } from '../../../src/slack/blocks.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aLinkRun } from '../../support/jobs/link/builders.ts';
-import { buttonsIn, reads } from '../../support/slack/rendering.ts';
+import { buttonsIn, menuButtonsIn, reads } from '../../support/slack/rendering.ts';
 
 const sent = aLinkRun({ state: 'sent', link: '7a7a.1', linkEndsAtMs: NOW_MS + 1_800_000 });
 
@@ -37,13 +37,13 @@ describe('the message with a link of one’s own', () => {
       'sent',
       sent,
       'ending',
-      'Your own link to the export of docs.acme.com (1.2)\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [New link]',
+      'Your own link to the export of docs.acme.com (1.2)\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [⋯ New link]',
     ],
     [
       'sent, without an end that the platform told',
       { ...sent, linkEndsAtMs: undefined },
       'ending',
-      "Your own link to the export of docs.acme.com (1.2)\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [New link]",
+      "Your own link to the export of docs.acme.com (1.2)\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [⋯ New link]",
     ],
     [
       'over',
@@ -55,7 +55,7 @@ describe('the message with a link of one’s own', () => {
       'failed',
       aLinkRun({ state: 'failed' }),
       'ending',
-      "⚠️ I couldn't get a download link to the export of docs.acme.com (1.2) yet.\n[Try again]",
+      '⚠️ I could not get a download link to the export of docs.acme.com (1.2) yet.\n[Get the link]',
     ],
   ])('%s', (_, run, kind, expected) => {
     const [shown] = linkMessages(run);
@@ -71,7 +71,7 @@ describe('the message with a link of one’s own', () => {
     expect(before && reads(before.message)).toBe(reads(linkMessages(sent)[0]?.message as Message));
     expect(news?.kind).toBe('ending');
     expect(news && reads(news.message)).toBe(
-      "⚠️ I couldn't get a download link to the export of docs.acme.com (1.2) yet.\n[Try again]",
+      '⚠️ I could not get a download link to the export of docs.acme.com (1.2) yet.\n[Get the link]',
     );
     const [, later] = linkMessages({ ...failed, made: 3 });
     expect(new Set([before?.key, news?.key, later?.key]).size).toBe(3);
@@ -104,7 +104,7 @@ describe('the message with a link of one’s own', () => {
           expect(mistakesIn(blocks, 'message')).toEqual([]);
           expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
           expect(text.split('\n').length).toBeLessThanOrEqual(2);
-          const again = buttonsIn(blocks).at(-1);
+          const again = [...menuButtonsIn(blocks), buttonsIn(blocks).at(-1)][0];
           expect(linkButton.parse(JSON.parse(again?.value ?? ''))).toEqual({ v: 1, run: sent.id, made: 1 });
         }
       }),
