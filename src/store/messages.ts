@@ -95,7 +95,7 @@ export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined 
  */
 export type DeliveryState =
   | { kind: 'waiting' }
-  | { kind: 'shown'; channel: string; ts: string; fellBack?: true }
+  | { kind: 'shown'; channel: string; ts: string; fellBack?: 'fallback' | 'text' }
   | { kind: 'refused'; code: string };
 
 /** A message whose wanted state this Docket cannot read: a newer one wrote it. */
@@ -156,10 +156,12 @@ export function createMessageStore(redis: Redis) {
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {
-      const fields = ['channel', 'ts', 'refusal', 'deliveredHash', 'refusedHash'];
-      const [channel, ts, code, delivered, refused] = await redis.hmget(keys.message(messageKey), ...fields);
-      const fellBack = delivered !== null && delivered === refused;
-      if (channel && ts) return { kind: 'shown', channel, ts, ...(fellBack && { fellBack }) };
+      const fields = ['channel', 'ts', 'refusal', 'deliveredHash', 'refusedHash', 'refusedFallbackHash'];
+      const known = await redis.hmget(keys.message(messageKey), ...fields);
+      const [channel, ts, code, delivered, refused, refusedFallback] = known;
+      const fellBack = delivered === refusedFallback ? 'text' : 'fallback';
+      const isOther = delivered !== null && delivered === refused;
+      if (channel && ts) return { kind: 'shown', channel, ts, ...(isOther && { fellBack }) };
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
     /** Whether Slack shows it as it is wanted now, and where it was wanted. */

@@ -56,7 +56,7 @@ test('where Slack takes the blocks, the fallback is not used', async () => {
 test('where Slack refuses the blocks, the fallback is shown at once, and it is known', async () => {
   world.slack.refuses.charts = true;
   await publish({ fallback: table });
-  expect([reads(), sent(), await fellBack()]).toEqual([['Mon: 3'], 2, true]);
+  expect([reads(), sent(), await fellBack()]).toEqual([['Mon: 3'], 2, 'fallback']);
   await world.deliverUntilIdle('m1');
   expect(sent()).toBe(2);
 });
@@ -65,7 +65,7 @@ test('what is published next is tried with its own blocks again', async () => {
   world.slack.refuses.charts = true;
   await publish({ fallback: table });
   await publish({ head: 'Again', fallback: message([['Mon: 3, again']]) });
-  expect([reads(), sent(), await fellBack()]).toEqual([['Mon: 3, again'], 4, true]);
+  expect([reads(), sent(), await fellBack()]).toEqual([['Mon: 3, again'], 4, 'fallback']);
   delete world.slack.refuses.charts;
   await publish({ head: 'Later', fallback: table });
   expect([reads(), sent(), await fellBack()]).toEqual([[`Later\n${CHART}`], 5, false]);
@@ -75,15 +75,15 @@ test('a fallback that changes is shown, though the message is the same', async (
   world.slack.refuses.charts = true;
   await publish({ fallback: table });
   await publish({ fallback: message([['Mon: three']]) });
-  expect([reads(), await fellBack()]).toEqual([['Mon: three'], true]);
+  expect([reads(), await fellBack()]).toEqual([['Mon: three'], 'fallback']);
 });
 
 test('where Slack refuses the fallback as well, the text alone is shown, and the next is tried again', async () => {
   world.slack.refuses.charts = true;
   await publish({ fallback: withChart('Also') });
-  expect([reads(), sent(), await fellBack()]).toEqual([['Digest: 3 views'], 3, true]);
+  expect([reads(), sent(), await fellBack()]).toEqual([['Digest: 3 views'], 3, 'text']);
   await publish({ head: 'Next', fallback: table });
-  expect([reads(), await fellBack()]).toEqual([['Mon: 3'], true]);
+  expect([reads(), await fellBack()]).toEqual([['Mon: 3'], 'fallback']);
 });
 
 test('without a fallback, the text alone is shown from then on', async () => {
@@ -103,7 +103,7 @@ test.each(['before', 'after'] as const)(
       if (n === 1 && phase === 'after') slack.wire.order('chat.postMessage', { kind: 'reset', when });
     });
     await publish({ fallback: table });
-    expect([reads(), await fellBack()]).toEqual([['Mon: 3'], true]);
+    expect([reads(), await fellBack()]).toEqual([['Mon: 3'], 'fallback']);
   },
 );
 

@@ -161,7 +161,7 @@ describe('how far a message has got', () => {
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h1', refusedHash: 'h1' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: 'fallback' },
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h2', refusedHash: 'h1' },

@@ -49,12 +49,40 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
     case 'collecting':
       return awaitTotals(run, context);
     case 'posted':
-      return (await stepRoot(run, context)) ?? awaitPages(run, context);
+      return (
+        (await stepRoot(run, context)) ??
+        (await besides(
+          () => stepPicture(run, context),
+          () => awaitPages(run, context),
+        )) ??
+        runAgainIn(0)
+      );
     case 'completing':
-      return (await stepRoot(run, context)) ?? (await stepCsv(run, context)) ?? end(run, { why: 'done' });
+      return (
+        (await stepRoot(run, context)) ??
+        (await besides(
+          () => stepPicture(run, context),
+          () => stepCsv(run, context),
+        )) ??
+        end(run, { why: 'done' })
+      );
     case 'ended':
       return markIdle(run, context);
   }
+}
+
+type MaybeStep = () => Promise<StepResult<EditionRun> | undefined>;
+
+/** Makes steps of which none holds up another: returns the first that does something, else the shortest wait. */
+async function besides(...steps: MaybeStep[]): Promise<StepResult<EditionRun> | undefined> {
+  let inMs: number | undefined;
+  for (const step of steps) {
+    const result = await step();
+    if (result === undefined) continue;
+    if (result === 'next' || result.kind !== 'again') return result;
+    inMs = Math.min(result.inMs, inMs ?? result.inMs);
+  }
+  return inMs === undefined ? undefined : runAgainIn(inMs);
 }
 
 const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
@@ -125,23 +153,33 @@ const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
 const pictureOr = (hasFiles: boolean) =>
   hasFiles ? { chart: 'picture' as const, picture: wantedFile } : { chart: 'none' as const };
 
-/** Sees to the first message: whether it is there, and its chart. Returns nothing when it is as it should be. */
+/** Sees to the first message: whether it is there, and shows its chart. Returns nothing when it is as it should be. */
 async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
   const { outbox, figures, threads } = context;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
-  const { channel, ts: rootTs } = delivery;
+  const { channel, ts: rootTs, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
-  if (delivery.fellBack && run.chart === 'block') {
+  // What is shown is the form without its chart: so that was what Slack refused.
+  if (fellBack !== 'fallback') return undefined;
+  if (run.chart === 'block') {
     await figures.markLacking(lackOfCharts(run.teamId));
     return saveAs({ ...run, ...pictureOr(await takesFiles(run, context)) });
   }
+  return run.chart === 'picture' && run.picture?.state === 'done'
+    ? saveAs({ ...run, chart: 'none' })
+    : undefined;
+}
+
+/** Uploads the picture of the chart, where there is to be one. Returns nothing when that is over. */
+async function stepPicture(
+  run: EditionRun,
+  context: JobContext,
+): Promise<StepResult<EditionRun> | undefined> {
   if (run.chart !== 'picture') return undefined;
-  const upload = await stepFile(run, { name: 'picture', ...pictureOf(run) }, context);
-  if (upload !== undefined) return upload;
-  const isRefused = run.picture?.state === 'failed' || (delivery.fellBack && run.picture?.state === 'done');
-  return isRefused ? saveAs({ ...run, chart: 'none' }) : undefined;
+  if (run.picture?.state === 'failed') return saveAs({ ...run, chart: 'none' });
+  return stepFile(run, { name: 'picture', ...pictureOf(run) }, context);
 }
 
 const pictureOf = (run: EditionRun) => ({

@@ -27,6 +27,8 @@ const redis = redisForTests();
 interface Shown {
   messages: Map<string, OutboxMessage>;
   refusesCharts: boolean;
+  /** What is shown where they are refused. */
+  fallsBackTo: 'fallback' | 'text';
   refusesPlace?: string;
   files: { fileId: string; filename: string; bytes: Uint8Array | undefined; completed: object[] }[];
 }
@@ -42,7 +44,7 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
       async deliveryState(key) {
         if (shown.refusesPlace !== undefined) return { kind: 'refused', code: shown.refusesPlace };
         if (!shown.messages.has(key)) return { kind: 'waiting' };
-        const fellBack = shown.refusesCharts && hasChart(key) ? { fellBack: true as const } : {};
+        const fellBack = shown.refusesCharts && hasChart(key) ? { fellBack: shown.fallsBackTo } : {};
         return { kind: 'shown', channel: 'C0DOCS', ts: '1.1', ...fellBack };
       },
     },
@@ -70,7 +72,13 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
 }
 
 async function setUp(changes: Partial<Shown> = {}, options: Parameters<typeof digestWorld>[2] = {}) {
-  const shown: Shown = { messages: new Map(), refusesCharts: false, files: [], ...changes };
+  const shown: Shown = {
+    messages: new Map(),
+    refusesCharts: false,
+    fallsBackTo: 'fallback',
+    files: [],
+    ...changes,
+  };
   const world = await digestWorld(redis.client, MONDAY, {
     ...options,
     context: { ...slackOf(shown), ...options.context },
@@ -210,6 +218,41 @@ describe('the digest of a week', () => {
     );
     shown.refusesCharts = false;
     expect((await post(world, next)).chart).toBe('picture');
+  });
+
+  test('where another block is refused than the chart, nobody takes charts for refused', async () => {
+    const { shown, world } = await setUp({ refusesCharts: true, fallsBackTo: 'text' });
+    expect(await post(world, weekly())).toMatchObject({ chart: 'block', ended: { why: 'done' } });
+    expect(shown.files.map(({ filename }) => filename)).toEqual(['page-views-2026-W38.csv']);
+    expect(await redis.client.keys('{docket}:lacks:slack-charts:*')).toEqual([]);
+  });
+
+  test('has its pages and its file while its picture cannot be uploaded', async () => {
+    const { shown, world } = await setUp({ refusesCharts: true });
+    const { getUploadAddress } = world.context.slack;
+    let isDown = true;
+    Object.assign(world.context.slack, {
+      async getUploadAddress(file: Parameters<typeof getUploadAddress>[0]) {
+        if (isDown && file.filename.endsWith('.png'))
+          throw new SlackApiError('unreachable', 'files.getUploadURLExternal', 'ECONNREFUSED');
+        return getUploadAddress(file);
+      },
+    });
+    const planned = weekly();
+    await accept(world, planned);
+    const [figures, before] = planned.figures;
+    if (figures === undefined || before === undefined) throw new Error('no figures');
+    await world.drive(figuresJob, figures.id);
+    await world.drive(editionJob, planned.edition.id, 5 * 60_000);
+    expect(await load(world, planned)).toMatchObject({ state: 'posted', picture: { state: 'wanted' } });
+    await world.drive(figuresJob, before.id);
+    await world.drive(editionJob, planned.edition.id, 60_000);
+    const open = await load(world, planned);
+    expect(open).toMatchObject({ state: 'completing', picture: { state: 'wanted' }, csv: { state: 'done' } });
+    expect(textOf(shown, `${open.id}.pages`)).toContain('"type":"table"');
+    isDown = false;
+    await world.drive(editionJob, planned.edition.id);
+    expect(await load(world, planned)).toMatchObject({ chart: 'picture', ended: { why: 'done' } });
   });
 
   test.each([
