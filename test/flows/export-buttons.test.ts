@@ -226,9 +226,9 @@ describe('asked for again', () => {
 
 describe('with seldom looks', () => {
   const scene = stage({ bot: { timing: { pollMinMs: 60_000, pollMaxMs: 60_000 } } });
-  const { asks, clicks, until } = scene;
+  const { asks, clicks, until, toldLast } = scene;
 
-  test('[Refresh] looks at once, and a second click right after it does nothing', async () => {
+  test('[Refresh] looks at once, and a second click right after it only says what it found', async () => {
     const looks = () => scene.platform.wire.calls.filter(({ name }) => name.startsWith('GET')).length;
     scene.platform.plan({ holdAt: 0.1, durationMs: 1 });
     await asks();
@@ -240,7 +240,9 @@ describe('with seldom looks', () => {
     await vi.waitFor(() => expect(Date.now() - atMs).toBeGreaterThan(2100), 5000);
     await clicks('ben', '[Refresh]', 'Refresh');
     await until(['80%']);
+    expect(toldLast('ben')).toBeUndefined();
     await clicks('ben', '80%', 'Refresh');
+    expect(toldLast('ben')).toBe('Still 80%, checked just now.');
     expect(looks()).toBe(2);
     const accepted = (await scene.audit()).filter((line) => line.includes('export.refresh'));
     expect(accepted).toEqual(['ben export.refresh docs.acme.com → accepted']);

@@ -2,6 +2,7 @@ import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { exportActions, type RunButton, runButton, startAnother } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../jobs/export/record.ts';
+import { unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
 import {
   isMentioned,
   MAX_WATCHERS,
@@ -152,7 +153,9 @@ function unchangedMessage(
   attempt: number,
   caller: Caller,
 ): Message | undefined {
-  if (name === 'refresh' && run.state !== 'ended') return undefined;
+  if (name === 'refresh' && run.state === 'bundling') return linkBeingMade;
+  if (name === 'refresh' && run.state !== 'ended')
+    return run.state === 'watching' ? unchangedProgressMessage(run) : undefined;
   if (name === 'notify' && run.state !== 'ended') {
     return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
   }

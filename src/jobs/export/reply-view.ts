@@ -1,9 +1,11 @@
 import { type Message, message } from '../../slack/blocks.ts';
-import { formatDuration } from '../../slack/text.ts';
+import { formatDuration, lowerFirst } from '../../slack/text.ts';
 import { personName } from '../wording-view.ts';
 import { exportActions, type StartAnother } from './buttons.ts';
 import { bareDomain, percent, runButtonOf, site } from './phrases.ts';
+import { troubleLine } from './progress-view.ts';
 import { type ExportRun, fractionOf } from './record.ts';
+import { toldStateOf } from './state-view.ts';
 
 /** To whoever asked, when the card could not be posted where they asked. */
 export function noPlaceMessage(run: ExportRun, code: string): Message {
@@ -68,4 +70,13 @@ export function runningMessage(
       { label: 'Start another', action, value: JSON.stringify(value), confirm: confirmSecond },
     ],
   );
+}
+
+/** To a click on [Refresh] right after the platform was asked, or while its limit is reached. */
+export function unchangedProgressMessage(run: ExportRun): Message {
+  const trouble = troubleLine(run);
+  if (trouble.length > 0) return message([trouble]);
+  const fraction = fractionOf(run);
+  const progress = fraction === undefined ? lowerFirst(toldStateOf(run).label) : percent(fraction);
+  return message([[`Still ${progress}, checked just now.`]]);
 }

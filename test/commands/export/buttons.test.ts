@@ -74,6 +74,16 @@ describe('a button of a run', () => {
     expect((await stored(run.id))?.state).toBe('ended');
   });
 
+  test('that asks for what was looked at just now says what that was, and has nothing stepped', async () => {
+    const run = await given({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] });
+    expect((await click(button(exportActions.refresh), run))?.text).toBe('Still 42%, checked just now.');
+    const linking = await given({ id: 'c'.repeat(24), claim: 'c2', state: 'bundling' });
+    expect((await click(button(exportActions.refresh), linking))?.text).toBe(
+      'A link is being made just now. Click again in a moment.',
+    );
+    expect([world.woken, world.audited]).toEqual([[], []]);
+  });
+
   test('for a run that was only watched starts it from here', async () => {
     const run = await given({ joined: true, state: 'ended', ending: anEnding.failed });
     await click(button(exportActions.tryAgain), run);

@@ -2,7 +2,11 @@ import { exportModalView } from '../../../src/commands/export/modal.ts';
 import { settingsView } from '../../../src/commands/export/settings-button.ts';
 import { watchView } from '../../../src/commands/export/watch-modal.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
-import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
+import {
+  noPlaceMessage,
+  runningMessage,
+  unchangedProgressMessage,
+} from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { acme, ana, aProject, beta } from '../../support/commands/builders.ts';
@@ -166,6 +170,7 @@ const answers: GalleryState[] = [
   running('answer/watched already', aRun({ joined: true })),
   running('answer/start unclear', aRun({ ...accepted, state: 'unknown' })),
   running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
+  answered('export/answer/nothing new', unchangedProgressMessage(aRun(halfDone))),
   answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
   answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
 ];

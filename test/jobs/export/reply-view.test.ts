@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
-import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
+import {
+  noPlaceMessage,
+  runningMessage,
+  unchangedProgressMessage,
+} from '../../../src/jobs/export/reply-view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aRun } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
@@ -68,5 +72,22 @@ describe('an ephemeral answer', () => {
   ])('no place: %s, joinable %s', (code, joinable, expected) => {
     const run = aRun({ asked: { channel: 'C0DOCS', joinable, isPublic: true, atMs: NOW_MS } });
     expect(reads(noPlaceMessage(run, code))).toBe(expected);
+  });
+});
+
+describe('the answer to a click on [Refresh] that changes nothing', () => {
+  const limit = { kind: 'limit' as const, inARow: 1, nextMs: NOW_MS };
+  test.each<[string, Partial<ExportRun>, string]>([
+    ['how far it is', { looks: [{ atMs: NOW_MS, fraction: 0.42 }] }, 'Still 42%, checked just now.'],
+    ['its state where nobody knows how far', {}, 'Still exporting, checked just now.'],
+    ['that it is queued', { status: 'queued' }, 'Still queued, checked just now.'],
+    ["the platform's own word", { status: 'packaging' }, 'Still packaging, checked just now.'],
+    [
+      'that the limit is reached',
+      { trouble: limit },
+      "The platform's limit is reached; nothing is lost. I go on about TIME{time}.",
+    ],
+  ])('says %s', (_, changes, expected) => {
+    expect(reads(unchangedProgressMessage(aRun(changes)))).toBe(expected);
   });
 });
