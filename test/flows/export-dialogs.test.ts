@@ -15,11 +15,11 @@ describe('/docs-export without a domain', () => {
     expect(answer).toMatchObject({ ok: true });
     expect(told(answer)).toBeUndefined();
     expect(ana().reads(ana().modal())).toBe(
-      'Export a docs site\nDomain\nVersion\nPages\nWho gets the download link\n[Who gets the download link]\n[Export] [Cancel]',
+      'Export a docs site\nProgress shows in #docs.\nDomain\nLabel\nPages\nWho gets the download link\n[Who gets the download link]\n[Export] [Cancel]',
     );
     expect(ana().fields()).toMatchObject([
       { label: 'Domain', optional: false, value: '' },
-      { label: 'Version', optional: true, hint: 'A label for this export.' },
+      { label: 'Label', optional: true, hint: 'Such as "spring release".' },
       {
         label: 'Pages',
         optional: true,
@@ -38,7 +38,7 @@ describe('/docs-export without a domain', () => {
     await asks('/docs-export --version “spring release” --paths /guides,/api --private');
     expect(fields()).toEqual([
       'Domain',
-      'Version: spring release',
+      'Label: spring release',
       'Pages: /guides, /api',
       'Who gets the download link: Only me, by direct message',
     ]);
@@ -48,17 +48,17 @@ describe('/docs-export without a domain', () => {
     await asks('/docs-export');
     await ana().submits({
       Domain: 'https://docs.acme.com/v2',
-      Version: 'x'.repeat(101),
+      Label: 'x'.repeat(101),
       Pages: '/guides api',
     });
     expect(fields()).toEqual([
       "Domain: https://docs.acme.com/v2: https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?",
-      `Version: ${'x'.repeat(101)}: A label has at most 100 characters, and this one has 101. Shorten it.`,
+      `Label: ${'x'.repeat(101)}: A label has at most 100 characters, and this one has 101. Shorten it.`,
       'Pages: /guides api: “/guides api” has a space in it. Put commas between paths: /guides,/api.',
       'Who gets the download link: Everyone in the thread',
     ]);
     expect(scene.slack.messages).toEqual([]);
-    await ana().submits({ Domain: 'docs.acme.com', Version: '1.2', Pages: '/guides\n/api' });
+    await ana().submits({ Domain: 'docs.acme.com', Label: '1.2', Pages: '/guides\n/api' });
     expect(ana().modal()).toBeUndefined();
     await until(['42%']);
     expect(scene.platform.starts).toMatchObject([

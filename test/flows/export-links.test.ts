@@ -117,12 +117,18 @@ describe('by the settings', () => {
     await onlyIn(scene, 'ana');
   });
 
-  test('and the dialog offers nothing else', async () => {
+  test('and the dialog says so, with no choice', async () => {
     await scene.asks('/docs-export');
-    expect(scene.person('ana').fields().at(-1)).toMatchObject({
-      value: 'Only me, by direct message',
-      options: ['Only me, by direct message'],
-    });
+    const ana = scene.person('ana');
+    expect(ana.fields().map(({ label }) => label)).toEqual(['Domain', 'Label', 'Pages']);
+    expect(ana.reads(ana.modal())).toContain(
+      'Progress shows in #docs.\nThe download link goes to you, by direct message.\n',
+    );
+    await ana.submits({ Domain: 'docs.acme.com' });
+    await scene.until(['42%']);
+    scene.platform.finish('docs.acme.com');
+    await scene.until(['I sent you the link privately.\n[Get my own link]']);
+    await onlyIn(scene, 'ana');
   });
 });
 

@@ -67,7 +67,7 @@ describe('with several projects', () => {
         options: ['docs.acme.com', 'shared.acme.com', 'docs.beta.com'],
       },
       { label: 'Project', value: '', options: ['acme', 'beta'] },
-      { label: 'Version', value: '2' },
+      { label: 'Label', value: '2' },
       { label: 'Pages' },
       { label: 'Who gets the download link' },
     ]);

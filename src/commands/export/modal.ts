@@ -1,4 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
+import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut, oneLine } from '../../slack/text.ts';
@@ -19,7 +20,7 @@ export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
 /** Asks for what a command without a domain, or without a clear project, left open. */
 export function exportModalView(
   request: Partial<ExportRequest>,
-  { user }: Pick<Caller, 'user'>,
+  { user, channel }: Pick<Caller, 'user' | 'channel'>,
   tools: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
 ): ModalView {
   const { version, paths, privately = false } = request;
@@ -28,13 +29,17 @@ export function exportModalView(
     title: 'Export a docs site',
     submit: 'Export',
     callback: CALLBACK_ID,
+    intro: message([
+      placeParts(channel.id),
+      ...(mayShare ? [] : [['The download link goes to you, by direct message.']]),
+    ]),
     fields: [
       domainField(request.domain, tools),
       ...projectField(request.project, tools),
       textField({
         block: 'version',
-        label: 'Version',
-        hint: 'A label for this export.',
+        label: 'Label',
+        hint: 'Such as "spring release".',
         optional: true,
         ...(version !== undefined && { initial: version }),
       }),
@@ -47,19 +52,28 @@ export function exportModalView(
         multiline: true,
         ...(paths !== undefined && { initial: formatPaths(paths) }),
       }),
-      choiceField({
-        block: 'link',
-        label: 'Who gets the download link',
-        hint: 'In a channel that is shared with another organization, it goes to you alone.',
-        choices: [
-          ...(mayShare ? [{ label: 'Everyone in the thread', value: 'thread' }] : []),
-          { label: 'Only me, by direct message', value: 'requester' },
-        ],
-        initial: mayShare && !privately ? 'thread' : 'requester',
-      }),
+      ...(mayShare ? [linkField(privately)] : []),
     ],
   });
 }
+
+/** Only channels have a name that everybody reads; what is asked elsewhere may go to the person's direct messages. */
+const placeParts = (channelId: string): Part[] =>
+  channelId.startsWith('C')
+    ? ['Progress shows in ', { channel: channelId }, '.']
+    : ['Progress shows in this conversation, or in your direct messages with me.'];
+
+const linkField = (privately: boolean) =>
+  choiceField({
+    block: 'link',
+    label: 'Who gets the download link',
+    hint: 'In a channel that is shared with another organization, it goes to you alone.',
+    choices: [
+      { label: 'Everyone in the thread', value: 'thread' },
+      { label: 'Only me, by direct message', value: 'requester' },
+    ],
+    initial: privately ? 'requester' : 'thread',
+  });
 
 function domainField(
   typed: string | undefined,
@@ -131,7 +145,8 @@ export const exportModal: Modal = {
         project: target.project.name,
         version: version?.kind === 'ok' ? version.value : undefined,
         paths: paths?.kind === 'ok' ? paths.value : undefined,
-        privately: values.link === 'requester',
+        // Without the choice it is for one person alone.
+        privately: values.link !== 'thread',
       },
       caller,
       tools,

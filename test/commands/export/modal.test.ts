@@ -9,6 +9,7 @@ import type { Project } from '../../../src/projects.ts';
 import { aCaller, acme, aProject, ben, beta, gus, noDetails } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
 import { redisForTests } from '../../support/redis.ts';
+import { reads } from '../../support/slack/rendering.ts';
 
 const redis = redisForTests();
 
@@ -111,24 +112,36 @@ describe('the modal', () => {
       return (found as InputBlock | undefined)?.hint?.text;
     };
     expect(hint('project')).toBe('Only needed where several projects have the domain.');
-    expect(hint('version')).toBe('A label for this export.');
+    expect(hint('version')).toBe('Such as "spring release".');
     expect(hint('paths')).toMatch(/^Paths of pages, with commas between\./);
     expect(hint('link')).toMatch(/^In a channel that is shared with another organization/);
   });
 
-  test('offers guests their own link alone: nobody else gets what they ask for', () => {
+  test('tells guests that the link goes to them alone, and offers nothing else', () => {
     const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
-    const link = field(exportModalView({}, aCaller({ user: gus }), tools), 'link');
-    expect(link?.options?.map(({ value }) => value)).toEqual(['requester']);
+    const view = exportModalView({}, aCaller({ user: gus }), tools);
+    expect(field(view, 'link')).toBeUndefined();
+    expect(JSON.stringify(view)).toContain('The download link goes to you, by direct message.');
   });
 
   test('offers a link for everybody only where the settings do', () => {
     const values = (links: CommandTools['links']) => {
       const link = field(viewFor([aProject()], {}, { links }), 'link');
-      return { options: link?.options?.map(({ value }) => value), initial: link?.initial_option?.value };
+      return (
+        link && { options: link.options?.map(({ value }) => value), initial: link.initial_option?.value }
+      );
     };
     expect(values('thread')).toEqual({ options: ['thread', 'requester'], initial: 'thread' });
-    expect(values('requester')).toEqual({ options: ['requester'], initial: 'requester' });
+    expect(values('requester')).toBeUndefined();
+  });
+
+  test.each([
+    ['C0DOCS', 'Progress shows in #C0DOCS.'],
+    ['D0ANA', 'Progress shows in this conversation, or in your direct messages with me.'],
+  ])('says where progress shows, of %s', (id, expected) => {
+    const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
+    const view = exportModalView({}, aCaller({ channel: { id, name: 'a' } }), tools);
+    expect(reads({ blocks: view.blocks.slice(0, 1) } as never)).toBe(expected);
   });
 });
 
@@ -198,6 +211,12 @@ describe('the modal, submitted', () => {
     expect(run).toMatchObject({ privately: false });
     expect(run).not.toHaveProperty('paths');
     expect(run).not.toHaveProperty('version');
+  });
+
+  test('without a choice of who gets the link starts one for whoever asked alone', async () => {
+    const world = createCommandWorld(redis, { projects: [acme] });
+    await submit({ domain: 'docs.acme.com' }, world);
+    expect(await world.exports()).toMatchObject([{ privately: true }]);
   });
 
   test('twice is one export', async () => {

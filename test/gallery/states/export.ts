@@ -175,6 +175,7 @@ const answers: GalleryState[] = [
   answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
 ];
 
+const channel = { id: 'C0DOCS', name: 'docs' };
 const inThread = { docsDomain: SITE, links: 'thread' as const };
 const request = {
   domain: SITE,
@@ -188,19 +189,23 @@ const someDomains = aProject({ name: 'gamma' });
 const modals: GalleryState[] = [
   modal(
     'export/modal/any domain',
-    exportModalView({}, { user: ana }, { ...inThread, projects: [aProject()] }),
+    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [aProject()] }),
   ),
   modal(
     'export/modal/known domains',
-    exportModalView({}, { user: ana }, { ...inThread, projects: [acme, beta] }),
+    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [acme, beta] }),
   ),
   modal(
     'export/modal/project asked for, filled in',
-    exportModalView(request, { user: ana }, { ...inThread, projects: [acme, someDomains] }),
+    exportModalView(request, { user: ana, channel }, { ...inThread, projects: [acme, someDomains] }),
   ),
   modal(
     'export/modal/link for oneself alone',
-    exportModalView({}, { user: ana }, { projects: [aProject()], docsDomain: undefined, links: 'requester' }),
+    exportModalView(
+      {},
+      { user: ana, channel: { id: 'D0ANA', name: 'directmessage' } },
+      { projects: [aProject()], docsDomain: undefined, links: 'requester' },
+    ),
   ),
   modal('export/modal/watch it', watchView(aRun({ ...accepted, state: 'unknown' }))),
   modal(
