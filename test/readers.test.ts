@@ -119,7 +119,7 @@ const readers: Record<string, Reader> = {
     jobName({ agentJobId: text, seen: { repository: text, ref: text } as never }),
   pullRequestName: (text) => pullRequestName({ prLink: `https://git.example/${text}`, prText: text }),
   'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
-  pullRequestButton: (text) => pullRequestButton('Open', `https://${text}`),
+  pullRequestButton: (text) => pullRequestButton(`https://${text}`),
   clean,
   parseProgress: (text) => parseProgress(text, false, clean),
   parseErrorText: (text) => parseErrorText({ error: { message: text } }, clean),

@@ -24,13 +24,13 @@ export async function showAgentThread(
   screen.printEvent('types', 'Ana types', [command]);
   const { ok, failed } = await ana.types('#docs', command);
   if (!ok) throw new Error(`Docket did not answer Slack as it should: ${failed}.`);
-  const card = await until('the card of the agent job', () => written('· Idle'));
+  const card = await until('the card of the agent job', () => written('✅ Ready · '));
 
   screen.printEvent('types', 'Ana replies', [REPLY], true);
   await ana.says('#docs', REPLY, { threadTs: card.ts });
   await until('the word that it was sent', () => written('· the agent is working'));
   await until('the pull request', () => written('opened a pull request'));
-  await until('the word "Idle" in the card', () => written('· Idle') && written('· finished'));
+  await until('the word "Ready" in the card', () => written('✅ Ready · ') && written('· finished'));
 
   const prompts = platform.agent.messages.map(({ prompt }) => prompt);
   if (prompts.length !== 1 || prompts[0] !== REPLY)

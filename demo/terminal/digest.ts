@@ -28,7 +28,7 @@ export async function showDigest(
     slack.messages
       .filter(({ from, threadTs }) => from === 'docket' && threadTs === undefined)
       .map((message) => slack.read(message))
-      .filter((text) => text.includes('Docs agent · '));
+      .filter((text) => text.includes('docs agent · '));
   // Whichever week it is, readers look for one thing in vain.
   for (let back = 0; back <= DAYS_BACK; back += 1) {
     const day = new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10);
@@ -48,10 +48,12 @@ export async function showDigest(
   screen.printEvent('clicks', 'Ana clicks', ['[Ask]']);
   accepted(await ana.submits());
   await until('the word under the digest', () => written(`asked the docs agent about "${SEARCH}"`));
-  await until('the word that it was sent', () => written('Sent "Readers searched'));
+  await until('the word that it was sent', () => written('⏳ "Readers searched'));
   platform.agent.finish(platform.agent.messages.at(-1)?.jobId ?? '');
   await until('the pull request under the digest', () => written(`about "${SEARCH}". The agent opened`));
-  await until('the end of the work in its own thread', () => cards().every((card) => / · Idle/.test(card)));
+  await until('the end of the work in its own thread', () =>
+    cards().every((card) => /^✅ Ready · /u.test(card)),
+  );
 
   screen.printEvent('types', 'Ana types', [CREATE]);
   accepted(await ana.types('#docs', CREATE));

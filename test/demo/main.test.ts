@@ -201,10 +201,10 @@ Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · t
 
 const AGENT = [
   'Ana types       /docs-agent follow job_quickstart',
-  'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
+  'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
   'Ana replies     └ Also add error handling to the quickstart.',
-  'Docket replies  └ ✅ @ana The agent opened a pull request: acme/docs#101',
-  'Docket edits ✎  🤖 Docs agent · acme/docs @ agent/quickstart · Idle',
+  'Docket replies  └ ✅ @ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#101',
+  'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
 ];
 
 const DIGEST = [
@@ -228,7 +228,7 @@ const DIGEST_LINES = [
   /^ +\/introduction +[\d,]+ +[\d,]+ +[\d,]+ /m,
   /^ +Searched, nothing clicked: "sso okta" 42 times$/m,
   /^Docket replies {2}└ \[file: page-views-.*\.csv\]$/m,
-  /✅ @ana The agent opened a pull request: acme\/docs#102$/m,
+  /✅ @ana The agent opened a pull request for "Readers searched [^\n]*: acme\/docs#102$/m,
   /^ +Instruction: Readers searched "sso okta" 42 times during DATES \(Mon–Sun, UTC\) and clicked nothing\./m,
 ];
 

@@ -81,7 +81,7 @@ describe('what people do with their replies', () => {
     await person('ana').deletes(reply);
     await replies(root, 'And short sentences');
     await sent(2);
-    await untilBelow(root, '⏳ Sent 2 instructions');
+    await untilBelow(root, '⏳ "And short sentences" (ana) and 1 more');
     expect(notes('ana')).toEqual([]);
   });
 
@@ -126,8 +126,8 @@ describe('what people do with their replies', () => {
     for (const _ of words) plan(jobId);
     await Promise.all(words.map((text) => replies(root, text)));
     expect(await sent(5)).toEqual(words);
-    await untilBelow(root, '⏳ Sent 5 instructions, the last "five of five" (@ana)');
-    expect(below(root).filter((text) => text.includes('Sent'))).toHaveLength(1);
+    await untilBelow(root, '⏳ "five of five" (ana) and 4 more');
+    expect(below(root).filter((text) => text.includes('the agent is working'))).toHaveLength(1);
   });
 
   test('formatted and long: as Markdown, whole; the status has the first words', async () => {
@@ -138,6 +138,6 @@ describe('what people do with their replies', () => {
     const [prompt = ''] = await sent(1);
     expect(prompt).toBe(long.replace('*this*', '**this**').replace('~not that~', '~~not that~~'));
     const [, status = ''] = await untilBelow(root, '⏳');
-    expect(status).toMatch(/^⏳ Sent "Write \*\*this\*\* and .{20,60}…" \(@ana\)/);
+    expect(status).toMatch(/^⏳ "Write \*\*this\*\* and .{20,60}…" \(ana\)/);
   });
 });

@@ -3,7 +3,7 @@ import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
-const IDLE = `🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#100\n${HOW}\n[Open pull request] [Only when mentioned] [Stop following]`;
+const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]`;
 
 describe('following a job', () => {
   const scene = stage();
@@ -26,7 +26,7 @@ describe('following a job', () => {
     await asks(`/docs-agent follow ${jobId} Use *short* sentences & <https://acme.com|our> style`);
     expect(await sent(1)).toEqual(['Use **short** sentences & [our](https://acme.com) style']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, '⏳ Sent "Use **short** sentences & our style" (@ana)');
+    await untilBelow(root, '⏳ "Use **short** sentences & our style" (ana)');
     finish(jobId, 'new_pr');
     await untilBelow(root, '✅ @ana The agent opened a pull request');
     expect(await audit()).toEqual(
@@ -46,13 +46,13 @@ describe('following a job', () => {
     expect(await sent(1)).toEqual(['Shorten the introduction']);
     await takes(reply);
     finish(jobId, 'no_pr');
-    await untilBelow(root, '☑️ @ana Finished without a pull request');
+    await untilBelow(root, '➖ @ana "Shorten the introduction" is done, without a pull request');
   });
 
   test('from a conversation that the app cannot be in: the card is in direct messages, and works there', async () => {
     const jobId = seedOf();
     await asks(`/docs-agent follow ${jobId}`, { where: 'ana+ben' });
-    const root = await card('@ana', 'Idle');
+    const root = await card('@ana', 'Ready');
     expect(sees('ana+ben')).toEqual([]);
     plan(jobId);
     await replies(root, 'Shorten the introduction');
@@ -73,21 +73,21 @@ describe('following a job', () => {
   });
 
   test('of a job that the platform does not know: the card says so, and takes no instructions', async () => {
-    const { card: root } = await follows({ jobId: 'aj_nobody_knows_this', state: 'Unknown to the platform' });
+    const { card: root } = await follows({ jobId: 'aj_nobody_knows_this', state: 'Not found' });
     expect(read(root)).toBe(
-      '🤖 Docs agent · job aj_nobo…this · Unknown to the platform\nThe platform does not know this job (404). Check its id.\n[Check the job] [Stop following]',
+      '❌ Not found · job aj_nobo…this\nThe platform does not know this job (404). Check its id.\ndocs agent · job aj_nobody_knows_this · followed by ana\n[Check now] [Stop following]',
     );
     await replies(root, 'Write something anyway');
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Write something anyway"\nThe platform does not know this job (404).\n[Check the job] [Stop following]',
+      '❌ @ana Not sent: "Write something anyway"\nThe platform does not know this job (404).\n[Check now] [Stop following]',
     );
   });
 
   test('of an archived job: the card says so, and an instruction is answered with the day', async () => {
     const { card: root } = await follows({ seed: { status: 'archived' }, state: 'Archived' });
     expect(read(root)).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nModel docs-agent-1\nIt takes no more instructions.\n[Check the job] [Stop following]',
+      '📁 Archived · acme/docs @ agent/quickstart\nIt takes no more instructions.\ndocs agent · job aj_… · followed by ana · model docs-agent-1\n[Check now] [Stop following]',
     );
     await replies(root, 'Write something anyway');
     await untilBelow(
@@ -110,13 +110,18 @@ describe('following a job', () => {
     const { card: other } = await follows({ jobId, where: '#private', who: 'ben' });
     plan(jobId);
     await replies(one, 'Also mention the limits');
-    await untilBelow(one, '⏳ Sent "Also mention the limits" (@ana)');
+    await untilBelow(one, '⏳ "Also mention the limits" (ana)');
     await card('#private', 'Working');
     finish(jobId, 'new_pr');
-    await untilBelow(one, '✅ @ana The agent opened a pull request: acme/docs#');
-    await untilBelow(other, 'It was instructed from elsewhere.\n[Open]');
+    await untilBelow(
+      one,
+      '✅ @ana The agent opened a pull request for "Also mention the limits": acme/docs#',
+    );
+    await untilBelow(other, 'It was instructed from elsewhere.\n[Open pull request]');
     expect(below(other)).toEqual([
-      expect.stringMatching(/^✅ The agent opened a pull request: acme\/docs#\d+\. It/),
+      expect.stringMatching(
+        /^✅ The agent opened a pull request for acme\/docs @ agent\/quickstart: acme\/docs#\d+\. It/,
+      ),
     ]);
     expect(scene.notified('ben')).toBe(0);
   });
@@ -140,11 +145,11 @@ describe('following a job', () => {
     const jobId = seedOf();
     const question = await scene.person('ben').says('#docs', 'Who knows why the quickstart fails?');
     await replies(question, `@Docket follow ${jobId}`);
-    await untilBelow(question, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    await untilBelow(question, '✅ Ready · acme/docs @ agent/quickstart');
     plan(jobId);
     await replies(question, 'Explain why it fails, please');
     expect(await sent(1)).toEqual(['Explain why it fails, please']);
-    await untilBelow(question, '⏳ Sent "Explain why it fails, please" (@ana)');
+    await untilBelow(question, '⏳ "Explain why it fails, please" (ana)');
     finish(jobId, 'new_pr');
     await untilBelow(question, '✅ @ana The agent opened a pull request');
   });
@@ -156,7 +161,7 @@ describe('following a job', () => {
     const talk = await replies(root, 'This takes a long time today');
     const jobId = seedOf();
     await replies(root, `@Docket follow ${jobId}`);
-    await untilBelow(root, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    await untilBelow(root, '✅ Ready · acme/docs @ agent/quickstart');
     await replies(root, 'Explain why it takes long');
     expect(await sent(1)).toEqual(['Explain why it takes long']);
     expect(talk.reactions).toEqual([]);
@@ -165,7 +170,7 @@ describe('following a job', () => {
   test('with @Docket outside of a thread: the message becomes the root', async () => {
     const jobId = seedOf();
     const asked = await scene.person('ana').says('#docs', `@docket follow ${jobId}`);
-    await untilBelow(asked, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    await untilBelow(asked, '✅ Ready · acme/docs @ agent/quickstart');
     plan(jobId);
     await replies(asked, 'Begin with the overview');
     expect(await sent(1)).toEqual(['Begin with the overview']);
@@ -173,15 +178,15 @@ describe('following a job', () => {
 
   test('ends by [Stop following]; then replies are talk, and another job can be followed there', async () => {
     const { card: root } = await follows();
-    await clicks('ben', '🤖', 'Stop following');
-    await card('#docs', 'No longer followed');
+    await clicks('ben', 'docs agent ·', 'Stop following');
+    await card('#docs', 'Stopped following');
     expect(read(root)).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · No longer followed\nStopped by @ben.',
+      '💤 Stopped following · acme/docs @ agent/quickstart\nStopped by ben.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100',
     );
     const talk = await replies(root, 'So what do we do now?');
     const jobId = seedOf();
     await replies(root, `@Docket follow ${jobId}`);
-    await untilBelow(root, '🤖 Docs agent · acme/docs @ agent/quickstart · Idle');
+    await untilBelow(root, '✅ Ready · acme/docs @ agent/quickstart');
     plan(jobId);
     await replies(root, 'Continue with this one');
     expect(await sent(1)).toEqual(['Continue with this one']);
@@ -196,8 +201,8 @@ describe('following a job', () => {
       await replies(root, 'And what would you say?', { who: 'ben' });
       await note('ben', 'Is this for the agent?');
       await replies(root, words);
-      await card('#docs', 'No longer followed');
-      await until(['Stopped by @ana. 1 instruction was not sent.']);
+      await card('#docs', 'Stopped following');
+      await until(['Stopped by ana. 1 instruction was not sent.']);
       await note('ana', 'I follow job aj_… no more here. 1 instruction was not sent.');
       expect(instructions()).toEqual([]);
     },

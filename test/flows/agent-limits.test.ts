@@ -28,14 +28,18 @@ describe('our own limit of instructions an hour', () => {
     const kept = await replies(root, 'The second one is kept');
     await untilBelow(
       root,
-      '⏸ 1 instruction an hour is used up for this project. "The second one is kept" (@ana) is kept and goes out about TIME.\n[Discard]',
+      '🕒 1 instruction an hour is used up for this project. "The second one is kept" (ana) is kept and goes out about TIME.\n[Discard]',
     );
     await takes(kept);
     await untilBelow(root, '1 instruction waiting');
-    await until(['1 instruction waiting\nReply here']);
+    await until(['followed by ana · 1 instruction waiting']);
     expect(instructions()).toHaveLength(1);
     expect((await sent(2))[1]).toBe('The second one is kept');
-    await untilBelow(root, 'Nothing waits for the limit any more.', '⏳ Sent 2 instructions');
+    await untilBelow(
+      root,
+      'Nothing waits for the limit any more.',
+      '⏳ "The second one is kept" (ana) and 1 more',
+    );
     expect(scene.notified('ana')).toBe(0);
   });
 
@@ -45,14 +49,14 @@ describe('our own limit of instructions an hour', () => {
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
     const one = await replies(root, 'The second one is kept');
-    await untilBelow(root, '"The second one is kept" (@ana) is kept and goes out about TIME.');
+    await untilBelow(root, '"The second one is kept" (ana) is kept and goes out about TIME.');
     const other = await replies(root, 'The third one is kept');
     await untilBelow(
       root,
-      '2 instructions are kept and go out from about TIME.\n"The second one is kept" (@ana)\n"The third one is kept" (@ana)\n[Discard all]',
+      '2 instructions are kept and go out from about TIME.\n"The second one is kept" (ana)\n"The third one is kept" (ana)\n[Discard all]',
     );
     await clicks('ana', 'Discard all', 'Discard all');
-    await untilBelow(root, '2 instructions were not sent. Discarded by @ana.');
+    await untilBelow(root, '2 instructions were not sent. Discarded by ana.');
     await reacted(one, 'none');
     await reacted(other, 'none');
     expect(instructions()).toEqual(['The first one goes out']);
@@ -70,7 +74,7 @@ describe('our own limit of instructions an hour', () => {
     await untilBelow(root, '2 instructions are kept');
     await scene.person('ana').deletes(gone);
     await scene.person('ana').edits(changed, 'This was changed in time');
-    await untilBelow(root, '"This was changed in time" (@ana) is kept and goes out');
+    await untilBelow(root, '"This was changed in time" (ana) is kept and goes out');
     expect((await sent(2))[1]).toBe('This was changed in time');
     expect(below(root).join()).not.toContain('Nothing waits for the limit any more.\n[');
   });
@@ -100,7 +104,7 @@ projects:
   async function followsAcme() {
     const jobId = scene.platform.agent.add();
     await asks(`/docs-agent follow ${jobId} --project acme`);
-    return { jobId, card: await card('#docs', 'Idle') };
+    return { jobId, card: await card('#docs', 'Ready') };
   }
 
   test('keeps what was refused, says until when, and sends it by itself once', async () => {
@@ -111,7 +115,7 @@ projects:
     await replies(root, 'Try this in a while');
     await untilBelow(
       root,
-      '⏸ The platform\'s limit is reached. "Try this in a while" (@ana) is kept; I try again about TIME.\n[Discard]',
+      '🕒 The platform\'s limit is reached. "Try this in a while" (ana) is kept; I try again about TIME.\n[Discard]',
     );
     expect(await sent(1)).toEqual(['Try this in a while']);
     await untilBelow(root, 'Nothing waits for the limit any more.', '⏳');
@@ -122,7 +126,7 @@ projects:
     const { card: root } = await followsAcme();
     scene.platform.wire.order(SEND, limited(3600));
     await replies(root, 'This one has to wait');
-    await untilBelow(root, "⏸ The platform's limit is reached.");
+    await untilBelow(root, "🕒 The platform's limit is reached.");
     const { card: other } = await follows({ where: '#private' });
     await replies(other, 'This one is not delayed');
     expect(await sent(1)).toEqual(['This one is not delayed']);

@@ -27,13 +27,17 @@ describe('a new job', () => {
     await asks('/docs-agent new Write a "quickstart" for *beginners*');
     expect(await sent(1)).toEqual(['Write a "quickstart" for **beginners**']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, '⏳ Sent "Write a "quickstart" for **beginners**" (@ana) · the agent is working');
+    await untilBelow(root, '⏳ "Write a "quickstart" for **beginners**" (ana) · the agent is working');
     await replies(root, 'With code for each step');
     await sent(2);
+    await untilBelow(root, '⏳ "With code for each step" (ana) and 1 more');
     expect(new Set(scene.platform.agent.messages.map(({ jobId }) => jobId))).toEqual(new Set([newest()]));
     finish(newest(), 'new_pr');
-    await untilBelow(root, '✅ @ana The agent opened a pull request: acme/docs#');
-    await until(['🤖 Docs agent · acme/docs · Idle']);
+    await untilBelow(
+      root,
+      '✅ @ana The agent opened a pull request for "With code for each step" and 1 more: acme/docs#',
+    );
+    await until(['✅ Ready · acme/docs']);
     expect(await scene.audit()).toEqual(
       expect.arrayContaining([
         'ana agent new agent job → accepted',
@@ -45,14 +49,14 @@ describe('a new job', () => {
   test('without an answer: nobody knows; it is made again only by a click', async () => {
     scene.platform.wire.order(CREATE, { kind: 'reset', when: 'before' });
     await asks('/docs-agent new Write a quickstart guide');
-    const root = await card('#docs', 'Start unclear');
+    const root = await card('#docs', 'Needs an answer');
     await untilBelow(
       root,
-      '⚠️ @ana No answer, so the job may or may not have been made: "Write a quickstart guide"',
+      '⚠️ @ana Was the job for "Write a quickstart guide" made? The platform gave no clear answer.',
       'choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
     );
     expect(instructions()).toEqual([]);
-    await clicks('ben', 'may not have been made', 'Send again');
+    await clicks('ben', 'no clear answer', 'Send again');
     expect(await sent(1)).toEqual(['Write a quickstart guide']);
     await card('#docs', 'Working');
   });
@@ -60,10 +64,10 @@ describe('a new job', () => {
   test('without an answer, left at that: the thread ends, since there is no job to follow', async () => {
     scene.platform.wire.order(CREATE, { kind: 'reset', when: 'after' });
     await asks('/docs-agent new Write a quickstart guide');
-    await card('#docs', 'Start unclear');
+    await card('#docs', 'Needs an answer');
     await until(['[Send again] [Leave it]']);
-    await clicks('ana', 'may not have been made', 'Leave it');
-    await card('#docs', 'Not made');
+    await clicks('ana', 'no clear answer', 'Leave it');
+    await card('#docs', 'Left unclear');
     expect(instructions()).toHaveLength(1);
   });
 
@@ -80,11 +84,7 @@ describe('a new job', () => {
       person('ana').clicks(offer, 'Start a new job'),
     ]);
     expect(await sent(1)).toEqual(['write a page about webhooks']);
-    await untilBelow(
-      asked,
-      '🤖 Docs agent · acme/docs · Working',
-      '⏳ Sent "write a page about webhooks" (@ana)',
-    );
+    await untilBelow(asked, '⏳ Working · acme/docs', '⏳ "write a page about webhooks" (ana)');
     await takes(asked);
     await replies(asked, 'And one about retries');
     expect(await sent(2)).toEqual(['write a page about webhooks', 'And one about retries']);
@@ -100,15 +100,15 @@ describe('a new job', () => {
     await expect(person('ana').clicks(offer, 'Start a new job')).rejects.toThrow('does not see');
     await person('ben').clicks(offer, 'Start a new job');
     expect(await sent(1)).toEqual(['write about webhooks']);
-    await untilBelow(question, '🤖 Docs agent');
-    expect(below(question).filter((text) => text.startsWith('🤖'))).toHaveLength(1);
+    await untilBelow(question, 'docs agent ·');
+    expect(below(question).filter((text) => text.includes('docs agent ·'))).toHaveLength(1);
   });
 
   test('in direct messages no mention is needed', async () => {
     const asked = await person('ana').says('@ana', 'Write a page about webhooks');
     await person('ana').clicks(await note('ana', 'Start a new one'), 'Start a new job');
     expect(await sent(1)).toEqual(['Write a page about webhooks']);
-    await untilBelow(asked, '🤖 Docs agent');
+    await untilBelow(asked, 'docs agent ·');
   });
 
   test.each(['@Docket', '@Docket help', '@docket aside'])('"%s" outside offers nothing', async (words) => {
@@ -131,12 +131,12 @@ describe('a new job', () => {
     const other = await follows({ where: '#private', seed: { ref: 'agent/limits' } });
     const listed = told(await asks('/docs-agent list')) ?? '';
     expect(listed.split('\n')).toEqual([
-      'acme/docs @ agent/limits — Idle · followed by @ana · Open thread',
-      'acme/docs @ agent/quickstart — Idle · followed by @ana · Open thread',
+      '✅ Ready · acme/docs @ agent/limits · followed by ana · Open thread',
+      '✅ Ready · acme/docs @ agent/quickstart · followed by ana · Open thread',
     ]);
     // Of a private channel, only those hear who are in it or followed there.
     expect(told(await asks('/docs-agent list', { who: 'ben' }))).toBe(
-      'acme/docs @ agent/quickstart — Idle · followed by @ana · Open thread',
+      '✅ Ready · acme/docs @ agent/quickstart · followed by ana · Open thread',
     );
     expect(told(await asks(`/docs-agent stop ${other.jobId}`, { who: 'ben' }))).toContain(
       'No thread that you can see follows this job.',
@@ -144,9 +144,9 @@ describe('a new job', () => {
     expect(told(await asks('/docs-agent stop', { who: 'ben' }))).toBe(
       'I follow acme/docs @ agent/quickstart no more.',
     );
-    await scene.slack.until(() => read(one.card).includes('Stopped by @ben.'));
+    await scene.slack.until(() => read(one.card).includes('Stopped by ben.'));
     expect(told(await asks('/docs-agent list'))).toBe(
-      'acme/docs @ agent/limits — Idle · followed by @ana · Open thread',
+      '✅ Ready · acme/docs @ agent/limits · followed by ana · Open thread',
     );
     plan(other.jobId);
     await replies(other.card, 'This one still counts');
@@ -160,7 +160,7 @@ describe('a new job', () => {
     if (ephemeral === undefined) throw new Error('no answer');
     expect(read(ephemeral).split('\n')[0]).toBe('Which one?');
     await asks(`/docs-agent stop ${one.jobId}`);
-    await scene.slack.until(() => read(one.card).includes('Stopped by @ana.'));
+    await scene.slack.until(() => read(one.card).includes('Stopped by ana.'));
   });
 
   test('help, and words that it does not know', async () => {

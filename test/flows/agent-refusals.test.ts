@@ -53,7 +53,7 @@ describe('who may not instruct the agent', () => {
   test('their clicks are refused', async () => {
     const { card: root } = await follows();
     await replies(root, 'aside hello everybody');
-    for (const button of ['Only when mentioned', 'Stop following']) {
+    for (const button of ['Listen only to @Docket', 'Stop following']) {
       await person('gus').clicks(root, button);
       expect(scene.toldLast('gus')).toContain('Ask @docs-admins or @ben.');
     }
@@ -105,18 +105,18 @@ describe('trouble with the platform', () => {
     const reply = await replies(root, 'Mend the headings');
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send it again]',
+      '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send again]',
     );
     await scene.until(['🔑 The docs platform rejects the API key of project default.'], '@ben', 'ben');
     await takes(reply);
-    await clicks('ben', 'Not sent', 'Send it again');
+    await clicks('ben', 'Not sent', 'Send again');
     expect(await sent(1)).toEqual(['Mend the headings']);
-    await untilBelow(root, 'Not sent: "Mend the headings". @ben chose to send it again.');
+    await untilBelow(root, 'Not sent: "Mend the headings". ben chose to send it again.');
   });
 
   test('a key that is rejected when the job is looked at: the card says so', async () => {
     scene.platform.wire.order(LOOK, key, 1000);
-    await follows({ state: 'Not looked at yet' });
+    await follows({ state: 'Checking…' });
     await scene.until(['⚠️ My platform key was rejected']);
   });
 
@@ -132,7 +132,7 @@ describe('trouble with the platform', () => {
     const { card: root } = await follows();
     scene.platform.wire.order(SEND, { kind: 'answer', status, body });
     await replies(root, 'Mend the headings');
-    await untilBelow(root, `❌ @ana Not sent: "Mend the headings"\n${why}\n[Send it again]`);
+    await untilBelow(root, `❌ @ana Not sent: "Mend the headings"\n${why}\n[Send again]`);
     await replies(root, 'The next one goes out');
     expect(await sent(1)).toEqual(['The next one goes out']);
   });
@@ -167,12 +167,12 @@ describe('a platform that is away', () => {
     );
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Mend the headings"\nThe docs platform isn\'t answering. Try again in a little while.\n[Send it again]',
+      '❌ @ana Not sent: "Mend the headings"\nThe docs platform isn\'t answering. Try again in a little while.\n[Send again]',
       "The docs platform didn't answer for a while.",
     );
     await takes(reply);
     const back = await scene.platform.listen(port);
-    await scene.clicks('ana', 'Not sent', 'Send it again');
+    await scene.clicks('ana', 'Not sent', 'Send again');
     expect(await sent(1)).toEqual(['Mend the headings']);
     await back.close();
   });

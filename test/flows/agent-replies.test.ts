@@ -109,16 +109,17 @@ describe('which replies are instructions', () => {
     const { card: root } = await follows();
     // Slack shows no private answer in a thread without replies.
     await replies(root, 'aside this is the thread');
-    await clicks('ben', '🤖', 'Only when mentioned');
+    await clicks('ben', 'docs agent ·', 'Listen only to @Docket');
     await scene.until([
-      'Mention @Docket to instruct the agent.\n[Open pull request] [All replies] [Stop following]',
+      'Mention @Docket to instruct the agent.\ndocs agent · ',
+      '[Open pull request] [Stop following] [⋯ Listen to all replies]',
     ]);
     await note('ben', 'Only replies with @Docket count here from now on.');
     const talk = await replies(root, 'nobody hears this sentence');
     await replies(root, '@Docket but this one, please');
     expect(await sent(1)).toEqual(['but this one, please']);
     expect(talk.reactions).toEqual([]);
-    await clicks('ana', '🤖', 'All replies');
+    await clicks('ana', 'docs agent ·', 'Listen to all replies');
     await scene.until(['Every reply here goes to the agent.']);
     await replies(root, 'everybody hears this one', { who: 'ben' });
     expect((await sent(2))[1]).toBe('everybody hears this one');

@@ -50,8 +50,8 @@ describe.each(['http', 'socket'] as const)('a bot that is killed and started ane
     const heard = replies(root, 'You may have heard this').catch(() => undefined);
     await untilBelow(
       root,
-      '⚠️ @ana No answer, so it may or may not have arrived: "You may have heard this"',
-      '[Check the job] [Send again] [Leave it]',
+      '⚠️ @ana Did "You may have heard this" reach the agent? The platform gave no clear answer.',
+      '[Check now] [Send again] [Leave it]',
     );
     await Promise.all([heard, ...killed]);
     expect(instructions()).toEqual(['You may have heard this']);

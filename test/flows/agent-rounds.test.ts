@@ -14,26 +14,26 @@ describe('a round of the agent', () => {
     await takes(reply);
     expect(await untilBelow(root, '⏳')).toEqual([
       'Also add error handling',
-      '⏳ Sent "Also add error handling" (@ana) · the agent is working · started TIME',
+      '⏳ "Also add error handling" (ana) · the agent is working · sent TIME',
     ]);
     await card('#docs', 'Working');
     expect(notified('ana')).toBe(0);
 
     finish(jobId, 'new_pr');
-    const texts = await untilBelow(root, '✅', 'finished');
+    const texts = await untilBelow(root, '✅ @ana', 'finished');
     expect(texts).toEqual([
       'Also add error handling',
-      'Sent "Also add error handling" (@ana) · finished · took 1 s',
-      '✅ @ana The agent opened a pull request: acme/docs#101\n[Open]',
+      '✅ "Also add error handling" (ana) · finished · took 1 s',
+      '✅ @ana The agent opened a pull request for "Also add error handling": acme/docs#101\n[Open pull request]',
     ]);
-    await card('#docs', 'Idle');
+    await card('#docs', 'Ready');
     expect(read(root)).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nModel docs-agent-1 · pull request acme/docs#101\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\n[Open pull request] [Only when mentioned] [Stop following]',
+      '✅ Ready · acme/docs @ agent/quickstart\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#101\n[Open pull request] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]',
     );
     expect(notified('ana')).toBe(1);
     expect(await sent(1)).toEqual(['Also add error handling']);
     expect(
-      await scene.person('ana').clicks(scene.messageWith('opened a pull request'), 'Open'),
+      await scene.person('ana').clicks(scene.messageWith('opened a pull request'), 'Open pull request'),
     ).toMatchObject({
       ok: true,
     });
@@ -44,13 +44,13 @@ describe('a round of the agent', () => {
   test.each([
     [
       'same_pr',
-      '✅ @ana Finished. It is the same pull request as before, acme/docs#100; look at its latest commits.\n[Open]',
+      '✅ @ana "Mend the broken links" is done. It is the same pull request as before, acme/docs#100; look at its latest commits.\n[Open pull request]',
     ],
     [
       'no_pr',
-      '☑️ @ana Finished without a pull request, so it probably changed no files. Naming the page helps.',
+      '➖ @ana "Mend the broken links" is done, without a pull request, so it probably changed no files. Naming the page helps.',
     ],
-    ['failed', '❌ @ana The agent could not finish.\n[Send it again]'],
+    ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],
   ] as const)('that ends with %s says so', async (outcome, text) => {
     const { jobId, card: root } = await follows();
     plan(jobId);
@@ -58,7 +58,7 @@ describe('a round of the agent', () => {
     await untilBelow(root, '⏳');
     finish(jobId, outcome);
     expect((await untilBelow(root, text)).at(-1)).toBe(text);
-    await card('#docs', outcome === 'failed' ? 'Failed' : 'Idle');
+    await card('#docs', outcome === 'failed' ? 'Failed' : 'Ready');
   });
 
   test('that failed is sent again by a click, once only', async () => {
@@ -70,11 +70,11 @@ describe('a round of the agent', () => {
     await untilBelow(root, 'could not finish');
     plan(jobId);
     await Promise.all([
-      clicks('ben', 'could not finish', 'Send it again'),
-      clicks('ana', 'could not finish', 'Send it again'),
+      clicks('ben', 'could not finish', 'Send again'),
+      clicks('ana', 'could not finish', 'Send again'),
     ]);
     expect(await sent(2)).toEqual(['Mend the broken links', 'Mend the broken links']);
-    await untilBelow(root, '⏳ Sent "Mend the broken links" (@');
+    await untilBelow(root, '⏳ "Mend the broken links" (');
     finish(jobId, 'new_pr');
     await untilBelow(root, 'opened a pull request');
     expect(await sent(2)).toHaveLength(2);
@@ -84,19 +84,16 @@ describe('a round of the agent', () => {
     const { jobId, card: root } = await follows();
     for (const _ of [1, 2, 3]) plan(jobId);
     await replies(root, 'First do the overview');
-    await untilBelow(root, '⏳ Sent "First do the overview" (@ana)');
+    await untilBelow(root, '⏳ "First do the overview" (ana)');
     await replies(root, '@Docket then the details', { who: 'ben' });
-    await untilBelow(
-      root,
-      '⏳ Sent 2 instructions, the last "then the details" (@ben) · the agent is working',
-    );
+    await untilBelow(root, '⏳ "then the details" (ben) and 1 more · the agent is working');
     await replies(root, '@docket and the summary');
-    await untilBelow(root, '⏳ Sent 3 instructions, the last "and the summary" (@ana)');
+    await untilBelow(root, '⏳ "and the summary" (ana) and 2 more');
     expect(await sent(3)).toEqual(['First do the overview', 'then the details', 'and the summary']);
     finish(jobId, 'no_pr');
-    const texts = await untilBelow(root, '☑️', '· finished');
+    const texts = await untilBelow(root, '➖ @', '· finished');
     expect(texts).toHaveLength(5);
-    expect(texts[4]).toContain('☑️ @ana @ben Finished without a pull request');
+    expect(texts[4]).toContain('➖ @ana @ben "and the summary" and 2 more are done, without a pull request');
     expect(notified('ana')).toBe(1);
     expect(notified('ben')).toBe(1);
   });
@@ -119,7 +116,7 @@ describe('a round of the agent', () => {
     const { jobId, card: root } = await follows();
     plan(jobId, { idleMs: 60_000 });
     await replies(root, 'A tiny change only');
-    await untilBelow(root, '✅ @ana Finished. It is the same pull request as before');
+    await untilBelow(root, '✅ @ana "A tiny change only" is done. It is the same pull request as before');
   });
 
   test('with a status that nobody knows is watched on, and the card prints it as it is', async () => {
@@ -163,18 +160,24 @@ describe('a round of the agent', () => {
     await replies(root, 'Work on the changelog');
     await untilBelow(root, '⏳');
     scene.platform.agent.forget(jobId);
-    await untilBelow(root, '❌ @ana The platform does not know this job (404).\n[Stop following]');
-    await card('#docs', 'Unknown to the platform');
+    await untilBelow(
+      root,
+      '❌ @ana The platform does not know this job (404). The last instruction was "Work on the changelog".\n[Stop following]',
+    );
+    await card('#docs', 'Not found');
     await clicks('ben', 'does not know this job', 'Stop following');
-    await card('#docs', 'No longer followed');
-    await scene.until(['Stopped by @ben.']);
+    await card('#docs', 'Stopped following');
+    await scene.until(['Stopped by ben.']);
   });
 
   test('that somebody started elsewhere is told to whoever followed', async () => {
     const jobId = scene.platform.agent.add({ status: 'active', prLink: null });
     const { card: root } = await follows({ jobId, state: 'Working' });
     finish(jobId, 'new_pr');
-    await untilBelow(root, '✅ @ana The agent opened a pull request: acme/docs#');
+    await untilBelow(
+      root,
+      '✅ @ana The agent opened a pull request for acme/docs @ agent/quickstart: acme/docs#',
+    );
     expect(below(root)).toHaveLength(1);
   });
 
@@ -202,11 +205,11 @@ describe('a round that takes too long', () => {
     await replies(root, 'Write a whole book');
     await untilBelow(
       root,
-      '💤 @ana I stopped watching after 1 s. The agent may still finish.\n[Check now]',
+      '💤 @ana I stopped watching "Write a whole book" after 1 s. The agent may still finish it.\n[Check now]',
       'no longer watched after 1 s',
     );
     finish(jobId, 'new_pr');
     await scene.clicks('ben', 'I stopped watching', 'Check now');
-    await scene.until(['[Open pull request]', '· Idle']);
+    await scene.until(['[Open pull request]', '✅ Ready · ']);
   });
 });

@@ -20,12 +20,12 @@ describe('the shortcut on a message', () => {
     await reacted(talk, 'double_vertical_bar');
     await uses('ana', talk);
     expect(person('ana').fields()).toMatchObject([
-      { label: 'Which job', value: 'acme/docs @ agent/quickstart · Idle' },
+      { label: 'Which job', value: 'acme/docs @ agent/quickstart · Ready' },
       { label: 'Instruction', value: 'the first table is **wrong**, @ana' },
     ]);
     await person('ana').submits({ Instruction: 'Mend the first table' });
     expect(await sent(1)).toEqual(['Mend the first table']);
-    await untilBelow(root, '⏳ Sent "Mend the first table" (@ana)');
+    await untilBelow(root, '⏳ "Mend the first table" (ana)');
     expect(toldLast('ana')).toBe(
       'It goes to acme/docs @ agent/quickstart; you see what comes of it in its thread.',
     );
@@ -40,15 +40,15 @@ describe('the shortcut on a message', () => {
       {
         label: 'Which job',
         value: '',
-        options: ['acme/docs @ agent/limits · Idle', 'acme/docs @ agent/quickstart · Idle'],
+        options: ['acme/docs @ agent/limits · Ready', 'acme/docs @ agent/quickstart · Ready'],
       },
       { label: 'Instruction', value: 'The limits are not documented' },
     ]);
     plan(other.jobId);
-    await person('ana').submits({ 'Which job': 'acme/docs @ agent/limits · Idle' });
+    await person('ana').submits({ 'Which job': 'acme/docs @ agent/limits · Ready' });
     expect(await sent(1)).toEqual(['The limits are not documented']);
     expect(scene.platform.agent.messages[0]?.jobId).toBe(other.jobId);
-    await untilBelow(other.card, '⏳ Sent "The limits are not documented" (@ana)');
+    await untilBelow(other.card, '⏳ "The limits are not documented" (ana)');
   });
 
   test('the very same submission twice is one instruction', async () => {
@@ -73,8 +73,8 @@ describe('the shortcut on a message', () => {
   test('of a job that is followed no more when it is submitted: nothing is sent', async () => {
     const { card: root } = await follows();
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
-    await scene.clicks('ben', '🤖', 'Stop following');
-    await scene.slack.until(() => scene.slack.read(root).includes('No longer followed'));
+    await scene.clicks('ben', 'docs agent ·', 'Stop following');
+    await scene.slack.until(() => scene.slack.read(root).includes('Stopped following'));
     await person('ana').submits();
     await scene.slack.until(() => toldLast('ana'));
     expect(toldLast('ana')).toBe('That job is followed no more, so nothing was sent.');

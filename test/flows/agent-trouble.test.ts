@@ -29,7 +29,7 @@ describe('trouble with Slack', () => {
     await scene.asks(`/docs-agent follow ${jobId} Explain the limits`);
     const root = await card('#docs', 'Working');
     expect(await sent(1)).toEqual(['Explain the limits']);
-    await untilBelow(root, '⏳ Sent "Explain the limits" (@ana)');
+    await untilBelow(root, '⏳ "Explain the limits" (ana)');
     expect(scene.slack.messages).toHaveLength(2);
   });
 

@@ -55,10 +55,10 @@ describe('in a followed thread', () => {
     await untilBelow(root, '⏳');
     await again();
     finish(jobId, 'no_pr');
-    await untilBelow(root, '☑️');
+    await untilBelow(root, '➖ @');
     await again();
     await endsWith(root, ['add a diagram']);
-    expect(below(root).filter((text) => text.includes('☑️'))).toHaveLength(1);
+    expect(below(root).filter((text) => text.includes('➖ @'))).toHaveLength(1);
   });
 
   test('repeats at once are one instruction', async () => {
@@ -102,7 +102,7 @@ describe('in a followed thread', () => {
     expect(notes('ana')).toEqual([]);
     await person('ana').reacts(root, 'tada');
     finish(jobId, 'new_pr');
-    await untilBelow(root, '✅');
+    await untilBelow(root, '✅ @');
     await endsWith(root, ['this is the last word']);
   });
 

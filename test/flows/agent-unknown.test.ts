@@ -3,7 +3,7 @@ import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const asked = (words: string) =>
-  `⚠️ @ana No answer, so it may or may not have arrived: "${words}"\nThe job reads: completed, seen TIME\n[Check the job] [Send again] [Leave it]`;
+  `⚠️ @ana Did "${words}" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME\n[Check now] [Send again] [Leave it]`;
 
 describe('an instruction whose answer is lost', () => {
   const scene = stage({ bot: { timing: { docsCallMs: 700, callMarginMs: 100 } } });
@@ -23,11 +23,11 @@ describe('an instruction whose answer is lost', () => {
     await scene.until(['1 instruction waiting']);
     expect(instructions()).toEqual([]);
 
-    await clicks('ben', 'No answer, so', 'Send again');
+    await clicks('ben', 'no clear answer', 'Send again');
     expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
     await untilBelow(
       root,
-      'No answer at first for "Add a section about errors". @ben chose to send it again.',
+      'No answer at first for "Add a section about errors". ben chose to send it again.',
     );
     expect(await audit()).toEqual(
       expect.arrayContaining([
@@ -42,32 +42,32 @@ describe('an instruction whose answer is lost', () => {
     plan(jobId);
     lost('after');
     await replies(root, 'Add a section about errors');
-    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    await untilBelow(root, '[Check now] [Send again] [Leave it]');
     await replies(root, 'And one about retries');
     await scene.until(['1 instruction waiting']);
-    await clicks('ana', 'No answer, so', 'Leave it');
+    await clicks('ana', 'no clear answer', 'Leave it');
     expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
-    await untilBelow(root, 'No answer at first for "Add a section about errors". @ana left it at that.');
+    await untilBelow(root, 'No answer at first for "Add a section about errors". ana left it at that.');
     expect(
       await scene.person('ben').clicks(scene.messageWith('left it at that'), 'Leave it').catch(String),
     ).toContain('No button');
     finish(jobId, 'no_pr');
-    await untilBelow(root, '☑️');
+    await untilBelow(root, '➖ @');
   });
 
-  test('[Check the job] looks at once and says how it reads now', async () => {
+  test('[Check now] looks at once and says how it reads now', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     lost('after');
     await replies(root, 'Add a section about errors');
-    await untilBelow(root, '[Check the job]');
+    await untilBelow(root, '[Check now]');
     const looks = () => scene.platform.wire.calls.filter(({ name }) => name === LOOK).length;
     const before = looks();
-    await clicks('ben', 'No answer, so', 'Check the job');
+    await clicks('ben', 'no clear answer', 'Check now');
     await untilBelow(root, 'The job reads: active, seen TIME');
     expect(looks()).toBeGreaterThan(before);
     expect(scene.toldLast('ben')).toBe("I'm looking.");
-    await clicks('ben', 'No answer, so', 'Leave it');
+    await clicks('ben', 'no clear answer', 'Leave it');
     finish(jobId, 'new_pr');
     await untilBelow(root, 'The agent opened a pull request');
     expect(instructions()).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('an instruction whose answer is lost', () => {
     plan(jobId);
     scene.platform.wire.order(SEND, { kind, when: 'after' });
     await replies(root, 'Add a section about errors');
-    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    await untilBelow(root, '[Check now] [Send again] [Leave it]');
     expect(instructions()).toHaveLength(1);
     expect(below(root)).toHaveLength(2);
   });
@@ -88,7 +88,7 @@ describe('an instruction whose answer is lost', () => {
     plan(jobId);
     scene.platform.wire.order(SEND, { kind: 'answer', status, when: 'after' });
     await replies(root, 'Add a section about errors');
-    await untilBelow(root, '[Check the job] [Send again] [Leave it]');
+    await untilBelow(root, '[Check now] [Send again] [Leave it]');
     expect(instructions()).toHaveLength(1);
     expect(below(root)).toHaveLength(2);
   });
@@ -100,8 +100,8 @@ describe('an instruction whose answer is lost', () => {
     await replies(root, 'Add a section about errors');
     await untilBelow(root, '[Leave it]');
     await Promise.all([
-      clicks('ana', 'No answer, so', 'Leave it'),
-      clicks('ben', 'No answer, so', 'Send again'),
+      clicks('ana', 'no clear answer', 'Leave it'),
+      clicks('ben', 'no clear answer', 'Send again'),
     ]);
     const [, settled = ''] = await untilBelow(root, 'No answer at first for "Add a section about errors".');
     if (settled.includes('send it again')) await sent(1);

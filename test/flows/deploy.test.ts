@@ -26,7 +26,7 @@ test('a deploy under load: with 25 replies under way, each is sent once, and nob
   expect(await ended).toBe(0);
   await sent(25);
   for (const { jobId } of threads) finish(jobId, 'no_pr');
-  await Promise.all(threads.map(({ card }) => untilBelow(card, '☑️')));
+  await Promise.all(threads.map(({ card }) => untilBelow(card, '➖ @')));
 
   expect(instructions().toSorted()).toEqual(written.map(({ text }) => text).toSorted());
   expect(

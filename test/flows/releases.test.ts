@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ExportPlan } from '../../demo/docs-platform/export-jobs.ts';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
-import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { agentsOn, type Followed, SEND } from '../support/flows/agent-stage.ts';
 import { releasedProgram } from '../support/flows/released.ts';
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
@@ -19,7 +19,7 @@ const BUNDLE = 'POST /v1/static-export/jobs/{jobId}/bundle';
 /** How a test has both programs work in a world of its own. */
 function storyIn(world: World) {
   const scene = stageOf(() => world);
-  const { replies, reacted, untilBelow, follows, plan, finish, instructions, sent, clicksNote, note } =
+  const { replies, reacted, untilBelow, plan, finish, instructions, sent, clicksNote, note } =
     agentsOn(scene);
   const released = () => world.startBot({ ...(program !== undefined && { program }) });
   const current = () => world.startBot();
@@ -43,6 +43,16 @@ function storyIn(world: World) {
   const startsOf = (domain: string) =>
     world.platform.starts.filter((start) => start.domain === domain).length;
 
+  async function follows(where: string): Promise<Followed> {
+    const jobId = world.platform.agent.add();
+    const before = new Set(world.slack.messages);
+    await scene.asks(`/docs-agent follow ${jobId}`, { where });
+    const isCard = (message: SentMessage) =>
+      !before.has(message) && /^(?:✅ Ready · |🤖 .* · Idle$)/mu.test(world.slack.read(message));
+    const card = await world.slack.until(() => world.slack.messages.find(isCard), 20_000, 'a card');
+    return { jobId, card };
+  }
+
   /** Has work in every state at the bot that runs. */
   async function leavesWork() {
     const { wire } = world.platform;
@@ -59,17 +69,17 @@ function storyIn(world: World) {
     await exporting(LINKLESS, { durationMs: 10 });
     await scene.until(["I can't reach the platform"]);
 
-    const working = await follows();
+    const working = await follows('#docs');
     plan(working.jobId);
     await replies(working.card, 'Rewrite the quickstart');
     await untilBelow(working.card, '⏳');
-    const asking = await follows({ where: '#private' });
+    const asking = await follows('#private');
     wire.order(SEND, { kind: 'reset', when: 'before' });
     await replies(asking.card, 'This one may have arrived');
-    await untilBelow(asking.card, '[Check the job] [Send again] [Leave it]');
+    await untilBelow(asking.card, '[Send again] [Leave it]');
     await replies(asking.card, 'This one waits behind it');
     await scene.until(['1 instruction waiting'], '#private');
-    const held = await follows();
+    const held = await follows('#docs');
     const reply = await replies(held.card, 'what would you say?', { who: 'ben' });
     await reacted(reply, 'double_vertical_bar');
     await note('ben', 'Is this for the agent?');
@@ -95,7 +105,8 @@ function storyIn(world: World) {
 
     finish(working.jobId, 'new_pr');
     await untilBelow(working.card, 'opened a pull request');
-    await scene.clicks('ben', 'may or may not have arrived', 'Send again');
+    const unclear = await shown(['may or may not have arrived', 'reach the agent?']);
+    await world.slack.person('ben').clicks(unclear, 'Send again');
     await sent(3);
     await clicksNote('ben', 'Is this for the agent?', 'Send');
     expect((await sent(4)).toSorted()).toEqual([

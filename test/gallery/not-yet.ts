@@ -3,27 +3,7 @@
  * say so.
  */
 export const notYet: Record<'text' | 'lines', readonly string[]> = {
-  text: [
-    'export/ending/not started, plan',
-    'agent/ending/pull request',
-    'agent/ending/pull request, two are told',
-    'agent/ending/pull request without an address',
-    'agent/ending/pull request of another host',
-    'agent/ending/same pull request',
-    'agent/ending/same pull request, without an address',
-    'agent/ending/no pull request',
-    'agent/ending/no pull request, instructed elsewhere',
-    'agent/ending/failed',
-    'agent/ending/failed, instructed elsewhere',
-    'agent/ending/archived',
-    'agent/ending/archived, nobody knows when',
-    'agent/ending/unknown to the platform',
-    'agent/ending/no longer watched',
-    'agent/ending/broken',
-    'agent/limit/over',
-    'agent/retry/not made yet',
-    'agent/retry/over',
-  ],
+  text: ['export/ending/not started, plan', 'agent/limit/over', 'agent/retry/over'],
   lines: [
     'export/progress/queued',
     'export/progress/running',

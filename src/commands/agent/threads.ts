@@ -1,4 +1,4 @@
-import { agentActions, threadButtonOf } from '../../jobs/agent/thread/buttons.ts';
+import { stopButton } from '../../jobs/agent/thread/buttons.ts';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import {
@@ -98,10 +98,7 @@ function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools:
   const parts = [
     message([['Which one?']]),
     ...threads.map((thread) =>
-      message(
-        [threadLine(thread, threadPermalink(thread, tools.workspaceUrl))],
-        [threadButtonOf(thread, 'Stop following', agentActions.stop)],
-      ),
+      message([threadLine(thread, threadPermalink(thread, tools.workspaceUrl))], [stopButton(thread)]),
     ),
   ];
   if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; name the job to find it.`]]));

@@ -132,7 +132,7 @@ describe('the project', () => {
     world = createCommandWorld(redis, { projects: [acme, beta] });
     const thread = await world.followed(aThread({ project: 'acme' }));
     expect((await type('list --project beta'))?.text).toMatch(/^No agent job that you can see here/);
-    expect((await type('list --project Acme'))?.text).toMatch(/^acme\/docs/);
+    expect((await type('list --project Acme'))?.text).toMatch(/^✅ Ready · acme\/docs/);
     expect((await type('list --project gamma'))?.text).toMatch(/^There is no project gamma/);
     expect((await type('stop --project beta'))?.text).toMatch(/^No agent job that you can see/);
     expect(await world.inbox(thread)).toEqual([]);

@@ -29,9 +29,9 @@ describe('the modal', () => {
     const limits = { ...third, seen: { ...one.seen, ref: 'agent/limits' } };
     const [choice] = fieldsOf({ threads: [one, { ...other, owner }, limits], here: undefined, text: 'Go' });
     expect(choice.options).toMatchObject([
-      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ana' }, value: 'run0' },
-      { text: { text: 'acme/docs @ agent/quickstart · Idle · @ben' }, value: 'run1' },
-      { text: { text: 'acme/docs @ agent/limits · Idle' }, value: 'run2' },
+      { text: { text: 'acme/docs @ agent/quickstart · Ready · @ana' }, value: 'run0' },
+      { text: { text: 'acme/docs @ agent/quickstart · Ready · @ben' }, value: 'run1' },
+      { text: { text: 'acme/docs @ agent/limits · Ready' }, value: 'run2' },
     ]);
     expect(choice.initial_option).toBeUndefined();
   });

@@ -47,7 +47,7 @@ test('of several asks which, with a button for each', async () => {
   const one = await world.followed(aThread());
   const two = await world.followed(aThread({ id: 'another', place: { channel: 'C0DOCS', rootTs: '1.1' } }));
   const told = await stop();
-  expect(told.text).toMatch(/^Which one\?\nacme\/docs/);
+  expect(told.text).toMatch(/^Which one\?\n✅ Ready · acme\/docs/);
   const clicks = told.blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
   expect(clicks).toMatchObject([{ action_id: agentActions.stop }, { action_id: agentActions.stop }]);
   expect(JSON.stringify(clicks)).toContain(one.id);

@@ -156,7 +156,7 @@ describe('what is chosen', () => {
     );
     expect(where.options.map((option: { text: { text: string } }) => option.text.text)).toEqual([
       'New job',
-      'acme/docs @ agent/quickstart · Idle',
+      'acme/docs @ agent/quickstart · Ready',
     ]);
     expect(where.initial_option.value).toBe('new');
     checked(next.view, next.about);

@@ -137,7 +137,7 @@ export async function answerQuestions(
         if (which === 'first') answers.failed += 1;
         void slack
           .person('ana')
-          .clicks(message, 'Send it again')
+          .clicks(message, 'Send again')
           .catch(() => {});
         continue;
       }

@@ -20,6 +20,8 @@ export function agentsOn(scene: Stage) {
   const { person } = scene;
   const read = (message: SentMessage | Ephemeral) => plain(scene.slack.read(message));
 
+  const isCard = (message: SentMessage) => /^docs agent · /mu.test(read(message));
+
   /** What the platform took, oldest first. */
   const instructions = () => scene.platform.agent.messages.map(({ prompt }) => prompt);
 
@@ -32,8 +34,8 @@ export function agentsOn(scene: Stage) {
             message.channel === scene.slack.channel(where).id &&
             !after.includes(message) &&
             !message.deleted &&
-            read(message).startsWith('🤖') &&
-            read(message).split('\n')[0]?.endsWith(` · ${state}`),
+            isCard(message) &&
+            read(message).replace(/^\S+ /u, '').startsWith(`${state} · `),
         ),
       20_000,
       `a card that says ${state} in ${where}`,
@@ -59,6 +61,7 @@ export function agentsOn(scene: Stage) {
   return {
     instructions,
     card,
+    isCard,
     below,
     note,
     /** What somebody was told privately so far. */
@@ -71,7 +74,7 @@ export function agentsOn(scene: Stage) {
       who = 'ana' as PersonName,
       seed = {} as AgentSeed,
       jobId = scene.platform.agent.add(seed),
-      state = 'Idle',
+      state = 'Ready',
     } = {}): Promise<Followed> {
       const before = [...scene.slack.messages];
       await scene.asks(`/docs-agent follow ${jobId}`, { where, who });
@@ -103,7 +106,7 @@ export function agentsOn(scene: Stage) {
     async takes(message: SentMessage) {
       const { channel, ts, threadTs = ts } = message;
       const root = scene.slack.messages.find((one) => one.channel === channel && one.ts === threadTs);
-      const told = () => root && below(root).some((text) => text.includes('Sent '));
+      const told = () => root && below(root).some((text) => /^\S+ "/u.test(text));
       await scene.slack.until(() => told() || shownOn(message) === 'eyes', 20_000, `"${message.text}" taken`);
       await scene.slack.until(() => ['eyes', 'none'].includes(shownOn(message)));
     },

@@ -24,7 +24,7 @@ export function labelOf({ slack }: World, { name, detail }: Call): string {
   const text = String(detail.text ?? '');
   if (text === '') return name;
   if (text.startsWith('Digest of ')) return `${name} digest${chartIn(JSON.stringify(detail.blocks))}`;
-  return `${name} ${/^🤖.* · (\w+)\n/.exec(text)?.[1] ?? text.replace('⏳ ', '').split(' ')[0]}`;
+  return `${name} ${/^(?:Docs agent, \w+|The agent \w+|\S+)/.exec(text)?.[0]}`;
 }
 
 function fileOf(slack: World['slack'], detail: Call['detail']): string {
@@ -74,15 +74,15 @@ export function momentsOf(chart: 'block' | 'picture'): Moments {
     'chat.postMessage Top',
     ...uploading('csv'),
     CLICK,
-    'chat.postMessage Starting',
+    'chat.postMessage Docs agent, starting',
     'POST /v2/agent/{projectId}/job',
     'GET /v2/agent/{projectId}/job/{jobId}',
-    'chat.update Working',
-    'chat.postMessage Sent',
+    'chat.update Docs agent, working',
+    'chat.postMessage The agent is',
     'chat.postMessage ana',
-    'chat.update Idle',
-    'chat.update Sent',
-    'chat.postMessage ✅',
+    'chat.update Docs agent, ready',
+    'chat.update Finished,',
+    'chat.postMessage The agent opened',
     'chat.update ana',
   ];
   return { labels, collecting };

@@ -216,11 +216,13 @@ const pagesOf = ({ slack }: World, { channel }: Place): SentMessage | undefined 
 /** What a message is, by what it begins with. */
 const roleOf = ({ text, files }: SentMessage): string =>
   files === undefined
-    ? (/^(?:Digest of|Top pages|ana asked|🤖|Sent|✅|No answer at first)/u.exec(text)?.[0] ?? text)
+    ? (/^(?:Digest of|Top pages|ana asked|Docs agent|Finished|The agent opened|No answer at first)/u.exec(
+        text,
+      )?.[0] ?? text)
     : 'csv';
 
-const DIGEST = ['Digest of', 'Top pages', 'csv', 'ana asked', '🤖'];
-const ENDED = ['Sent', '✅'];
+const DIGEST = ['Digest of', 'Top pages', 'csv', 'ana asked', 'Docs agent'];
+const ENDED = ['Finished', 'The agent opened'];
 
 type Answers = Map<string, 'Leave it' | 'Send again'>;
 
@@ -253,7 +255,7 @@ export async function expectOnce(digests: DigestWorld, answers: Answers = new Ma
 async function answerQuestions({ slack, platform }: World, answers: Answers) {
   for (const message of slack.messages) {
     const { channel } = message;
-    if (answers.has(channel) || !message.text.includes('may or may not have been made:')) continue;
+    if (answers.has(channel) || !message.text.includes('made? The platform gave no clear answer.')) continue;
     const isMade = platform.agent.messages.some(({ prompt }) => prompt.includes(pageOf({ channel })));
     const answer = isMade ? 'Leave it' : 'Send again';
     answers.set(channel, answer);

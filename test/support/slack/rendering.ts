@@ -29,6 +29,8 @@ interface AButton {
   action_id: string;
   value?: string;
   url?: string;
+  style?: string;
+  confirm?: { text: { text: string } };
 }
 
 export function buttonsIn(blocks: Message['blocks']): AButton[] {
@@ -43,3 +45,11 @@ export const menuButtonsIn = (blocks: Message['blocks']): Pick<AButton, 'action_
     const entries = block.elements.flatMap((one) => (one.type === 'overflow' ? one.options : []));
     return entries.map(({ value: action = '' }) => ({ action_id: action, value: block.block_id ?? '' }));
   });
+
+/** What the button with this text asks before its click counts. */
+export const confirmOf = (blocks: Message['blocks'], label: string): string | undefined =>
+  buttonsIn(blocks).find(({ text }) => text.text === label)?.confirm?.text.text;
+
+/** The texts of the buttons that are the obvious next step. */
+export const primariesIn = (blocks: Message['blocks']): string[] =>
+  buttonsIn(blocks).flatMap(({ style, text }) => (style === 'primary' ? [text.text] : []));

@@ -39,7 +39,14 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
       const value: MentionButton = { v: 1, mention };
       return message(
         [[`No agent job is followed here. Start a new one with "${answer.excerpt}"?`], followHint],
-        [{ label: 'Start a new job', action: agentActions.startNew, value: JSON.stringify(value) }],
+        [
+          {
+            label: 'Start a new job',
+            action: agentActions.startNew,
+            value: JSON.stringify(value),
+            style: 'primary',
+          },
+        ],
       );
     }
   }

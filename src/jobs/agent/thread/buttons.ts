@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ButtonParts } from '../../../slack/blocks.ts';
+import type { ButtonParts, MenuParts } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `event.ts`. */
@@ -49,5 +49,22 @@ export function threadButtonOf(
   return { label, action, value };
 }
 
+/** Returns a menu about this thread: its entries do what the buttons of the same action do. */
+export const threadMenuOf = (thread: { id: string }, entries: MenuParts['entries']): MenuParts => ({
+  entries,
+  value: threadButtonOf(thread, '', '').value ?? '',
+});
+
 export const checkButton = (thread: { id: string }) =>
-  threadButtonOf(thread, 'Check the job', agentActions.checkJob);
+  threadButtonOf(thread, 'Check now', agentActions.checkJob);
+
+/** Returns the button that ends the thread for everybody, which is asked first; `lost` says what goes with it. */
+export const stopButton = (thread: { id: string }, lost = 'What waits is dropped.'): ButtonParts => ({
+  ...threadButtonOf(thread, 'Stop following', agentActions.stop),
+  confirm: {
+    title: 'Stop following?',
+    text: `For everybody here? ${lost}`.trim(),
+    yes: 'Stop following',
+    no: 'Cancel',
+  },
+});

@@ -74,7 +74,7 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
   if (!isSoleAuthor(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
   const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
   return message(lines, [
-    threadButtonOf(thread, 'Send', agentActions.send, ids),
+    { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
     threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
     // In other modes the answer of a person does not change which replies count.
     ...(thread.mode === 'auto' ? [always] : []),

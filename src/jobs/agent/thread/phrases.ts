@@ -1,4 +1,4 @@
-import type { ButtonParts, Part } from '../../../slack/blocks.ts';
+import { type ButtonParts, type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
@@ -14,14 +14,19 @@ const MAX_MENTIONS = 20;
 const DATE_FORMAT = '{date_short}';
 
 /** The beginning of an instruction, in quotes. */
-export function quoted(excerpt: string | undefined): string {
-  const text = cut(oneLine(excerpt ?? ''), 80);
+export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
+
+/** The same so short that what became of it is among the first words of a notification, too. */
+export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40);
+
+function inQuotes(excerpt: string | undefined, max: number): string {
+  const text = cut(oneLine(excerpt ?? ''), max);
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
 /** The same with its author. */
 export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
-  `${quoted(excerpt)} (@${personName(by.name)})`;
+  `${quoted(excerpt)} (${personName(by.name)})`;
 
 /** "1 instruction", "2 instructions". */
 export const instructionCountText = (many: number) =>
@@ -56,16 +61,31 @@ export function writtenModeText(mode: string): string {
   }
 }
 
+/** " and 2 more"; empty when there is no more. */
+export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');
+
 /** "2 instructions waiting"; empty when none is. */
 export function waitingText(thread: ThreadRun): string {
   const many = waitingOf(thread).length;
   return many === 0 ? '' : `${instructionCountText(many)} waiting`;
 }
 
-/** Mentions of these people, each once and followed by a space. */
-export function mentionParts(people: Person[]): Part[] {
+/** A message to these people, each mentioned once. A phone shows the sentence before the names. */
+export function toldTo(
+  people: Person[],
+  icon: string,
+  sentence: Part[],
+  { more = [], small = [], buttons = [] }: Pick<Layout, 'small' | 'buttons'> & { more?: Part[][] } = {},
+): Message {
   const ids = [...new Set(people.map(({ id }) => id))].slice(0, MAX_MENTIONS);
-  return ids.flatMap((id) => [{ mention: id }, ' ']);
+  const mentions = ids.flatMap((id): Part[] => [{ mention: id }, ' ']);
+  const spoken = ids.flatMap((id): Part[] => [' ', { mention: id }]);
+  return layout({
+    lines: [[`${icon} `, ...mentions, ...sentence], ...more],
+    small,
+    buttons,
+    text: [[...sentence, ...spoken], ...more, ...small],
+  });
 }
 
 /** What the job works on: `acme/docs @ agent/quickstart`; before it was polled, its id. */
@@ -84,10 +104,10 @@ function repositoryName(address: string): string {
 }
 
 /** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
-export function pullRequestButton(label: string, prLink: string | undefined): ButtonParts[] {
+export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   const url = pullRequestUrl(prLink);
   if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
-  return [{ label, action: agentActions.openPullRequest, url }];
+  return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 
 /** That the job was archived, and when if that is known. */

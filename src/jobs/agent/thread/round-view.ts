@@ -1,15 +1,18 @@
-import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
+import { type ButtonParts, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import type { RoundEnding } from '../watch/record.ts';
-import { agentActions, threadButtonOf } from './buttons.ts';
+import { agentActions, stopButton, threadButtonOf } from './buttons.ts';
 import {
+  andMoreText,
   archivedParts,
   instructionCountText,
-  mentionParts,
+  jobName,
   pullRequestButton,
   quotedBy,
+  quotedShort,
+  toldTo,
   waitingText,
 } from './phrases.ts';
 import type { ThreadRound, ThreadRun } from './record.ts';
@@ -49,79 +52,134 @@ export function roundMessages(
 
 function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
   const { ending } = round;
-  if (ending) return message([[`${sentText(round)} · ${endedText(round, ending)}`]]);
-  if (thread.state === 'ended') return message([[`${sentText(round)} · the job is no longer followed here`]]);
-  const line: Part[] = [
-    `⏳ ${sentText(round)} · the agent is working · started `,
-    { time: round.sinceMs, format: '{ago}' },
-  ];
+  const about = sentText(round);
+  if (ending) {
+    const { icon, words } = ENDED[ending.kind];
+    const facts = endedFacts(round, ending);
+    return layout({
+      lines: [[`${icon} ${about} · `, { bold: words }, facts]],
+      text: [[`${upperFirst(words)}${facts.replace(' · ', ', ')}: ${about}`]],
+    });
+  }
+  if (thread.state === 'ended') {
+    const words = 'the job is no longer followed here';
+    return layout({
+      lines: [[`💤 ${about} · `, { bold: words }]],
+      text: [[`${upperFirst(words)}: ${about}`]],
+    });
+  }
   const newest = thread.rounds.every(({ n }) => n <= round.n);
   const waiting = newest ? waitingText(thread) : '';
-  return message(waiting === '' ? [line] : [line, [waiting]]);
+  const small: Part[][] = waiting === '' ? [] : [[waiting]];
+  const since: Part = { time: round.sinceMs, format: '{ago}' };
+  return layout({
+    lines: [[`⏳ ${about} · `, { bold: 'the agent is working' }, ' · sent ', since]],
+    small,
+    text: [[`The agent is working on ${about}, sent `, since], ...small],
+  });
 }
 
+/** What the round is about; of several instructions the last. */
 function sentText({ count, last }: ThreadRound): string {
-  if (last === undefined) return `Sent ${instructionCountText(count)}`;
-  return count === 1
-    ? `Sent ${quotedBy(last)}`
-    : `Sent ${instructionCountText(count)}, the last ${quotedBy(last)}`;
+  return last === undefined ? instructionCountText(count) : `${quotedBy(last)}${andMoreText(count - 1)}`;
 }
 
-function endedText({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
+const ENDED: Record<RoundEnding['kind'], { icon: string; words: string }> = {
+  newPr: { icon: '✅', words: 'finished' },
+  samePr: { icon: '✅', words: 'finished' },
+  noPr: { icon: '➖', words: 'finished' },
+  failed: { icon: '❌', words: 'failed' },
+  archived: { icon: '📁', words: 'the job was archived' },
+  gone: { icon: '❌', words: 'the platform does not know the job any more' },
+  gaveUp: { icon: '💤', words: 'no longer watched' },
+};
+
+function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
   switch (kind) {
     case 'newPr':
     case 'samePr':
     case 'noPr':
-      return `finished · took ${formatDuration(atMs - sinceMs)}`;
     case 'failed':
-      return `failed · took ${formatDuration(atMs - sinceMs)}`;
+      return ` · took ${formatDuration(atMs - sinceMs)}`;
     case 'archived':
-      return 'the job was archived';
     case 'gone':
-      return 'the platform does not know the job any more';
+      return '';
     case 'gaveUp':
-      return `no longer watched${afterText(afterMs)}`;
+      return afterText(afterMs);
   }
 }
 
 const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
+const upperFirst = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** What an ending is about: the last instruction and how many more, else all that the agent did. */
+function subjectOf(thread: ThreadRun, { count, last }: ThreadRound) {
+  const instructions =
+    last === undefined
+      ? instructionCountText(count)
+      : `${quotedShort(last.excerpt)}${andMoreText(count - 1)}`;
+  const own = count > 0 || last !== undefined;
+  const job = jobName(thread);
+  return {
+    name: own ? instructions : job,
+    work: own ? instructions : `the agent's work on ${job}`,
+    itsWork: own ? instructions : `its work on ${job}`,
+    isOne: !own || count <= 1,
+    theLast: last === undefined ? undefined : quotedShort(last.excerpt),
+  };
+}
+
 /** To everybody who instructed in the round from this thread. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
-  const say = (icon: string, text: Part[], buttons: ButtonParts[] = []) =>
-    message([[`${icon} `, ...mentionParts(round.authors), ...text]], buttons);
-  const ownButton = (label: string, action: string, about = ['round', String(round.n)]): ButtonParts[] =>
-    thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, about)];
+  const say = (icon: string, sentence: Part[], rest: Parameters<typeof toldTo>[3] = {}) =>
+    toldTo(round.authors, icon, sentence, rest);
+  const about = subjectOf(thread, round);
+  const isOpen = thread.state !== 'ended';
+  const ownButton = (label: string, action: string): ButtonParts[] =>
+    isOpen ? [threadButtonOf(thread, label, action, ['round', String(round.n)])] : [];
   const elsewhere = round.count === 0 && !round.found ? ' It was instructed from elsewhere.' : '';
-  const openButtons = pullRequestButton('Open', ending.prLink);
+  const openButtons = pullRequestButton(ending.prLink).map((button) => ({
+    ...button,
+    style: 'primary' as const,
+  }));
   const name = pullRequestName(ending);
+  const isDone = `${upperFirst(about.work)} ${about.isOne ? 'is' : 'are'} done`;
   switch (ending.kind) {
     case 'newPr': {
       const opened = name === '' ? '.' : `: ${name}${elsewhere && '.'}`;
-      return say('✅', [`The agent opened a pull request${opened}${elsewhere}`], openButtons);
+      const sentence = `The agent opened a pull request for ${about.name}${opened}${elsewhere}`;
+      return say('✅', [sentence], { buttons: openButtons });
     }
     case 'samePr': {
       const same = `It is the same pull request as before${name === '' ? '' : `, ${name}`}; look at its latest commits.`;
-      return say('✅', [`Finished. ${same}${elsewhere}`], openButtons);
+      return say('✅', [`${isDone}. ${same}${elsewhere}`], { buttons: openButtons });
     }
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
-      return say('☑️', [`Finished without a pull request, so it probably changed no files.${hint}`]);
+      return say('➖', [`${isDone}, without a pull request, so it probably changed no files.${hint}`]);
     }
     case 'failed': {
-      const retryButtons = round.last === undefined ? [] : ownButton('Send it again', agentActions.sendAgain);
-      return say('❌', [`The agent could not finish.${elsewhere}`], retryButtons);
+      const buttons = round.last === undefined ? [] : ownButton('Send again', agentActions.sendAgain);
+      const small = buttons.length > 0 && round.count > 1 ? [['Send again sends the last one.']] : [];
+      return say('❌', [`The agent could not finish ${about.itsWork}.${elsewhere}`], { small, buttons });
     }
-    case 'archived':
-      return say('📁', archivedParts(ending.archivedAtMs));
+    case 'archived': {
+      const last = about.theLast === undefined ? '' : ` The last was ${about.theLast}.`;
+      return say('📁', [...archivedParts(ending.archivedAtMs), last]);
+    }
     case 'gone': {
-      const stopButtons = ownButton('Stop following', agentActions.stop, []);
-      return say('❌', ['The platform does not know this job (404).'], stopButtons);
+      const last = about.theLast === undefined ? '' : ` The last instruction was ${about.theLast}.`;
+      return say('❌', [`The platform does not know this job (404).${last}`], {
+        buttons: isOpen ? [stopButton(thread)] : [],
+      });
     }
     case 'gaveUp': {
-      const text = `I stopped watching${afterText(ending.afterMs)}. The agent may still finish.`;
-      return say('⌛', [text], ownButton('Check now', agentActions.checkNow));
+      const still = `The agent may still finish ${about.isOne ? 'it' : 'them'}.`;
+      return say('💤', [`I stopped watching ${about.work}${afterText(ending.afterMs)}. ${still}`], {
+        buttons: ownButton('Check now', agentActions.checkNow),
+      });
     }
   }
 }

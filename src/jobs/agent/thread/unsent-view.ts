@@ -1,16 +1,17 @@
-import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
+import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
-import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
 import {
   archivedParts,
   brokenText,
   instructionCountText,
-  mentionParts,
   quoted,
   quotedBy,
+  quotedShort,
+  toldTo,
   unsentText,
 } from './phrases.ts';
 import {
@@ -46,30 +47,41 @@ function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message {
 }
 
 function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
-  const what = trouble.creates ? 'the job may or may not have been made' : 'it may or may not have arrived';
-  const lines: Part[][] = [
-    ['⚠️ ', ...mentionParts([trouble.by]), `No answer, so ${what}: ${quoted(trouble.excerpt)}`],
-  ];
+  const { by, creates, excerpt } = trouble;
+  const what = quotedShort(excerpt);
+  const question = creates ? `Was the job for ${what} made?` : `Did ${what} reach the agent?`;
   const { seen } = thread;
+  const small: Part[][] = [];
   if (seen) {
     const word = cut(oneLine(seen.rawStatus), 40) || seen.status;
-    lines.push([`The job reads: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
+    small.push([`The job reads: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
   }
-  const buttons = [
+  const sendAgain = troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
+  const buttons: ButtonParts[] = [
     ...(thread.agentJobId === undefined
       ? []
-      : troubleButtons(thread, trouble, 'Check the job', agentActions.checkJob)),
-    ...troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain),
+      : troubleButtons(thread, trouble, 'Check now', agentActions.checkJob).map(primary)),
+    ...sendAgain.map((button) => ({ ...button, confirm: creates ? confirmSecond : confirmTwice })),
     ...troubleButtons(thread, trouble, 'Leave it', agentActions.leave),
   ];
-  if (trouble.creates)
-    lines.push([
+  if (creates)
+    small.push([
       `Look in the platform's dashboard first. If the job is there, ${buttons.length === 0 ? '' : 'choose [Leave it] and '}type `,
       { code: '/docs-agent follow <job id>' },
       '.',
     ]);
-  return message(lines, buttons);
+  return toldTo([by], '⚠️', [`${question} The platform gave no clear answer.`], { small, buttons });
 }
+
+const primary = (button: ButtonParts): ButtonParts => ({ ...button, style: 'primary' });
+
+const confirmTwice = {
+  title: 'Send it again?',
+  text: 'It may arrive twice.',
+  yes: 'Send again',
+  no: 'Cancel',
+};
+const confirmSecond = { ...confirmTwice, text: 'There may be two jobs for it then.' };
 
 /** None in a thread that has ended. */
 function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
@@ -78,21 +90,17 @@ function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: 
 
 function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const not = trouble.creates ? 'The job was not made' : 'Not sent';
-  const lines: Part[][] = [
-    ['❌ ', ...mentionParts([trouble.by]), `${not}: ${quoted(trouble.excerpt)}`],
-    reasonParts(thread, trouble),
-  ];
-  if (oneLine(trouble.reason ?? '') !== '') lines.push([platformReasonText(trouble.reason)]);
-  return message(lines, remedyButtons(thread, trouble));
+  const more = [reasonParts(thread, trouble)];
+  if (oneLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
+  const buttons = remedyButtons(thread, trouble);
+  return toldTo([trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], { more, buttons });
 }
 
 function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
-  const check = thread.state === 'ended' ? [] : [checkButton(thread)];
-  if (trouble.why === 'unsupported') return [];
-  if (trouble.why === 'archived') return check;
-  if (trouble.why === 'gone')
-    return [...check, ...troubleButtons(thread, trouble, 'Stop following', agentActions.stop)];
-  return troubleButtons(thread, trouble, 'Send it again', agentActions.sendAgain);
+  if (thread.state === 'ended' || trouble.why === 'unsupported') return [];
+  if (trouble.why === 'archived') return [checkButton(thread)];
+  if (trouble.why === 'gone') return [checkButton(thread), stopButton(thread)];
+  return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
 }
 
 function reasonParts(
@@ -134,9 +142,9 @@ function answeredText(
     why === 'unknown' ? `No answer at first for ${quoted(excerpt)}` : `Not sent: ${quoted(excerpt)}`;
   switch (action) {
     case 'sendAgain':
-      return `${first}. @${personName(by.name)} chose to send it again.`;
+      return `${first}. ${personName(by.name)} chose to send it again.`;
     case 'leave':
-      return `${first}. @${personName(by.name)} left it at that.`;
+      return `${first}. ${personName(by.name)} left it at that.`;
     case 'late':
       return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was made' : 'it did arrive'}.`;
     case 'lateNot':
@@ -174,7 +182,7 @@ function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Mess
   if (discarded === undefined) return message([['Nothing waits for the limit any more.']]);
   const { by, count, first } = discarded;
   const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentText(count).trim();
-  return message([[`${what} Discarded by @${personName(by.name)}.`]]);
+  return message([[`${what} Discarded by ${personName(by.name)}.`]]);
 }
 
 function limitMessage(
@@ -191,18 +199,25 @@ function limitMessage(
     kind === 'ours'
       ? `${instructionCountText(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
       : `The platform's limit is reached. ${kept}; I try again about `;
-  const lines: Part[][] = [[`⏸ ${text}`, { time: untilMs, format: '{time}' }, '.']];
-  if (many > 1) lines.push(...waiting.slice(0, MAX_LISTED_INSTRUCTIONS).map((one) => [quotedBy(one)]));
-  if (many > MAX_LISTED_INSTRUCTIONS) lines.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
+  const listed = many > 1 ? waiting.slice(0, MAX_LISTED_INSTRUCTIONS) : [];
+  const small: Part[][] = listed.map((one) => [quotedBy(one)]);
+  if (many > MAX_LISTED_INSTRUCTIONS) small.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
   const ids = waiting.map(({ id }) => id);
   const label = many === 1 ? 'Discard' : 'Discard all';
-  return message(lines, [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)]);
+  const sentence: Part[] = [text, { time: untilMs, format: '{time}' }, '.'];
+  return layout({
+    lines: [['🕒 ', ...sentence]],
+    small,
+    buttons: [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)],
+    text: [sentence, ...small],
+  });
 }
 
 /** Whether it was sent in the end or not, the first text is true. */
 function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry']>): Message {
   if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
   const head = nextWaitingOf(thread);
-  const what = head?.creates ? 'the job is not made yet' : `${quoted(head?.excerpt)} is not sent yet`;
+  const quote = quotedShort(head?.excerpt);
+  const what = head?.creates ? `the job for ${quote} is not made yet` : `${quote} is not sent yet`;
   return message([[`The docs platform isn't answering, so ${what}. I keep trying.`]]);
 }

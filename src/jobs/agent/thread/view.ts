@@ -1,21 +1,22 @@
-import { type ButtonParts, type Message, message, type Part } from '../../../slack/blocks.ts';
+import { type ButtonParts, layout, type MenuParts, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
-import { cut, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
+import { cut, formatCount, lowerFirst, messageUrl, oneLine } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../../wording-view.ts';
-import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
-import type { Instruction } from './instruction.ts';
+import { agentActions, checkButton, stopButton, threadMenuOf } from './buttons.ts';
+import { type Instruction, isPending } from './instruction.ts';
 import {
   brokenText,
   jobName,
-  mentionParts,
   pullRequestButton,
   refText,
+  toldTo,
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, type ThreadRun, unresolvedSendOf } from './record.ts';
+import { acceptsInstructions, type ThreadRun } from './record.ts';
 import { roundKey, roundMessages } from './round-view.ts';
+import { isMakingUnclear, stateOf } from './state-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
 /** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
@@ -53,24 +54,36 @@ function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage[
 }
 
 function cardMessage(thread: ThreadRun): Message {
-  const title: Part[] = [{ bold: `🤖 Docs agent · ${jobName(thread)} · ${stateLabel(thread)}` }];
-  if (thread.state === 'ended') return message([title, [endedLine(thread)]]);
-  const lines = [factsLine(thread), modeLine(thread), heldLine(thread), pollLine(thread)].filter(
-    (line) => line !== '',
-  );
-  return message([title, ...lines.map((line) => [line])], cardButtons(thread));
+  const { icon, label } = stateOf(thread);
+  const name = jobName(thread);
+  const hasEnded = thread.state === 'ended';
+  const rest = hasEnded
+    ? [endedLine(thread)]
+    : [modeLine(thread), heldLine(thread), pollLine(thread)].filter((line) => line !== '');
+  const below: Part[][] = rest.map((line) => [line]);
+  const small = [smallPrint(thread)];
+  return layout({
+    lines: [[`${icon} `, { bold: label }, ` · ${name}`], ...below],
+    small,
+    ...(!hasEnded && { buttons: cardButtons(thread), menu: cardMenu(thread) }),
+    text: [[`Docs agent, ${lowerFirst(label.replace('…', ''))}: ${name}.`], ...below, ...small],
+  });
 }
 
-function factsLine(thread: ThreadRun): string {
-  const { seen } = thread;
+/** The job's id is whole, so that it can be copied. */
+function smallPrint(thread: ThreadRun): Part[] {
+  const { agentJobId, owner, seen } = thread;
   const model = cut(oneLine(seen?.model ?? ''), 60);
   const pullRequest = pullRequestName(seen ?? {});
   const facts = [
-    model === '' ? '' : `Model ${model}`,
-    pullRequest === '' ? '' : `${model === '' ? 'Pull' : 'pull'} request ${pullRequest}`,
+    `followed by ${personName(owner.name)}`,
     waitingText(thread),
-  ];
-  return facts.filter((fact) => fact !== '').join(' · ');
+    model === '' ? '' : `model ${model}`,
+    pullRequest === '' ? '' : `pull request ${pullRequest}`,
+  ].filter((fact) => fact !== '');
+  const id = cut(oneLine(agentJobId ?? ''), 200);
+  const job: Part[] = id === '' ? [] : [' · job ', { code: id }];
+  return ['docs agent', ...job, ...facts.map((fact) => ` · ${fact}`)];
 }
 
 /** How authors decide about held replies without the ephemeral that asks them, which may be lost. */
@@ -107,64 +120,59 @@ const POLL_LINES: Record<NonNullable<ThreadRun['lookTrouble']>, (thread: ThreadR
 };
 
 function cardButtons(thread: ThreadRun): ButtonParts[] {
-  const mode =
-    thread.mode === 'mention'
-      ? threadButtonOf(thread, 'All replies', agentActions.allReplies)
-      : threadButtonOf(thread, 'Only when mentioned', agentActions.onlyMentioned);
   return [
-    ...pullRequestButton('Open pull request', thread.seen?.prLink),
-    acceptsInstructions(thread) ? mode : checkButton(thread),
-    threadButtonOf(thread, 'Stop following', agentActions.stop),
+    ...pullRequestButton(thread.seen?.prLink),
+    ...(acceptsInstructions(thread) ? [] : [checkButton(thread)]),
+    stopButton(thread, droppedText(thread.instructions.filter(isPending).length)),
   ];
+}
+
+function droppedText(many: number): string {
+  if (many === 0) return '';
+  return many === 1
+    ? '1 waiting instruction is dropped.'
+    : `${formatCount(many)} waiting instructions are dropped.`;
+}
+
+/** How to switch which replies count; in its own mode, the thread is already. */
+function cardMenu(thread: ThreadRun): MenuParts | undefined {
+  if (!acceptsInstructions(thread)) return undefined;
+  const { mode } = thread;
+  return threadMenuOf(thread, [
+    ...(mode === 'mention' ? [] : [{ label: 'Listen only to @Docket', action: agentActions.onlyMentioned }]),
+    ...(mode === 'all' ? [] : [{ label: 'Listen to all replies', action: agentActions.allReplies }]),
+  ]);
 }
 
 const endedLine = (thread: ThreadRun) => `${endedText(thread)}${unsentText(thread.ended?.unsent ?? 0)}`;
 
 function endedText({ ended, instructions }: ThreadRun): string {
-  // Somebody left it at that without an answer: then nobody knows.
-  const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
   if (ended?.why === 'notMade')
-    return isUnclear ? 'The job may or may not have been made.' : 'The job was not made.';
+    return isMakingUnclear({ instructions })
+      ? 'The job may or may not have been made.'
+      : 'The job was not made.';
   if (ended?.why === 'broken') return brokenText(ended.ref);
-  return ended?.by === undefined ? 'Stopped.' : `Stopped by @${personName(ended.by.name)}.`;
+  return ended?.by === undefined ? 'Stopped.' : `Stopped by ${personName(ended.by.name)}.`;
 }
 
 /** An edit of the card notifies nobody, so an error of ours is a message to whoever followed the job. */
-function brokenMessages({ id, ended, owner }: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
+function brokenMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
+  const { id, ended, owner } = thread;
   if (ended?.why !== 'broken') return [];
-  const intro = 'I stopped following this job: something broke on my side.';
-  const text = `${intro}${unsentText(ended.unsent)}${refText(ended.ref)}`;
+  const sentence = `I stopped following ${jobName(thread)}: something broke on my side.${unsentText(ended.unsent)}${refText(ended.ref)}`;
   return [
     {
       key: `${id}.broken`,
       place,
       kind: 'ending',
-      message: message([['❌ ', ...mentionParts([owner]), text]]),
+      message: toldTo([owner], '❌', [sentence]),
       otherwise: owner.id,
     },
   ];
 }
 
 /** Returns a few words for where the job of a thread stands. */
-export function stateLabel(thread: ThreadRun): string {
-  const { agentJobId, ended, gone, rounds, seen, state } = thread;
-  if (ended?.why === 'notMade') return 'Not made';
-  if (ended?.why === 'broken') return 'Stopped by an error';
-  if (state === 'ended') return 'No longer followed';
-  if (agentJobId === undefined) return startLabel(thread);
-  if (gone) return 'Unknown to the platform';
-  if (rounds.some(({ ending }) => ending === undefined) && seen?.status !== 'archived') return 'Working';
-  if (seen === undefined) return 'Not looked at yet';
-  if (seen.status !== 'unknown') return STATUS_LABELS[seen.status];
-  return cut(oneLine(seen.rawStatus), 40) || 'In an unknown state';
-}
-
-const STATUS_LABELS = { active: 'Working', failed: 'Failed', archived: 'Archived', completed: 'Idle' };
-
-function startLabel(thread: ThreadRun): string {
-  if (unresolvedSendOf(thread)?.state === 'unknown') return 'Start unclear';
-  return thread.instructions.some(({ state }) => state === 'failed') ? 'Not started' : 'Starting';
-}
+export const stateLabel = (thread: ThreadRun): string => stateOf(thread).label;
 
 /** Returns the address of the card; nothing before it is posted. */
 export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
@@ -174,9 +182,11 @@ export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): str
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
   const waiting = waitingText(thread);
   const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];
+  const { icon, label } = stateOf(thread);
   return [
-    { bold: jobName(thread) },
-    ` — ${stateLabel(thread)}${waiting && ` · ${waiting}`} · followed by @${personName(thread.owner.name)}`,
+    `${icon} `,
+    { bold: label },
+    ` · ${jobName(thread)}${waiting && ` · ${waiting}`} · followed by ${personName(thread.owner.name)}`,
     ...cardLink,
   ];
 }

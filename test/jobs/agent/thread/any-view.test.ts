@@ -12,7 +12,7 @@ import { NOW_MS } from '../../../support/builders.ts';
 import { anyEphemeral, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
-import { buttonsIn } from '../../../support/slack/rendering.ts';
+import { buttonsIn, menuButtonsIn } from '../../../support/slack/rendering.ts';
 
 const everyMessage = (thread: ThreadRun, ephemeral: Ephemeral) => [
   ...threadMessages(thread),
@@ -86,6 +86,10 @@ test('every button carries what its listener understands, or opens a page', () =
     (action) => action !== agentActions.openPullRequest,
   );
   always(({ message: { blocks } }, thread) => {
+    for (const { action_id: action, value } of menuButtonsIn(blocks)) {
+      expect(ours).toContain(action);
+      expect(threadButton.parse(JSON.parse(value ?? '')).run).toBe(thread.id);
+    }
     for (const { action_id: action, value, url } of buttonsIn(blocks)) {
       if (action === agentActions.openPullRequest) {
         expect(value).toBeUndefined();
@@ -102,7 +106,7 @@ test('every button carries what its listener understands, or opens a page', () =
 test('a thread that has ended has no button that somebody would have to work on', () => {
   always(({ key, message: { blocks } }, { state }) => {
     if (state !== 'ended' || key === 'ephemeral') return;
-    const actions = buttonsIn(blocks).map(({ action_id }) => action_id);
+    const actions = [...buttonsIn(blocks), ...menuButtonsIn(blocks)].map(({ action_id }) => action_id);
     expect(actions.filter((action) => action !== agentActions.openPullRequest)).toEqual([]);
   });
 });

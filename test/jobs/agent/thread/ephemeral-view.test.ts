@@ -3,7 +3,7 @@ import { ephemeralMessage } from '../../../../src/jobs/agent/thread/ephemeral-vi
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
-import { buttonsIn, reads } from '../../../support/slack/rendering.ts';
+import { buttonsIn, primariesIn, reads } from '../../../support/slack/rendering.ts';
 
 const anEphemeral = (kind: Ephemeral['kind'], changes: Partial<Ephemeral> = {}) =>
   ({ id: '1', to: 'U0ANA', kind, atMs: 0, ...changes }) as Ephemeral;
@@ -24,6 +24,7 @@ test('asks whether a reply is for the agent', () => {
     value,
     value,
   ]);
+  expect(primariesIn(ephemeralMessage(aThread(), question).blocks)).toEqual(['Send']);
 });
 
 const forAll = 'Your answer counts for all your replies that are held here.';

@@ -151,7 +151,11 @@ test('the end of a round that came while the thread was away is told all the sam
   world.clock.ms += 300_000;
   await world.stepWatch(4);
   await world.step();
-  expect(world.texts('.end.')).toEqual([expect.stringContaining('opened a pull request: acme/docs#1')]);
+  expect(world.texts('.end.')).toEqual([
+    expect.stringContaining(
+      'opened a pull request for "Also add error handling to the quicksta…": acme/docs#1',
+    ),
+  ]);
 });
 
 test('a watch that was not woken for a send is stepped after a restart', async () => {
@@ -284,14 +288,14 @@ describe('a job that the platform does not know', () => {
 
 test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
   await isGivenUp();
-  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching after 6 h')]);
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching "please" after 6 h')]);
   await world.receives(clicks(ana, 'checkNow', ['round', '1']));
   await world.step();
   reports(completed);
   await world.stepWatch();
   await world.step();
   const [, ending] = world.texts('.end.');
-  expect(ending).toContain('<@U0BEN> The agent opened a pull request: acme/docs#1');
+  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
   expect(ending).not.toContain('elsewhere');
 });
 
@@ -345,7 +349,7 @@ test('what another thread gave up and is watched again is not told as somebody e
   await world.stepWatch();
   await world.step();
   const ending = world.texts('.end.').at(-1);
-  expect(ending).toContain('<@U0BEN> The agent opened a pull request');
+  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
   expect(ending).not.toContain('elsewhere');
 });
 

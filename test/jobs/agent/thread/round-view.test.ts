@@ -5,7 +5,7 @@ import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
-import { buttonsIn } from '../../../support/slack/rendering.ts';
+import { buttonsIn, primariesIn, says } from '../../../support/slack/rendering.ts';
 
 const BEN = { id: 'U0BEN', name: 'ben' };
 const PR = 'https://github.com/acme/docs/pull/123';
@@ -22,22 +22,22 @@ const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as cons
 describe('the status of a round', () => {
   const status = (round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
     shows('round', round, changes);
-  const sent = 'Sent "Also add error handling to the quickstart." (@ana)';
+  const sent = '"Also add error handling to the quickstart." (ana)';
 
   test('says what was sent, and since when', () => {
-    expect(status({})).toBe(`⏳ ${sent} · the agent is working · started TIME{ago}`);
+    expect(status({})).toBe(`⏳ ${sent} · the agent is working · sent TIME{ago}`);
   });
 
   test('of several, how many and the last', () => {
     expect(status({ count: 3 })).toBe(
-      '⏳ Sent 3 instructions, the last "Also add error handling to the quickstart." (@ana) · the agent is working · started TIME{ago}',
+      '⏳ "Also add error handling to the quickstart." (ana) and 2 more · the agent is working · sent TIME{ago}',
     );
   });
 
   test('where the last is not known, how many', () => {
     const { last: _, ...round } = aRound({ count: 2 });
     expect(messageOf(aThread({ rounds: [round] }), 'round.1')).toBe(
-      '⏳ Sent 2 instructions · the agent is working · started TIME{ago}',
+      '⏳ 2 instructions · the agent is working · sent TIME{ago}',
     );
   });
 
@@ -56,21 +56,21 @@ describe('the status of a round', () => {
     expect(status({ count: 0, authors: [] })).toBeUndefined();
   });
 
-  test.each<[RoundEnding, string]>([
-    [ending('newPr', { prLink: PR }), 'finished · took 2 min'],
-    [ending('samePr'), 'finished · took 2 min'],
-    [ending('noPr'), 'finished · took 2 min'],
-    [ending('failed'), 'failed · took 2 min'],
-    [ending('archived'), 'the job was archived'],
-    [ending('gone'), 'the platform does not know the job any more'],
-    [ending('gaveUp', { afterMs: 21_600_000 }), 'no longer watched after 6 h'],
-    [ending('gaveUp'), 'no longer watched'],
-  ])('ended: %j', (how, expected) => {
-    expect(status({ ending: how })).toBe(`${sent} · ${expected}`);
+  test.each<[RoundEnding, string, string]>([
+    [ending('newPr', { prLink: PR }), '✅', 'finished · took 2 min'],
+    [ending('samePr'), '✅', 'finished · took 2 min'],
+    [ending('noPr'), '➖', 'finished · took 2 min'],
+    [ending('failed'), '❌', 'failed · took 2 min'],
+    [ending('archived'), '📁', 'the job was archived'],
+    [ending('gone'), '❌', 'the platform does not know the job any more'],
+    [ending('gaveUp', { afterMs: 21_600_000 }), '💤', 'no longer watched after 6 h'],
+    [ending('gaveUp'), '💤', 'no longer watched'],
+  ])('ended: %j', (how, icon, expected) => {
+    expect(status({ ending: how })).toBe(`${icon} ${sent} · ${expected}`);
   });
 
   test('does not go on where the thread has ended', () => {
-    expect(status({}, stopped)).toBe(`${sent} · the job is no longer followed here`);
+    expect(status({}, stopped)).toBe(`💤 ${sent} · the job is no longer followed here`);
   });
 
   test('goes before the progress of exports, and is posted again only once it has ended', () => {
@@ -89,33 +89,54 @@ describe('the ending of a round', () => {
     shows('end', { ending: how, ...round }, changes);
 
   test.each<[RoundEnding, string]>([
-    [ending('newPr', { prLink: PR }), '✅ @Ana The agent opened a pull request: acme/docs#123\n[Open]'],
-    [ending('newPr', { prText: 'PR 7\n<!here>' }), '✅ @Ana The agent opened a pull request: PR 7 <!here>'],
-    [ending('newPr'), '✅ @Ana The agent opened a pull request.'],
+    [
+      ending('newPr', { prLink: PR }),
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#123\n[Open pull request]',
+    ],
+    [
+      ending('newPr', { prText: 'PR 7\n<!here>' }),
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": PR 7 <!here>',
+    ],
+    [
+      ending('newPr'),
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…".',
+    ],
     [
       ending('samePr', { prLink: PR }),
-      '✅ @Ana Finished. It is the same pull request as before, acme/docs#123; look at its latest commits.\n[Open]',
+      '✅ @Ana "Also add error handling to the quicksta…" is done. It is the same pull request as before, acme/docs#123; look at its latest commits.\n[Open pull request]',
     ],
     [
       ending('samePr'),
-      '✅ @Ana Finished. It is the same pull request as before; look at its latest commits.',
+      '✅ @Ana "Also add error handling to the quicksta…" is done. It is the same pull request as before; look at its latest commits.',
     ],
     [
       ending('noPr'),
-      '☑️ @Ana Finished without a pull request, so it probably changed no files. Naming the page helps.',
+      '➖ @Ana "Also add error handling to the quicksta…" is done, without a pull request, so it probably changed no files. Naming the page helps.',
     ],
-    [ending('failed'), '❌ @Ana The agent could not finish.\n[Send it again]'],
+    [
+      ending('failed'),
+      '❌ @Ana The agent could not finish "Also add error handling to the quicksta…".\n[Send again]',
+    ],
     [
       ending('archived', { archivedAtMs: NOW_MS }),
-      '📁 @Ana This job was archived on TIME{date_short}; it takes no more instructions.',
+      '📁 @Ana This job was archived on TIME{date_short}; it takes no more instructions. The last was "Also add error handling to the quicksta…".',
     ],
-    [ending('archived'), '📁 @Ana This job was archived; it takes no more instructions.'],
-    [ending('gone'), '❌ @Ana The platform does not know this job (404).\n[Stop following]'],
+    [
+      ending('archived'),
+      '📁 @Ana This job was archived; it takes no more instructions. The last was "Also add error handling to the quicksta…".',
+    ],
+    [
+      ending('gone'),
+      '❌ @Ana The platform does not know this job (404). The last instruction was "Also add error handling to the quicksta…".\n[Stop following]',
+    ],
     [
       ending('gaveUp', { afterMs: 21_600_000 }),
-      '⌛ @Ana I stopped watching after 6 h. The agent may still finish.\n[Check now]',
+      '💤 @Ana I stopped watching "Also add error handling to the quicksta…" after 6 h. The agent may still finish it.\n[Check now]',
     ],
-    [ending('gaveUp'), '⌛ @Ana I stopped watching. The agent may still finish.\n[Check now]'],
+    [
+      ending('gaveUp'),
+      '💤 @Ana I stopped watching "Also add error handling to the quicksta…". The agent may still finish it.\n[Check now]',
+    ],
   ])('%j', (how, expected) => {
     expect(told(how)).toBe(expected);
   });
@@ -123,24 +144,71 @@ describe('the ending of a round', () => {
   test.each<[RoundEnding, string]>([
     [
       ending('newPr', { prLink: PR }),
-      '✅ The agent opened a pull request: acme/docs#123. It was instructed from elsewhere.\n[Open]',
+      '✅ The agent opened a pull request for acme/docs @ agent/quickstart: acme/docs#123. It was instructed from elsewhere.\n[Open pull request]',
     ],
-    [ending('newPr'), '✅ The agent opened a pull request. It was instructed from elsewhere.'],
+    [
+      ending('newPr'),
+      '✅ The agent opened a pull request for acme/docs @ agent/quickstart. It was instructed from elsewhere.',
+    ],
     [
       ending('samePr', { prLink: PR }),
-      '✅ Finished. It is the same pull request as before, acme/docs#123; look at its latest commits. It was instructed from elsewhere.\n[Open]',
+      "✅ The agent's work on acme/docs @ agent/quickstart is done. It is the same pull request as before, acme/docs#123; look at its latest commits. It was instructed from elsewhere.\n[Open pull request]",
     ],
     [
       ending('noPr'),
-      '☑️ Finished without a pull request, so it probably changed no files. It was instructed from elsewhere.',
+      "➖ The agent's work on acme/docs @ agent/quickstart is done, without a pull request, so it probably changed no files. It was instructed from elsewhere.",
     ],
-    [ending('failed'), '❌ The agent could not finish. It was instructed from elsewhere.'],
+    [
+      ending('failed'),
+      '❌ The agent could not finish its work on acme/docs @ agent/quickstart. It was instructed from elsewhere.',
+    ],
     [ending('archived'), '📁 This job was archived; it takes no more instructions.'],
     [ending('gone'), '❌ The platform does not know this job (404).\n[Stop following]'],
-    [ending('gaveUp'), '⌛ I stopped watching. The agent may still finish.\n[Check now]'],
+    [
+      ending('gaveUp'),
+      "💤 I stopped watching the agent's work on acme/docs @ agent/quickstart. The agent may still finish it.\n[Check now]",
+    ],
   ])('of a round that another thread instructed, without a mention: %j', (how, expected) => {
     const { last: _, ...round } = aRound({ count: 0, authors: [], ending: how });
     expect(messageOf(aThread({ rounds: [round] }), 'end.1')).toBe(expected);
+  });
+
+  const words = '"Also add error handling to the quicksta…" and 2 more';
+
+  test.each<[RoundEnding, string]>([
+    [
+      ending('newPr', { prLink: PR }),
+      `✅ @Ana The agent opened a pull request for ${words}: acme/docs#123\n[Open pull request]`,
+    ],
+    [
+      ending('samePr'),
+      `✅ @Ana ${words} are done. It is the same pull request as before; look at its latest commits.`,
+    ],
+    [
+      ending('noPr'),
+      `➖ @Ana ${words} are done, without a pull request, so it probably changed no files. Naming the page helps.`,
+    ],
+    [
+      ending('failed'),
+      `❌ @Ana The agent could not finish ${words}.\nSend again sends the last one.\n[Send again]`,
+    ],
+    [ending('gaveUp'), `💤 @Ana I stopped watching ${words}. The agent may still finish them.\n[Check now]`],
+  ])('of several instructions, names the last and how many: %j', (how, expected) => {
+    expect(told(how, { count: 3 })).toBe(expected);
+  });
+
+  test('is read aloud before those whom it notifies', () => {
+    const [, , shown] = threadMessages(aThread({ rounds: [aRound({ ending: ending('failed') })] }));
+    expect(shown && says(shown.message)).toBe(
+      'The agent could not finish "Also add error handling to the quicksta…". @Ana',
+    );
+  });
+
+  test('opening its pull request is the next step', () => {
+    const [, , shown] = threadMessages(
+      aThread({ rounds: [aRound({ ending: ending('newPr', { prLink: PR }) })] }),
+    );
+    expect(primariesIn(shown?.message.blocks ?? [])).toEqual(['Open pull request']);
   });
 
   test.each([
@@ -151,7 +219,7 @@ describe('the ending of a round', () => {
     [`https://reviews.example/${'x'.repeat(200)}`, `reviews.example/${'x'.repeat(103)}…`],
   ])('names %s as %s', (prLink, name) => {
     expect(told(ending('newPr', { prLink }))).toBe(
-      `✅ @Ana The agent opened a pull request: ${name}\n[Open]`,
+      `✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": ${name}\n[Open pull request]`,
     );
   });
 
@@ -178,6 +246,8 @@ describe('the ending of a round', () => {
   test('in a thread that has ended, no button asks for what nobody does', () => {
     for (const kind of ['failed', 'gone', 'gaveUp'] as const)
       expect(told(ending(kind), {}, stopped)).not.toContain('[');
-    expect(told(ending('newPr', { prLink: PR }), {}, stopped)).toContain('[Open]');
+    expect(told(ending('newPr', { prLink: PR }), {}, stopped)).toContain(
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#123\n[Open pull request]',
+    );
   });
 });

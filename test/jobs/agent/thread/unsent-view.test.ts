@@ -4,7 +4,7 @@ import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
-import { buttonsIn } from '../../../support/slack/rendering.ts';
+import { buttonsIn, confirmOf, primariesIn } from '../../../support/slack/rendering.ts';
 
 const KEY = 'trouble.1789912860.000200.1';
 const BEN = { id: 'U0BEN', name: 'ben' };
@@ -19,19 +19,30 @@ const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as cons
 describe('the question about a send without an answer', () => {
   test('says what is not known, and what the job says', () => {
     expect(told()).toBe(
-      '⚠️ @Ana No answer, so it may or may not have arrived: "Also add error handling to the quickstart."\nThe job reads: completed, seen TIME{ago}\n[Check the job] [Send again] [Leave it]',
+      '⚠️ @Ana Did "Also add error handling to the quicksta…" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME{ago}\n[Check now] [Send again] [Leave it]',
     );
   });
 
   test('of a new job, where to look for it', () => {
     expect(told({ creates: true }, unmade())).toBe(
-      '⚠️ @Ana No answer, so the job may or may not have been made: "Also add error handling to the quickstart."\nLook in the platform\'s dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
+      `⚠️ @Ana Was the job for "Also add error handling to the quicksta…" made? The platform gave no clear answer.\nLook in the platform's dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]`,
     );
   });
 
   test('in a thread that has ended, without buttons', () => {
     expect(told({}, stopped)).not.toContain('[');
     expect(told({ creates: true }, unmade(stopped))).not.toContain('[');
+  });
+
+  test('checking is the next step; sending again asks first', () => {
+    const blocksOf = (changes: Partial<SendTrouble>, thread: Partial<ThreadRun> = {}) =>
+      threadMessages(aThread({ troubles: [aTrouble(changes)], ...thread }))[1]?.message.blocks ?? [];
+    expect(primariesIn(blocksOf({}))).toEqual(['Check now']);
+    expect(confirmOf(blocksOf({}), 'Send again')).toBe('It may arrive twice.');
+    const unclear = blocksOf({ creates: true }, unmade());
+    expect(primariesIn(unclear)).toEqual([]);
+    expect(confirmOf(unclear, 'Send again')).toBe('There may be two jobs for it then.');
+    expect(confirmOf(blocksOf({ why: 'refused' }), 'Send again')).toBeUndefined();
   });
 
   test('its buttons name the instruction and the attempt', () => {
@@ -68,29 +79,29 @@ describe('what was not sent', () => {
   const not = '❌ @Ana Not sent: "Also add error handling to the quickstart."';
 
   test.each<[Partial<SendTrouble>, string]>([
-    [{ why: 'refused' }, 'The platform refused it.\n[Send it again]'],
+    [{ why: 'refused' }, 'The platform refused it.\n[Send again]'],
     [
       { why: 'refused', reason: 'Too\nlong' },
-      'The platform refused it.\nThe platform said: "Too long"\n[Send it again]',
+      'The platform refused it.\nThe platform said: "Too long"\n[Send again]',
     ],
     [
       { why: 'key', adminsTold: true },
-      'My platform key was rejected; the admins have been told.\n[Send it again]',
+      'My platform key was rejected; the admins have been told.\n[Send again]',
     ],
-    [{ why: 'key' }, 'My platform key was rejected; whoever runs Docket has to renew it.\n[Send it again]'],
-    [{ why: 'forbidden' }, "The platform doesn't let me instruct this job (403).\n[Send it again]"],
-    [{ why: 'down' }, "The docs platform isn't answering. Try again in a little while.\n[Send it again]"],
+    [{ why: 'key' }, 'My platform key was rejected; whoever runs Docket has to renew it.\n[Send again]'],
+    [{ why: 'forbidden' }, "The platform doesn't let me instruct this job (403).\n[Send again]"],
+    [{ why: 'down' }, "The docs platform isn't answering. Try again in a little while.\n[Send again]"],
     [
       { why: 'project' },
-      'My settings no longer have the project default. Ask whoever runs Docket.\n[Send it again]',
+      'My settings no longer have the project default. Ask whoever runs Docket.\n[Send again]',
     ],
     [
       { why: 'archived', archivedAtMs: NOW_MS },
-      'This job was archived on TIME{date_short}; it takes no more instructions.\n[Check the job]',
+      'This job was archived on TIME{date_short}; it takes no more instructions.\n[Check now]',
     ],
-    [{ why: 'gone' }, 'The platform does not know this job (404).\n[Check the job] [Stop following]'],
-    [{ why: 'broken', ref: '7f3c1d' }, 'Something broke on my side. ref 7f3c1d\n[Send it again]'],
-    [{ why: 'broken' }, 'Something broke on my side.\n[Send it again]'],
+    [{ why: 'gone' }, 'The platform does not know this job (404).\n[Check now] [Stop following]'],
+    [{ why: 'broken', ref: '7f3c1d' }, 'Something broke on my side. ref 7f3c1d\n[Send again]'],
+    [{ why: 'broken' }, 'Something broke on my side.\n[Send again]'],
   ])('says why: %j', (trouble, expected) => {
     expect(told(trouble)).toBe(`${not}\n${expected}`);
   });
@@ -100,8 +111,8 @@ describe('what was not sent', () => {
       { why: 'unsupported' },
       "This platform doesn't let me make agent jobs. Make one in its dashboard, then type /docs-agent follow <job id>.",
     ],
-    [{ why: 'refused' }, 'The platform refused to make it.\n[Send it again]'],
-    [{ why: 'forbidden' }, "The platform doesn't let me make agent jobs (403).\n[Send it again]"],
+    [{ why: 'refused' }, 'The platform refused to make it.\n[Send again]'],
+    [{ why: 'forbidden' }, "The platform doesn't let me make agent jobs (403).\n[Send again]"],
   ])('of a new job: %j', (trouble, expected) => {
     expect(told({ ...trouble, creates: true }, unmade())).toBe(
       `❌ @Ana The job was not made: "Also add error handling to the quickstart."\n${expected}`,
@@ -119,11 +130,11 @@ describe('settled', () => {
   const answer = (action: 'sendAgain' | 'leave' | 'late') => ({ by: BEN, action, atMs: NOW_MS });
 
   test.each<[Partial<SendTrouble>, string]>([
-    [{ answer: answer('sendAgain') }, `No answer at first for ${words}. @ben chose to send it again.`],
-    [{ answer: answer('leave') }, `No answer at first for ${words}. @ben left it at that.`],
+    [{ answer: answer('sendAgain') }, `No answer at first for ${words}. ben chose to send it again.`],
+    [{ answer: answer('leave') }, `No answer at first for ${words}. ben left it at that.`],
     [{ answer: answer('late') }, `The answer for ${words} came late: it did arrive.`],
     [{ answer: answer('late'), creates: true }, `The answer for ${words} came late: the job was made.`],
-    [{ why: 'down', answer: answer('sendAgain') }, `Not sent: ${words}. @ben chose to send it again.`],
+    [{ why: 'down', answer: answer('sendAgain') }, `Not sent: ${words}. ben chose to send it again.`],
   ])('%j', (trouble, expected) => {
     expect(told(trouble)).toBe(expected);
   });
@@ -155,23 +166,23 @@ describe('a limit', () => {
 
   test('of ours, says when it goes out', () => {
     expect(messageOf(limited(), 'limit.1')).toBe(
-      '⏸ 100 instructions an hour are used up for this project. "Also add error handling to the quickstart." (@ana) is kept and goes out about TIME{time}.\n[Discard]',
+      '🕒 100 instructions an hour are used up for this project. "Also add error handling to the quickstart." (ana) is kept and goes out about TIME{time}.\n[Discard]',
     );
     expect(messageOf(limited({ perHour: 1 }), 'limit.1')).toContain('1 instruction an hour is used up');
   });
 
   test('of the platform, says when it is tried again', () => {
     expect(messageOf(limited({ kind: 'platform' }), 'limit.1')).toBe(
-      '⏸ The platform\'s limit is reached. "Also add error handling to the quickstart." (@ana) is kept; I try again about TIME{time}.\n[Discard]',
+      `🕒 The platform's limit is reached. "Also add error handling to the quickstart." (ana) is kept; I try again about TIME{time}.\n[Discard]`,
     );
   });
 
   test('lists up to three that wait', () => {
     expect(messageOf(limited({}, { instructions: many(2) }), 'limit.1')).toBe(
-      '⏸ 100 instructions an hour are used up for this project. 2 instructions are kept and go out from about TIME{time}.\n"Page 0" (@ben)\n"Page 1" (@ben)\n[Discard all]',
+      '🕒 100 instructions an hour are used up for this project. 2 instructions are kept and go out from about TIME{time}.\n"Page 0" (ben)\n"Page 1" (ben)\n[Discard all]',
     );
     expect(messageOf(limited({ kind: 'platform' }, { instructions: many(5) }), 'limit.1')).toBe(
-      '⏸ The platform\'s limit is reached. 5 instructions are kept; I try again about TIME{time}.\n"Page 0" (@ben)\n"Page 1" (@ben)\n"Page 2" (@ben)\nand 2 more\n[Discard all]',
+      `🕒 The platform's limit is reached. 5 instructions are kept; I try again about TIME{time}.\n"Page 0" (ben)\n"Page 1" (ben)\n"Page 2" (ben)\nand 2 more\n[Discard all]`,
     );
   });
 
@@ -198,8 +209,8 @@ describe('a limit', () => {
   });
 
   test.each([
-    [1, 'Not sent: "Page 0" (@ana). Discarded by @ben.'],
-    [3, '3 instructions were not sent. Discarded by @ben.'],
+    [1, 'Not sent: "Page 0" (ana). Discarded by ben.'],
+    [3, '3 instructions were not sent. Discarded by ben.'],
   ])('past, since all that waited was discarded: %i', (count, expected) => {
     const first = { by: { id: 'U0ANA', name: 'ana' }, excerpt: 'Page 0' };
     const discarded = { by: { id: 'U0BEN', name: 'ben' }, count, first };
@@ -233,13 +244,13 @@ describe('a platform that does not answer', () => {
   test('is told after a few times', () => {
     expect(retrying({ inARow: 2 })).toBeUndefined();
     expect(retrying()).toBe(
-      'The docs platform isn\'t answering, so "Also add error handling to the quickstart." is not sent yet. I keep trying.',
+      `The docs platform isn't answering, so "Also add error handling to the quicksta…" is not sent yet. I keep trying.`,
     );
   });
 
   test('of a new job', () => {
     expect(retrying({}, { instructions: [anInstruction({ creates: true })] })).toBe(
-      "The docs platform isn't answering, so the job is not made yet. I keep trying.",
+      `The docs platform isn't answering, so the job for "Also add error handling to the quicksta…" is not made yet. I keep trying.`,
     );
   });
 

@@ -7,7 +7,7 @@ import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
-import { buttonsIn, reads } from '../../../support/slack/rendering.ts';
+import { buttonsIn, confirmOf, menuButtonsIn, reads, says } from '../../../support/slack/rendering.ts';
 
 const card = (changes: Partial<ThreadRun> = {}) => messageOf(aThread(changes), 'card');
 const title = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[0];
@@ -92,77 +92,123 @@ describe('which messages there are', () => {
 describe('the card', () => {
   test('says what, where it stands, and how to instruct', () => {
     expect(card()).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Idle\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+      '✅ Ready · acme/docs @ agent/quickstart\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]',
     );
   });
 
   test.each<[string, Partial<ThreadRun>, string]>([
-    ['ssh', seen({ repository: 'git@github.com:acme/docs.git' }), 'acme/docs @ agent/quickstart · Idle'],
-    ['short', seen({ repository: 'acme/docs' }), 'acme/docs @ agent/quickstart · Idle'],
-    ['a group', seen({ repository: 'https://gitlab.example/a/b/c/' }), 'a/b/c @ agent/quickstart · Idle'],
-    ['hostile', seen({ repository: '<!channel>\n\u202E', ref: 'a\nb' }), '<!channel> @ a b · Idle'],
-    ['empty', seen({ repository: ' ', ref: ' ' }), 'job aj_3f9a…4a06 · Idle'],
-    ['long', seen({ ref: 'x'.repeat(300) }), `acme/docs @ ${'x'.repeat(79)}… · Idle`],
-    ['not looked at', unseen(), 'job aj_3f9a…4a06 · Not looked at yet'],
-    ['a new job', newJob(), 'new job · Starting'],
+    ['ssh', seen({ repository: 'git@github.com:acme/docs.git' }), '✅ Ready · acme/docs @ agent/quickstart'],
+    ['short', seen({ repository: 'acme/docs' }), '✅ Ready · acme/docs @ agent/quickstart'],
+    ['a group', seen({ repository: 'https://gitlab.example/a/b/c/' }), '✅ Ready · a/b/c @ agent/quickstart'],
+    ['hostile', seen({ repository: '<!channel>\n\u202E', ref: 'a\nb' }), '✅ Ready · <!channel> @ a b'],
+    ['empty', seen({ repository: ' ', ref: ' ' }), '✅ Ready · job aj_3f9a…4a06'],
+    ['long', seen({ ref: 'x'.repeat(300) }), `✅ Ready · acme/docs @ ${'x'.repeat(79)}…`],
+    ['not looked at', unseen(), '🕒 Checking… · job aj_3f9a…4a06'],
+    ['a new job', newJob(), '🕒 Starting… · new job'],
   ])('names the job: %s', (_, changes, expected) => {
-    expect(title(changes)).toBe(`🤖 Docs agent · ${expected}`);
+    expect(title(changes)).toBe(expected);
   });
 
   test.each<[string, Partial<ThreadRun>, string]>([
-    ['completed', {}, 'Idle'],
-    ['active', seen({ status: 'active', rawStatus: 'active' }), 'Working'],
-    ['a round is open', { rounds: [aRound()] }, 'Working'],
-    ['the last round has ended', { rounds: [aRound({ ending: { kind: 'noPr', atMs: NOW_MS } })] }, 'Idle'],
-    ['failed', seen({ status: 'failed', rawStatus: 'failed' }), 'Failed'],
-    ['archived', seen({ status: 'archived', rawStatus: 'archived' }), 'Archived'],
+    ['completed', {}, '✅ Ready'],
+    ['active', seen({ status: 'active', rawStatus: 'active' }), '⏳ Working'],
+    ['a round is open', { rounds: [aRound()] }, '⏳ Working'],
+    [
+      'the last round has ended',
+      { rounds: [aRound({ ending: { kind: 'noPr', atMs: NOW_MS } })] },
+      '✅ Ready',
+    ],
+    ['failed', seen({ status: 'failed', rawStatus: 'failed' }), '❌ Failed'],
+    ['archived', seen({ status: 'archived', rawStatus: 'archived' }), '📁 Archived'],
     [
       'archived while it worked',
       { ...seen({ status: 'archived', rawStatus: 'archived' }), rounds: [aRound()] },
-      'Archived',
+      '📁 Archived',
     ],
-    ['unknown', seen({ status: 'unknown', rawStatus: 'paused\nby us' }), 'paused by us'],
-    ['without a word', seen({ status: 'unknown', rawStatus: '' }), 'In an unknown state'],
-    ['gone', { gone: true }, 'Unknown to the platform'],
+    ['unknown', seen({ status: 'unknown', rawStatus: 'paused\nby us' }), '🕒 paused by us'],
+    ['without a word', seen({ status: 'unknown', rawStatus: '' }), '🕒 In an unknown state'],
+    ['gone', { gone: true }, '❌ Not found'],
+    ['a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }, '⚠️ Needs an answer'],
+    [
+      'a send is unclear while it works',
+      { rounds: [aRound()], instructions: [anInstruction({ state: 'unknown' })] },
+      '⚠️ Needs an answer',
+    ],
+    ['the key is rejected', { lookTrouble: 'key' }, '⚠️ Key rejected'],
+    ['the key is rejected while it works', { lookTrouble: 'key', rounds: [aRound()] }, '⚠️ Key rejected'],
+    ['out of reach', { lookTrouble: 'down' }, '✅ Ready'],
     [
       'starting unclear',
       newJob({ instructions: [anInstruction({ creates: true, state: 'unknown' })] }),
-      'Start unclear',
+      '⚠️ Needs an answer',
     ],
     [
       'not started',
       newJob({ instructions: [anInstruction({ creates: true, state: 'failed' })] }),
-      'Not started',
+      '❌ Not started',
     ],
-    ['ended', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, 'No longer followed'],
-    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), 'Not made'],
-    ['broken', { state: 'ended', ended: { why: 'broken', unsent: 0 } }, 'Stopped by an error'],
+    ['ended', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, '💤 Stopped following'],
+    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), '❌ Not made'],
+    ['broken', { state: 'ended', ended: { why: 'broken', unsent: 0 } }, '❌ Stopped by an error'],
   ])('says where it stands: %s', (_, changes, expected) => {
-    expect(title(changes)?.endsWith(` · ${expected}`)).toBe(true);
+    expect(title(changes)?.startsWith(`${expected} · `)).toBe(true);
   });
 
-  test('which model, and what does not go out yet', () => {
+  const small = (changes: Partial<ThreadRun>) =>
+    card(changes)
+      ?.split('\n')
+      .find((line) => line.startsWith('docs agent'));
+
+  const about = 'docs agent · job aj_3f9a77bd04c24a06 · followed by ana';
+
+  test('in small print, which job and who, which model, and what does not go out yet', () => {
     const instructions = [
       anInstruction(),
       anInstruction({ id: '2' }),
       anInstruction({ id: '3', state: 'held' }),
       anInstruction({ id: '4', state: 'over' }),
     ];
-    const facts = (changes: Partial<ThreadRun>) => card(changes)?.split('\n')[1];
-    expect(facts({ ...seen({ model: 'sonnet' }), instructions })).toBe(
-      'Model sonnet · 2 instructions waiting',
+    expect(small({})).toBe(about);
+    expect(small({ ...seen({ model: 'sonnet' }), instructions })).toBe(
+      `${about} · 2 instructions waiting · model sonnet`,
     );
-    expect(facts({ instructions: instructions.slice(0, 1) })).toBe('1 instruction waiting');
+    expect(small({ instructions: instructions.slice(0, 1) })).toBe(`${about} · 1 instruction waiting`);
+    expect(small(newJob())).toBe('docs agent · followed by ana');
   });
 
   test('which pull request, by name or in the words of the platform', () => {
-    const facts = (changes: Parameters<typeof seen>[0]) => card(seen(changes))?.split('\n')[1];
     const prLink = 'https://github.com/acme/docs/pull/123';
-    expect(facts({ model: 'sonnet', prLink })).toBe('Model sonnet · pull request acme/docs#123');
-    expect(facts({ prLink })).toBe('Pull request acme/docs#123');
-    expect(facts({ model: 'sonnet', prText: 'PR 7,\nin review' })).toBe(
-      'Model sonnet · pull request PR 7, in review',
+    expect(small(seen({ model: 'sonnet', prLink }))).toBe(
+      `${about} · model sonnet · pull request acme/docs#123`,
     );
+    expect(small(seen({ prLink }))).toBe(`${about} · pull request acme/docs#123`);
+    expect(small(seen({ model: 'sonnet', prText: 'PR 7,\nin review' }))).toBe(
+      `${about} · model sonnet · pull request PR 7, in review`,
+    );
+  });
+
+  test('is read aloud with its state first', () => {
+    const spoken = (changes: Partial<ThreadRun>) => {
+      const [shown] = threadMessages(aThread(changes));
+      return shown && says(shown.message).split('\n');
+    };
+    expect(spoken({})).toEqual([
+      'Docs agent, ready: acme/docs @ agent/quickstart.',
+      'Reply here to instruct the agent. Start with "aside" to talk among yourselves.',
+      about,
+    ]);
+    expect(spoken(unseen())?.[0]).toBe('Docs agent, checking: job aj_3f9a…4a06.');
+  });
+
+  test.each([
+    [0, 'For everybody here?'],
+    [1, 'For everybody here? 1 waiting instruction is dropped.'],
+    [2, 'For everybody here? 2 waiting instructions are dropped.'],
+  ])('asks before it is followed no more, and says what is lost: %i', (count, text) => {
+    const states = ['waiting', 'held'] as const;
+    const instructions = states.slice(0, count).map((state) => anInstruction({ id: state, state }));
+    const [shown] = threadMessages(aThread({ instructions }));
+    expect(confirmOf(shown?.message.blocks ?? [], 'Stop following')).toBe(text);
   });
 
   test.each([
@@ -183,9 +229,12 @@ describe('the card', () => {
   test.each<[ThreadRun['mode'], string]>([
     [
       'all',
-      'Every reply here goes to the agent. Start with "aside" to talk among yourselves.\n[Only when mentioned] [Stop following]',
+      'Every reply here goes to the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Stop following] [⋯ Listen only to @Docket]',
     ],
-    ['mention', 'Mention @Docket to instruct the agent.\n[All replies] [Stop following]'],
+    [
+      'mention',
+      'Mention @Docket to instruct the agent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Stop following] [⋯ Listen to all replies]',
+    ],
   ])('says which replies count: %s', (mode, expected) => {
     expect(card({ mode })?.split('\n').slice(1).join('\n')).toBe(expected);
   });
@@ -227,22 +276,34 @@ describe('the card', () => {
 
   test('takes no instructions any more', () => {
     expect(card(seen({ status: 'archived', rawStatus: 'archived' }))).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Archived\nIt takes no more instructions.\n[Check the job] [Stop following]',
+      '📁 Archived · acme/docs @ agent/quickstart\nIt takes no more instructions.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Check now] [Stop following]',
     );
     expect(card({ gone: true })).toBe(
-      '🤖 Docs agent · acme/docs @ agent/quickstart · Unknown to the platform\nThe platform does not know this job (404). Check its id.\n[Check the job] [Stop following]',
+      '❌ Not found · acme/docs @ agent/quickstart\nThe platform does not know this job (404). Check its id.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Check now] [Stop following]',
     );
   });
 
   test.each<[NonNullable<ThreadRun['ended']>, string]>([
-    [{ why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 }, 'Stopped by @ben.'],
+    [
+      { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 },
+      'Stopped by ben.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+    ],
     [
       { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 1 },
-      'Stopped by @ben. 1 instruction was not sent.',
+      'Stopped by ben. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
     ],
-    [{ why: 'stopped', unsent: 2 }, 'Stopped. 2 instructions were not sent.'],
-    [{ why: 'notMade', unsent: 1 }, 'The job was not made. 1 instruction was not sent.'],
-    [{ why: 'broken', ref: '7f3c1d', unsent: 0 }, 'Something broke on my side. ref 7f3c1d'],
+    [
+      { why: 'stopped', unsent: 2 },
+      'Stopped. 2 instructions were not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+    ],
+    [
+      { why: 'notMade', unsent: 1 },
+      'The job was not made. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+    ],
+    [
+      { why: 'broken', ref: '7f3c1d', unsent: 0 },
+      'Something broke on my side. ref 7f3c1d\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+    ],
   ])('ended, it says by whom and what is lost, without buttons: %j', (ended, expected) => {
     expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
   });
@@ -259,16 +320,20 @@ describe('the card', () => {
   ])('that something broke is told to whoever followed the job: %j', (changes, rest) => {
     const thread = aThread({ state: 'ended', ended: { why: 'broken', ...changes } });
     expect(messageOf(thread, 'broken')).toBe(
-      `❌ @Ana I stopped following this job: something broke on my side.${rest}`,
+      `❌ @Ana I stopped following acme/docs @ agent/quickstart: something broke on my side.${rest}`,
     );
     expect(threadMessages(thread)[1]).toMatchObject({ kind: 'ending', otherwise: 'U0ANA' });
   });
 
   test('its buttons carry the thread', () => {
     const [shown] = threadMessages(aThread());
-    expect(buttonsIn(shown?.message.blocks ?? []).map(({ action_id, value }) => [action_id, value])).toEqual([
-      ['agent.only_mentioned', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
-      ['agent.stop', '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}'],
+    const blocks = shown?.message.blocks ?? [];
+    const value = '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":[],"attempt":1}';
+    const all = [...buttonsIn(blocks), ...menuButtonsIn(blocks)];
+    expect(all.map((one) => [one.action_id, one.value])).toEqual([
+      ['agent.stop', value],
+      ['agent.only_mentioned', value],
+      ['agent.all_replies', value],
     ]);
   });
 });
@@ -277,14 +342,14 @@ const line = (changes: Partial<ThreadRun> = {}, address?: string) =>
   reads(message([threadLine(aThread(changes), address)]));
 
 test('says what, where it stands and who, with the way there for those who can open it', () => {
-  const words = 'acme/docs @ agent/quickstart — Idle · followed by @ana';
+  const words = '✅ Ready · acme/docs @ agent/quickstart · followed by ana';
   expect(line()).toBe(words);
-  expect(line({}, THREAD)).toBe(`${words} · <${THREAD}|Open thread>`);
+  expect(line({}, THREAD)).toBe(`${words} · Open thread`);
 });
 
 test('says what waits', () => {
   expect(line({ rounds: [aRound()], instructions: [anInstruction({ id: '2' })] })).toBe(
-    'acme/docs @ agent/quickstart — Working · 1 instruction waiting · followed by @ana',
+    '⏳ Working · acme/docs @ agent/quickstart · 1 instruction waiting · followed by ana',
   );
 });
 

@@ -1,0 +1,52 @@
+import { cut, oneLine } from '../../../slack/text.ts';
+import { type ThreadRun, unresolvedSendOf } from './record.ts';
+
+/** Where the job of a thread stands, with the emoji that means the same everywhere. */
+interface StateWord {
+  icon: string;
+  label: string;
+}
+
+const needsAnswer: StateWord = { icon: '⚠️', label: 'Needs an answer' };
+const working: StateWord = { icon: '⏳', label: 'Working' };
+
+export function stateOf(thread: ThreadRun): StateWord {
+  const { agentJobId, gone, lookTrouble, rounds, seen, state } = thread;
+  if (state === 'ended') return endedState(thread);
+  if (agentJobId === undefined) return startState(thread);
+  if (gone) return { icon: '❌', label: 'Not found' };
+  if (seen?.status === 'archived') return { icon: '📁', label: 'Archived' };
+  if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
+  if (lookTrouble === 'key') return { icon: '⚠️', label: 'Key rejected' };
+  if (rounds.some(({ ending }) => ending === undefined)) return working;
+  switch (seen?.status) {
+    case undefined:
+      return { icon: '🕒', label: 'Checking…' };
+    case 'active':
+      return working;
+    case 'completed':
+      return { icon: '✅', label: 'Ready' };
+    case 'failed':
+      return { icon: '❌', label: 'Failed' };
+    case 'unknown':
+      return { icon: '🕒', label: cut(oneLine(seen?.rawStatus ?? ''), 40) || 'In an unknown state' };
+  }
+}
+
+function endedState({ ended, instructions }: ThreadRun): StateWord {
+  if (ended?.why === 'broken') return { icon: '❌', label: 'Stopped by an error' };
+  if (ended?.why !== 'notMade') return { icon: '💤', label: 'Stopped following' };
+  return isMakingUnclear({ instructions })
+    ? { icon: '💤', label: 'Left unclear' }
+    : { icon: '❌', label: 'Not made' };
+}
+
+/** Somebody left it at that without an answer: then nobody knows. */
+export const isMakingUnclear = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
+  instructions.some(({ creates, outcome }) => creates && outcome === 'left');
+
+function startState(thread: ThreadRun): StateWord {
+  if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
+  const hasFailed = thread.instructions.some(({ state }) => state === 'failed');
+  return hasFailed ? { icon: '❌', label: 'Not started' } : { icon: '🕒', label: 'Starting…' };
+}
