@@ -246,7 +246,7 @@ describe('the digest of a week', () => {
     await world.drive(editionJob, planned.edition.id, 5 * 60_000);
     expect(await load(world, planned)).toMatchObject({ state: 'posted', picture: { state: 'wanted' } });
     await world.drive(figuresJob, before.id);
-    await world.drive(editionJob, planned.edition.id, 60_000);
+    await world.drive(editionJob, planned.edition.id, 5 * 60_000);
     const open = await load(world, planned);
     expect(open).toMatchObject({ state: 'completing', picture: { state: 'wanted' }, csv: { state: 'done' } });
     expect(textOf(shown, `${open.id}.pages`)).toContain('"type":"table"');
