@@ -67,7 +67,9 @@ async function killAt(moments: Moment[], count: number) {
 test('the moments are every outside call of an export', () => {
   const labels = moments.filter(({ phase }) => phase === 'before').map(({ label }) => label);
   expect(
-    labels.map((label) => label.replace(/ (card \S+|Queued|Running|Done|at its end|while it runs|✅)$/, '')),
+    labels.map((label) =>
+      label.replace(/ (card \S+|Queued|Exporting|SITE:? \w+|at its end|while it runs)$/, ''),
+    ),
   ).toEqual(
     expect.arrayContaining([
       'users.info',
@@ -79,7 +81,11 @@ test('the moments are every outside call of an export', () => {
     ]),
   );
   expect(labels).toEqual(
-    expect.arrayContaining(['chat.postMessage card Queued', 'chat.update card Done', 'chat.postMessage ✅']),
+    expect.arrayContaining([
+      'chat.postMessage card queued',
+      'chat.update card exported',
+      'chat.postMessage SITE is',
+    ]),
   );
 });
 

@@ -56,8 +56,10 @@ export async function createChaosWorld(logLevel: 'debug' | 'info'): Promise<Chao
     processes: true,
     slack: { rateLimits: false, eventRetryDelaysMs: Array.from({ length: 100 }, () => 400) },
     platform: { followUpsPerHour: 10_000 },
-    // What a bot whose Redis is away owes to Slack: not to accept what it cannot keep.
-    mayViolate: /^event \w+: (answered 500|no answer in time)$|^block_actions \[.+\]: no answer within/,
+    // What a bot whose Redis is away owes to Slack: not to accept what it cannot keep. How fast commands are answered
+    // while a fleet of processes starts is not what is tested.
+    mayViolate:
+      /^event \w+: (answered 500|no answer in time)$|^(?:block_actions \[.+\]|\/docs-agent): no answer within/,
   });
   const start = (role: Member['role']) =>
     world.startBot({
