@@ -117,7 +117,10 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   }
   const shown = runs.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
-  const elements = shown.map(({ type = 'plain_text' as const, text }) => ({ type, text }));
+  // Without `emoji: false`, `:x:` in somebody's name would be a picture.
+  const elements = shown.map(({ type = 'plain_text', text }) =>
+    type === 'mrkdwn' ? { type, text } : { type, text, emoji: false },
+  );
   return { type: 'context', elements: checkLimit('contextElements', elements) };
 }
 

@@ -175,7 +175,10 @@ describe('a message with small print and a menu', () => {
     expect(built.text).toBe('docs.acme.com is exported.');
     expect(mistakesIn(built.blocks, 'message')).toEqual([]);
     expect(built.blocks.slice(1)).toEqual([
-      { type: 'context', elements: [{ type: 'plain_text', text: 'requested by *Ana* <!here>' }] },
+      {
+        type: 'context',
+        elements: [{ type: 'plain_text', text: 'requested by *Ana* <!here>', emoji: false }],
+      },
       {
         type: 'actions',
         block_id: '{"run":"1"}',
@@ -216,9 +219,9 @@ describe('small lines', () => {
     expect(block).toEqual({
       type: 'context',
       elements: [
-        { type: 'plain_text', text: '*Docs* of ' },
+        { type: 'plain_text', text: '*Docs* of ', emoji: false },
         { type: 'mrkdwn', text: '<@U0ANA><!date^1789914659^{time}|2026-09-20 14:30 UTC>\n' },
-        { type: 'plain_text', text: '<!channel> _b_' },
+        { type: 'plain_text', text: '<!channel> _b_', emoji: false },
       ],
     });
     expect(mistakesIn([block], 'message')).toEqual([]);
@@ -229,7 +232,7 @@ describe('small lines', () => {
     const block = contextBlock([['job ', { code: 'se_3f9a' }, ' · '], [{ code: '/docs-digest list' }]]);
     expect(block.elements).toEqual([{ type: 'mrkdwn', text: 'job `se_3f9a` · \n`/docs-digest list`' }]);
     expect(contextBlock([[{ code: 'a`<!here>`' }]]).elements).toEqual([
-      { type: 'plain_text', text: 'a`<!here>`' },
+      { type: 'plain_text', text: 'a`<!here>`', emoji: false },
     ]);
   });
 

@@ -61,12 +61,16 @@ async function watch(
   tools: CommandTools,
 ): Promise<Message | undefined | 'stale'> {
   const found = await loadUnclear(button, caller, tools);
-  if (found.kind === 'message') return found.message;
+  // Whoever submits it again has what they want; with another id, they are told that it came too late.
+  if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : settled);
   const { run } = found;
   // Another export may be the one that was found.
   const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
-  if (watched !== undefined && watched !== run.id)
-    return alreadyRunningReply(watched, site(run), caller, tools);
+  if (watched !== undefined && watched !== run.id) {
+    const other = await tools.intake.load(watched, exportRun, caller);
+    if (other !== undefined && other.state !== 'ended')
+      return alreadyRunningReply(watched, site(run), caller, tools);
+  }
   const next = watchFound(run, jobId, caller.user, tools.now());
   if (next === undefined) return 'stale';
   const acceptance = await tools.intake.resume(next, caller, false);
@@ -75,15 +79,19 @@ async function watch(
   return undefined;
 }
 
+const settled = message([['You settled that already; look at the newest message in the thread.']]);
+
 /** The run of a button while its question is open, and this person may see it. */
 async function loadUnclear(
   { run: id, attempt, domain }: RunButton,
   caller: Caller,
   tools: CommandTools,
-): Promise<{ kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined }> {
+): Promise<
+  { kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined; run?: ExportRun }
+> {
   const run = await tools.intake.load(id, exportRun, caller);
   if (run === undefined) return { kind: 'message', message: notFoundMessage(domain) };
   if (!(await canSee(run, caller, tools.isPublic))) return { kind: 'message', message: notVisible };
   if (run.state === 'unknown' && run.attempt === attempt) return { kind: 'run', run };
-  return { kind: 'message', message: handledByMessage(run, attempt, caller) };
+  return { kind: 'message', message: handledByMessage(run, attempt, caller), run };
 }

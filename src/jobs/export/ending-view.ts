@@ -45,9 +45,14 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       });
     }
     case 'lost': {
-      const knows = run.joined ? 'does not know' : 'no longer knows';
+      // The id was somebody's: the export of the first start may run all the same.
+      const wasFound = run.answer?.action === 'watchIt' && run.answer.attempt === run.attempt;
+      const knows = run.joined || wasFound ? 'does not know' : 'no longer knows';
       return ended(run, '❌', `The platform ${knows} the export of ${site(run)} (404).`, {
-        buttons: run.domain === '' || run.joined ? [] : [startAgain],
+        buttons:
+          run.domain === '' || run.joined
+            ? []
+            : [wasFound ? { ...startAgain, confirm: confirmSecond } : startAgain],
       });
     }
     case 'gaveUp': {
@@ -92,7 +97,7 @@ function ended(
     lines: [[`${icon} `, ...mentionParts(run), ` ${sentence}`], ...rest],
     small: small === undefined ? [] : [[small]],
     buttons,
-    text: [[sentence, ' ', ...mentionParts(run)], ...rest],
+    text: [[sentence, ' ', ...mentionParts(run)], ...rest, ...(small === undefined ? [] : [[small]])],
   });
 }
 
@@ -130,7 +135,7 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
   return layout({
     lines: [['✅ ', ...mentionParts(run), ` ${sentence}${facts}`], ...more],
     ...rest,
-    text: [[`${sentence}${facts} `, ...mentionParts(run)], ...more],
+    text: [[`${sentence}${facts} `, ...mentionParts(run)], ...more, ...(rest.small ?? [])],
   });
 }
 
@@ -138,7 +143,8 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
 export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
   const { more, ...rest } = linkContent(run, done);
   const sentence = `${site(run)} is exported`;
-  return layout({ lines: [[`✅ ${sentence}`], ...more], ...rest, text: [[sentence], ...more] });
+  const text = [[sentence], ...more, ...(rest.small ?? [])];
+  return layout({ lines: [[`✅ ${sentence}`], ...more], ...rest, text });
 }
 
 /** The link as long as it works, then that it has ended. */

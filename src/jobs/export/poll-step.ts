@@ -34,7 +34,8 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const atMs = now();
   const polled = applyProgress(applySnapshot(run, job, atMs), run, now(), timing.stalledAfterMs);
   // Of a job that had ended before its first poll, only the platform knows when.
-  const endedAtMs = run.joined && run.looks.length === 0 ? job.updatedAt : atMs;
+  const isFirst = run.looks.length === 0 && (run.joined || run.answer?.action === 'watchIt');
+  const endedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed')
     return saveAs(advance(polled, { state: 'bundling', completedAtMs: endedAtMs }, now()));
   if (job.status === 'failed') {

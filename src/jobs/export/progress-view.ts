@@ -44,7 +44,8 @@ function runningProgress(run: ExportRun): Message {
   const state: Part[] = isLinkMade(run)
     ? ['⏳ ', { bold: 'Making the download link…' }]
     : [...stateParts(toldStateOf(run)), ...progressParts(run), ...since];
-  const trouble = troubleLine(run);
+  // Nothing is tried again before somebody has answered.
+  const trouble = run.state === 'unknown' ? [] : troubleLine(run);
   if (trouble.length === 0 && run.stalled && run.state === 'watching') {
     const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
     trouble.push('No progress since ', since, '. Still checking.');

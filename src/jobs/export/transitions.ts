@@ -139,6 +139,7 @@ export function watchFound(
   if (run.state !== 'unknown') return undefined;
   return {
     ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextLookAtMs: nowMs }, nowMs),
+    trouble: undefined,
     answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'watchIt' },
   };
 }

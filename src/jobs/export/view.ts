@@ -75,6 +75,8 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
 /** The key of the direct message with a link that the thread must not have. */
 export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.private.${run.attempt}.${resumed}`;
 
+const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';
+
 function questionMessage(run: ExportRun): Message {
   return layout({
     lines: [
@@ -84,7 +86,7 @@ function questionMessage(run: ExportRun): Message {
         ` Did the export of ${site(run)} start? The platform gave no clear answer.`,
       ],
     ],
-    small: [['Look in its dashboard first: starting again could run it twice.']],
+    small: [[LOOK_FIRST]],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
       {
@@ -98,7 +100,13 @@ function questionMessage(run: ExportRun): Message {
       },
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
-    text: [[`Did the export of ${site(run)} start? The platform gave no clear answer.`]],
+    text: [
+      [
+        `Did the export of ${site(run)} start? The platform gave no clear answer. `,
+        { mention: run.requester.id },
+      ],
+      [LOOK_FIRST],
+    ],
   });
 }
 

@@ -131,11 +131,31 @@ describe('the modal', () => {
   test('submitted twice at once, with two ids, has one of them', async () => {
     const run = await given();
     const results = await Promise.all([submit(run), submit(run, 'se_2')]);
-    // The same person did both, and knows.
-    expect(results).toEqual([{ kind: 'closed' }, { kind: 'closed' }]);
+    expect(results).toContainEqual({ kind: 'closed' });
+    expect(results).toContainEqual(
+      says('You settled that already; look at the newest message in the thread.'),
+    );
     const watched = (await stored(run.id))?.jobId;
     expect([JOB, 'se_2']).toContain(watched);
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: watched, result: 'accepted' }]);
+  });
+
+  test('after one has left it at that oneself says so, and does not look as if it worked', async () => {
+    const by = byBen().user;
+    const run = await given({ rev: 2, ...transitions.leave(aRun(question), by, NOW_MS) });
+    expect(await submit(run)).toEqual(
+      says('You settled that already; look at the newest message in the thread.'),
+    );
+  });
+
+  test('with the job of an export that has ended watches it', async () => {
+    const run = await given();
+    const other = await world.given(
+      aRun({ id: 'b'.repeat(24), rev: 1, project: 'acme', jobId: JOB, claim: 'other', state: 'ended' }),
+    );
+    await world.runs.alias(jobAlias('T0ACME', 'acme', JOB), other.id);
+    expect(await submit(run)).toEqual({ kind: 'closed' });
+    expect(await stored(run.id)).toMatchObject({ state: 'watching', jobId: JOB });
   });
 
   test('with the job of another export names that one', async () => {

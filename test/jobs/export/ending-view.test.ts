@@ -138,6 +138,14 @@ describe('the ending', () => {
   });
 });
 
+test('the platform does not know the job that somebody found: starting it again asks first', () => {
+  const answer = { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' as const };
+  const run = ended(anEnding.lost, { answer });
+  expect(messageOf(run, 'end')).toContain('The platform does not know the export of docs.acme.com (404).');
+  const blocks = JSON.stringify(exportMessages(run).map(({ message }) => message.blocks));
+  expect(blocks).toContain('the same pages are exported twice');
+});
+
 describe('the ending of an export that was not started from here', () => {
   const joined = (ending: Ending, changes: Partial<ExportRun> = {}) =>
     messageOf(ended(ending, { joined: true, ...changes }), 'end');

@@ -53,6 +53,15 @@ test('how long it took is shown when the platform reports both ends', async () =
   expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
 });
 
+test('of one that a person found after its end, it is when the platform says that it ended', async () => {
+  const answer = { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' as const };
+  const startedAtMs = NOW_MS - 3_600_000;
+  const run = await joined({ joined: false, state: 'watching', looks: [], answer, startedAtMs });
+  const getExport = async () => anExportJob({ status: 'failed', updatedAt: NOW_MS - 3_480_000 });
+  await world.step(run, world.contextWith({ getExport }));
+  expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
+});
+
 test('how long it took is not shown when the platform does not say when it ended or began', async () => {
   for (const [jobId, known] of [
     ['se_1', { createdAt: NOW_MS - 3_600_000 }],

@@ -44,7 +44,9 @@ describe('the card', () => {
     );
     expect(blocks[1]).toEqual({
       type: 'context',
-      elements: [{ type: 'plain_text', text: 'Static export "*<!here>*" · requested by _a_ <@U0BEN>' }],
+      elements: [
+        { type: 'plain_text', text: 'Static export "*<!here>*" · requested by _a_ <@U0BEN>', emoji: false },
+      ],
     });
   });
 });
@@ -256,6 +258,12 @@ describe('the progress', () => {
     expect(messageOf({ ...joined, looks: at(0.42) }, 'progress')).toBe(
       '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%\njob se_3f9a77bd04c24a06\n[Refresh] [Notify me too]',
     );
+  });
+
+  test('with trouble before a start that is unclear: it needs an answer, and nothing is tried again', () => {
+    const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'unknown' });
+    const trouble = { kind: 'limit', inARow: 1, nextMs: NOW_MS } as const;
+    expect(messageOf({ ...run, trouble }, 'progress')).toBe('⚠️ Needs an answer');
   });
 
   test('with trouble before the start: nothing is started yet', () => {
