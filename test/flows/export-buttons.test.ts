@@ -90,11 +90,11 @@ describe('a start without an answer', () => {
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job id': 'se_1' });
     await until([
-      '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start again]',
+      '❌ @ana The platform does not know the export of docs.acme.com (404).\n[Start again]',
       '❌ Not found · docs.acme.com',
     ]);
     expect(scene.platform.starts).toEqual([]);
-    await scene.clicks('ana', 'no longer knows', 'Start again');
+    await scene.clicks('ana', 'does not know', 'Start again');
     await until(['42%', '⏳ Exporting · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(1);
   });
