@@ -62,7 +62,7 @@ async function watch(
 ): Promise<Message | undefined | 'stale'> {
   const found = await loadUnclear(button, caller, tools);
   // Whoever submits it again has what they want; with another id, they are told that it came too late.
-  if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : settled);
+  if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : tooLate);
   const { run } = found;
   // Another export may be the one that was found.
   const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
@@ -79,7 +79,7 @@ async function watch(
   return undefined;
 }
 
-const settled = message([['You settled that already; look at the newest message in the thread.']]);
+const tooLate = message([['You settled that already; look at the newest message in the thread.']]);
 
 /** The run of a button while its question is open, and this person may see it. */
 async function loadUnclear(

@@ -98,13 +98,13 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 function spokenProgress(run: ExportRun): string {
   if (isLinkMade(run)) return `Making the download link of ${site(run)}.`;
   const fraction = fractionOf(run);
-  const told = cut(oneLine(run.progressText ?? ''), 60);
+  const words = cut(oneLine(run.progressText ?? ''), 60);
   const { label } = toldStateOf(run);
   const facts =
     label === 'Queued'
       ? []
       : [
-          ...(fraction === undefined ? [told] : [percent(fraction).replace('%', ' percent')]),
+          ...(fraction === undefined ? [words] : [percent(fraction).replace('%', ' percent')]),
           run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
         ].filter((fact) => fact !== '');
   return `${[`${label} ${site(run)}`, ...facts].join(', ')}.`;

@@ -48,13 +48,13 @@ const fieldsOf = (view: ModalView | undefined): any[] =>
 const optionsOf = (view: ModalView | undefined): { text: { text: string }; value: string }[] =>
   fieldsOf(view).flatMap(({ options = [] }) => options);
 
-/** Chooses in the first dialog that was opened, and answers what comes of it. */
+/** Chooses in the first modal that was opened, and answers what comes of it. */
 function chooses(values: ModalValues, caller = aCaller({ requestId: 'view V1' })) {
   const details = { ticked: {}, about: abouts.at(-1) };
   return subjectModal?.submit(values, caller, tools, details) as Promise<SubmitResult>;
 }
 
-/** Submits the second dialog. */
+/** Submits the second modal. */
 function submits(values: ModalValues, about = abouts.at(-1), caller = aCaller({ requestId: 'view V1' })) {
   return instructionModal?.submit(values, caller, tools, { ticked: {}, about }) as Promise<SubmitResult>;
 }

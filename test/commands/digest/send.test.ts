@@ -15,7 +15,7 @@ const kept = onDigestWorlds([acmeDocs], (fresh) => {
 });
 
 let requests = 0;
-/** Types a command, each time anew. */
+/** Types a command, each time as a new request. */
 async function type(text: string, caller = aCaller()): Promise<Message | undefined> {
   requests += 1;
   const request = { ...caller, requestId: `${caller.requestId} ${requests}` };

@@ -21,7 +21,7 @@ const redis = onFreshWorlds((fresh) => {
   world = fresh;
 });
 
-/** What the dialog has to be copied. */
+/** What the modal has to be copied. */
 function copied(view: ModalView): string[] {
   return (view.blocks as KnownBlock[]).flatMap((block) => {
     if (block.type !== 'rich_text') return [];

@@ -83,7 +83,7 @@ export async function digestWorld(options: {
   };
 }
 
-/** A weekly digest as it stands once it has been set up; the dialog is not what is tested. */
+/** A weekly digest as it stands once it has been set up; the modal is not what is tested. */
 function scheduleOf({ slack }: World, { channel, project }: Place): ScheduleRun {
   const { id, name } = slack.person('ana');
   const chosen = {

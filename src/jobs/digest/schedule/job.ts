@@ -143,7 +143,7 @@ async function finishPosting(
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
   if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
   else if (next.failure !== undefined) {
-    // Not by the count of failures, which begins anew when a schedule is resumed.
+    // Not by the count of failures, which begins again when a schedule is resumed.
     const name = `failed.${posting.week}.${posting.sinceMs}`;
     await publish(run, name, placeOfOwner(run), failedMessage(next), context);
   }

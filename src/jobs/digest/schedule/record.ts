@@ -136,7 +136,7 @@ export function newSchedule(
   };
 }
 
-/** The line about a day: the same whoever posts it, however often the schedule is set up anew. */
+/** The line about a day: the same whoever posts it, however often the schedule is set up again. */
 export const alertKey = ({ teamId, channel, project }: ScheduleRun, day: string) =>
   `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;
 
