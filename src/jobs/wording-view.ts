@@ -3,6 +3,12 @@ import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
+/** Where work stands, with the emoji that means the same in every message. */
+export interface StateWord {
+  icon: string;
+  label: string;
+}
+
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => cut(oneLine(name), 60);
 

@@ -4,7 +4,7 @@ import { keyRemedyText, personName, projectMissingText } from '../wording-view.t
 import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site, subject } from './phrases.ts';
 import { type ExportRun, fractionOf } from './record.ts';
-import { hasEnded, stateOf, stateParts, toldStateOf } from './state-view.ts';
+import { hasEnded, shownStateOf, stateOf, stateParts } from './state-view.ts';
 
 /** Errors in a row before messages say that the platform does not answer. */
 const TROUBLE_SHOWN_AT = 3;
@@ -43,7 +43,7 @@ function runningProgress(run: ExportRun): Message {
   const since: Part[] = ago === undefined ? [] : [` · ${word} `, { time: ago, format: '{ago}' }];
   const state: Part[] = isLinkMade(run)
     ? ['⏳ ', { bold: 'Making the download link…' }]
-    : [...stateParts(toldStateOf(run)), ...progressParts(run), ...since];
+    : [...stateParts(shownStateOf(run)), ...progressParts(run), ...since];
   // Nothing is tried again before somebody has answered.
   const trouble = run.state === 'unknown' ? [] : troubleLine(run);
   if (trouble.length === 0 && run.stalled && run.state === 'watching') {
@@ -99,7 +99,7 @@ function spokenProgress(run: ExportRun): string {
   if (isLinkMade(run)) return `Making the download link of ${site(run)}.`;
   const fraction = fractionOf(run);
   const words = cut(oneLine(run.progressText ?? ''), 60);
-  const { label } = toldStateOf(run);
+  const { label } = shownStateOf(run);
   const facts =
     label === 'Queued'
       ? []
@@ -156,7 +156,7 @@ export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
   const requestedAt: Part = { time: run.attemptAtMs, format: '{ago}' };
   return [
-    ...stateParts(toldStateOf(run)),
+    ...stateParts(shownStateOf(run)),
     ` · ${site(run)}${progress} · requested by ${personName(run.requester.name)} `,
     requestedAt,
     ...open,

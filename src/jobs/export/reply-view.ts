@@ -5,7 +5,7 @@ import { exportActions, type StartAnother } from './buttons.ts';
 import { bareDomain, percent, runButtonOf, site } from './phrases.ts';
 import { troubleLine } from './progress-view.ts';
 import { type ExportRun, fractionOf } from './record.ts';
-import { toldStateOf } from './state-view.ts';
+import { shownStateOf } from './state-view.ts';
 
 /** To whoever asked, when the card could not be posted where they asked. */
 export function noPlaceMessage(run: ExportRun, code: string): Message {
@@ -77,6 +77,6 @@ export function unchangedProgressMessage(run: ExportRun): Message {
   const trouble = troubleLine(run);
   if (trouble.length > 0) return message([trouble]);
   const fraction = fractionOf(run);
-  const progress = fraction === undefined ? lowerFirst(toldStateOf(run).label) : percent(fraction);
+  const progress = fraction === undefined ? lowerFirst(shownStateOf(run).label) : percent(fraction);
   return message([[`Still ${progress}, checked just now.`]]);
 }

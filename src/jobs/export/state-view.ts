@@ -1,12 +1,7 @@
 import type { Part } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
+import type { StateWord } from '../wording-view.ts';
 import type { Ending, ExportRun } from './record.ts';
-
-/** Where a run stands, with the emoji that means the same everywhere. */
-interface StateWord {
-  icon: string;
-  label: string;
-}
 
 const queued: StateWord = { icon: '🕒', label: 'Queued' };
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
@@ -42,7 +37,7 @@ export function stateOf(run: ExportRun): StateWord {
 }
 
 /** The same, in the platform's own word where that is not one of the known ones. */
-export function toldStateOf(run: ExportRun): StateWord {
+export function shownStateOf(run: ExportRun): StateWord {
   const state = stateOf(run);
   const status = oneLine(run.status ?? '');
   const known = ['queued', 'running', 'completed', 'failed', ''];

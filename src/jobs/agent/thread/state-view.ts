@@ -1,15 +1,11 @@
 import { cut, oneLine } from '../../../slack/text.ts';
+import type { StateWord } from '../../wording-view.ts';
 import { type ThreadRun, unresolvedSendOf } from './record.ts';
-
-/** Where the job of a thread stands, with the emoji that means the same everywhere. */
-interface StateWord {
-  icon: string;
-  label: string;
-}
 
 const needsAnswer: StateWord = { icon: '⚠️', label: 'Needs an answer' };
 const working: StateWord = { icon: '⏳', label: 'Working' };
 
+/** Returns where the job of a thread stands. */
 export function stateOf(thread: ThreadRun): StateWord {
   const { agentJobId, gone, lookTrouble, rounds, seen, state } = thread;
   if (state === 'ended') return endedState(thread);
