@@ -115,9 +115,10 @@ test('never more slots than the burst and what the rate has given back since, ho
   );
 });
 
+/** In whole milliseconds, as the scripts have it. */
 async function time(): Promise<number> {
   const [seconds, micros] = await redis.client.time();
-  return Number(seconds) * 1000 + Number(micros) / 1000;
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
 test('who leaves slots for others has one when the others have theirs as well', async () => {
