@@ -90,12 +90,12 @@ const fieldNames = deliveryFields.keyof().options;
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /**
- * How far a message has got, for a job whose next step depends on it. `fellBack`: Slack refused the blocks of what is
- * shown, so that its fallback is, or its text alone.
+ * How far a message has got, for a job whose next step depends on it. `outdated`: something else is wanted by now.
+ * `fellBack`: Slack refused the blocks of what is shown, so that its fallback is, or its text alone.
  */
 export type DeliveryState =
   | { kind: 'waiting' }
-  | { kind: 'shown'; channel: string; ts: string; fellBack?: 'fallback' | 'text' }
+  | { kind: 'shown'; channel: string; ts: string; outdated?: true; fellBack?: 'fallback' | 'text' }
   | { kind: 'refused'; code: string };
 
 /** A message whose wanted state this Docket cannot read: a newer one wrote it. */
@@ -156,12 +156,29 @@ export function createMessageStore(redis: Redis) {
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {
-      const fields = ['channel', 'ts', 'refusal', 'deliveredHash', 'refusedHash', 'refusedFallbackHash'];
+      const fields = [
+        'channel',
+        'ts',
+        'refusal',
+        'hash',
+        'deliveredHash',
+        'refusedHash',
+        'refusedFallbackHash',
+      ];
       const known = await redis.hmget(keys.message(messageKey), ...fields);
-      const [channel, ts, code, delivered, refused, refusedFallback] = known;
+      const [channel, ts, code, hash, delivered, refused, refusedFallback] = known;
       const fellBack = delivered === refusedFallback ? 'text' : 'fallback';
       const isOther = delivered !== null && delivered === refused;
-      if (channel && ts) return { kind: 'shown', channel, ts, ...(isOther && { fellBack }) };
+      if (channel && ts) {
+        const isOutdated = delivered !== hash;
+        return {
+          kind: 'shown',
+          channel,
+          ts,
+          ...(isOutdated && { outdated: true }),
+          ...(isOther && { fellBack }),
+        };
+      }
       return code ? { kind: 'refused', code } : { kind: 'waiting' };
     },
     /** Whether Slack shows it as it is wanted now, and where it was wanted. */

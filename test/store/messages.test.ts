@@ -156,22 +156,30 @@ describe('what is known of a delivery', () => {
 describe('how far a message has got', () => {
   test.each([
     [
-      { channel: 'C0DOCS', ts: '1.1' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h1', refusedHash: 'h1' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true },
+    ],
+    [
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'running' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: 'fallback' },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'h2', refusedHash: 'h1' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier', refusedHash: 'earlier' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true, fellBack: 'fallback' },
+    ],
+    [
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'earlier' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
     ],
     [{ channel: 'C0DOCS' }, { kind: 'waiting' }],
     [{}, { kind: 'waiting' }],
     [{ refusal: 'is_archived' }, { kind: 'refused', code: 'is_archived' }],
     [
-      { channel: 'D0ANA', ts: '1.2', refusal: 'is_archived', movedTo: 'U0ANA' },
+      { channel: 'D0ANA', ts: '1.2', deliveredHash: 'running', refusal: 'is_archived', movedTo: 'U0ANA' },
       { kind: 'shown', channel: 'D0ANA', ts: '1.2' },
     ],
   ])('with %j known: %j', async (known, state) => {

@@ -159,7 +159,7 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
-  const { channel, ts: rootTs, fellBack } = delivery;
+  const { channel, ts: rootTs, outdated, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
   // What is shown is the form without its chart: so that was what Slack refused.
   if (fellBack !== 'fallback') return undefined;
@@ -167,7 +167,8 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
     await figures.markLacking(lackOfCharts(run.teamId));
     return saveAs({ ...run, ...pictureOr(await takesFiles(run, context)) });
   }
-  return run.chart === 'picture' && run.picture?.state === 'done'
+  // Until the edit with the picture is made, it is an earlier form that was refused.
+  return run.chart === 'picture' && run.picture?.state === 'done' && !outdated
     ? saveAs({ ...run, chart: 'none' })
     : undefined;
 }

@@ -29,6 +29,8 @@ interface Shown {
   refusesCharts: boolean;
   /** What is shown where they are refused. */
   fallsBackTo: 'fallback' | 'text';
+  /** Edits wait for their slots: what was posted first is still shown. */
+  editsWait?: boolean;
   refusesPlace?: string;
   files: { fileId: string; filename: string; bytes: Uint8Array | undefined; completed: object[] }[];
 }
@@ -44,8 +46,15 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
       async deliveryState(key) {
         if (shown.refusesPlace !== undefined) return { kind: 'refused', code: shown.refusesPlace };
         if (!shown.messages.has(key)) return { kind: 'waiting' };
-        const fellBack = shown.refusesCharts && hasChart(key) ? { fellBack: shown.fallsBackTo } : {};
-        return { kind: 'shown', channel: 'C0DOCS', ts: '1.1', ...fellBack };
+        const outdated = shown.editsWait && !hasChart(key);
+        const fellBack = shown.refusesCharts && (outdated || hasChart(key));
+        return {
+          kind: 'shown',
+          channel: 'C0DOCS',
+          ts: '1.1',
+          ...(outdated && { outdated }),
+          ...(fellBack && { fellBack: shown.fallsBackTo }),
+        };
       },
     },
     slack: {
@@ -218,6 +227,13 @@ describe('the digest of a week', () => {
     );
     shown.refusesCharts = false;
     expect((await post(world, next)).chart).toBe('picture');
+  });
+
+  test('a picture that is there before its message could be edited is not given up', async () => {
+    const { shown, world } = await setUp({ refusesCharts: true, editsWait: true });
+    const run = await post(world, weekly());
+    expect(run).toMatchObject({ chart: 'picture', picture: { state: 'done' }, ended: { why: 'done' } });
+    expect(textOf(shown, rootKey(run))).toContain('slack_file');
   });
 
   test('where another block is refused than the chart, nobody takes charts for refused', async () => {
