@@ -22,13 +22,17 @@ export type Permission = (typeof PERMISSIONS)[number];
 /** Who has a permission: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`), group ids (`S…`). */
 export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
+/** Whom the settings say to ask: a person or a user group by id, or a text that is shown as it is. */
+export type Contact = { id: string } | { text: string };
+
 export type PermissionResult =
   | { kind: 'allowed'; person: Person }
   /**
    * `ask`: up to three names of people and user groups that have the permission, as far as Slack named them in time.
-   * `outsider`: the person is not proven to be from here, and not listed by id.
+   * `contact`: whom the settings say to ask instead, in words. `outsider`: the person is not proven to be from here, and
+   * not listed by id.
    */
-  | { kind: 'refused'; person: Person; ask: string[]; outsider?: true }
+  | { kind: 'refused'; person: Person; ask: string[]; contact?: string; outsider?: true }
   /**
    * Slack did not say in time who this is, so nothing is allowed. `missingScope`: it will not, until an operator acts.
    */
@@ -44,6 +48,7 @@ export interface PolicyParts {
   /** Returns whether a look-up failed because the app lacks a scope. */
   lacksScope: (error: unknown) => boolean;
   allow: Allow;
+  contact?: Contact | undefined;
   /** Time limit of one check, for all of its look-ups together. */
   timeoutMs: number;
   cacheMs: number;
@@ -103,15 +108,24 @@ export function createPolicy(parts: PolicyParts) {
   /** Adds the name of each entry of a list as soon as it is known. */
   async function findNames(entries: readonly string[], names: Map<string, string>) {
     const find = async (entry: string) => {
-      const name = isGroup(entry) ? (await handles('all')).get(entry) : await nameOf(entry);
+      const name = await findName(entry);
       if (name !== undefined) names.set(entry, name);
     };
     await Promise.allSettled(entries.map(find));
   }
 
-  async function nameOf(userId: string): Promise<string | undefined> {
-    const { name, active } = await person(userId);
+  async function findName(entry: string): Promise<string | undefined> {
+    if (isGroup(entry)) return (await handles('all')).get(entry);
+    const { name, active } = await person(entry);
     return active ? name : undefined;
+  }
+
+  /** Returns whom to ask in words; nothing where the settings name nobody, or Slack has no name for the id. */
+  async function contactText(): Promise<string | undefined> {
+    const { contact } = parts;
+    if (contact === undefined || 'text' in contact) return contact?.text;
+    const name = await findName(contact.id).catch(() => undefined);
+    return name === undefined ? undefined : `@${name}`;
   }
 
   return {
@@ -125,7 +139,7 @@ export function createPolicy(parts: PolicyParts) {
       { external }: { external: boolean } = { external: false },
     ): Promise<PermissionResult> {
       const list = lists[permission];
-      const found: { verdict: PermissionResult; names: Map<string, string> } = {
+      const found: { verdict: PermissionResult; names: Map<string, string>; contact?: string | undefined } = {
         verdict: { kind: 'unknown' },
         names: new Map(),
       };
@@ -136,7 +150,13 @@ export function createPolicy(parts: PolicyParts) {
           allowed && !outsider
             ? { kind: 'allowed', person: who }
             : { kind: 'refused', person: who, ask: [], ...(outsider && { outsider }) };
-        if (found.verdict.kind === 'refused') await findNames(others, found.names);
+        if (found.verdict.kind !== 'refused') return;
+        const { contact } = parts;
+        // Nobody is told to ask themselves.
+        const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
+        const named = findNames(contact && 'text' in contact ? [] : others, found.names);
+        found.contact = isSelf ? undefined : await contactText();
+        if (found.contact === undefined) await named;
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
       // When the time limit is reached, a verdict that is there counts: a refusal needs no names.
@@ -145,9 +165,10 @@ export function createPolicy(parts: PolicyParts) {
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
       });
-      const { verdict, names } = found;
+      const { verdict, names, contact } = found;
       if (verdict.kind !== 'refused') return verdict;
-      return { ...verdict, ask: others.flatMap((entry) => names.get(entry) ?? []).slice(0, MAX_NAMES) };
+      const ask = others.flatMap((entry) => names.get(entry) ?? []).slice(0, MAX_NAMES);
+      return { ...verdict, ask, ...(contact !== undefined && { contact }) };
     },
 
     /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */

@@ -95,7 +95,14 @@ export async function createRoleParts(
     health,
     checks,
     server,
-    policy: createPolicy({ ...slack, ...lookup, lacksScope, allow: settings.allow, log }),
+    policy: createPolicy({
+      ...slack,
+      ...lookup,
+      lacksScope,
+      allow: settings.allow,
+      contact: settings.contact,
+      log,
+    }),
     /** Returns the names of what a message mentions. Rejects with `NamesUnknown`. */
     names: createNames({ ...slack, ...lookup }),
     /** Returns whether every full member may read a conversation now; false when Slack does not say. */

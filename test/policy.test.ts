@@ -50,6 +50,7 @@ function aPolicy(allow: Partial<Allow>, slack: Partial<PolicyParts> = {}) {
     lacksScope: slack.lacksScope ?? (() => false),
     allow: { ...NOBODY, ...allow },
     timeoutMs: slack.timeoutMs ?? 1000,
+    contact: slack.contact,
     cacheMs: CACHE_MS,
     now: () => nowMs,
     log: { warn: (about: unknown) => warned.push(about) } as unknown as PolicyParts['log'],
@@ -278,6 +279,35 @@ describe('whom to ask', () => {
     expect(await ask(['S0EMPTY', 'U0ANA'], { groups: never, timeoutMs: 50 })).toEqual(['ana']);
     const person = async (id: string) => (id === 'U0GUS' ? guest(id) : never());
     expect(await ask(['U0ANA'], { person, timeoutMs: 50 })).toEqual([]);
+  });
+});
+
+describe('whom the settings say to ask', () => {
+  const toAsk = async (slack: Partial<PolicyParts>, who = 'U0GUS') => {
+    const { policy, asked } = aPolicy({ admin: ['U0ANA'] }, slack);
+    const verdict = await policy.check(who, 'admin');
+    return { ...(verdict.kind === 'refused' && { ask: verdict.ask, contact: verdict.contact }), asked };
+  };
+
+  test('a text stands as it is, and nobody is looked up for it', async () => {
+    const { contact, asked } = await toAsk({ contact: { text: '@docs-admins' } });
+    expect(contact).toBe('@docs-admins');
+    expect(asked).toEqual(['person U0GUS']);
+  });
+
+  test('an id is shown by the name that Slack has for it, which mentions nobody', async () => {
+    expect(await toAsk({ contact: { id: 'S0DOCS' } })).toMatchObject({ contact: '@docs-admins' });
+    expect(await toAsk({ contact: { id: 'U0BEN' } })).toMatchObject({ contact: '@ben' });
+  });
+
+  test('without a name, and for this person alone, those who may are named', async () => {
+    const ana = { ask: ['ana'], contact: undefined };
+    expect(await toAsk({ contact: { id: 'S0NONE' } })).toMatchObject(ana);
+    expect(await toAsk({ contact: { id: 'U0DEE' } })).toMatchObject(ana);
+    expect(await toAsk({ contact: { id: 'S0DOCS' }, groups: away })).toMatchObject(ana);
+    expect(await toAsk({ contact: { id: 'S0DOCS' }, groups: never, timeoutMs: 50 })).toMatchObject(ana);
+    expect(await toAsk({ contact: { id: 'U0GUS' } })).toMatchObject(ana);
+    expect(await toAsk({})).toMatchObject(ana);
   });
 });
 

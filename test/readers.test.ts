@@ -11,6 +11,7 @@ import { exportCommand } from '../src/commands/export/command.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { tokenize, unquoted } from '../src/commands/tokens.ts';
 import type { CommandTools } from '../src/commands/tools.ts';
+import { readConfigFile } from '../src/config/file.ts';
 import { holdsEmailAddress } from '../src/docs-api/email-address.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
 import { createTextCleaner } from '../src/docs-api/platform-text.ts';
@@ -109,6 +110,7 @@ const readers: Record<string, Reader> = {
   'a digest in a list': (text) =>
     message([scheduleLine(aSchedule({ site: text, owner: { id: 'U1', name: text } }))]),
   status: typedAfter(statusCommand),
+  'whom to ask': (text) => readConfigFile(`contact: ${JSON.stringify(text)}`, 'docket.yml', {}),
   parseThreadText,
   'parseThreadText, follow': (text) => parseThreadText(`follow ${text}`),
   excerptOf,

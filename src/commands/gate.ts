@@ -128,6 +128,6 @@ function refusalOf(
       ? { result: 'not known to Slack', reply: scopeMissing }
       : { result: 'not known in time', reply: personUnknown };
   if (verdict.outsider) return { result: 'another workspace', reply: otherWorkspace };
-  const contacts = contactsText(verdict.ask, policy.isOpen(may));
+  const contacts = contactsText(verdict, policy.isOpen(may));
   return { result: 'not permitted', reply: message([[notPermittedText(may, contacts)]]) };
 }

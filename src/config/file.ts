@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { LIMITS } from '../jobs/limits.ts';
+import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import { editDistance } from '../runtime/edit-distance.ts';
+import { lengthOf, oneLine } from '../slack/text.ts';
 import {
   type Env,
   envNameIn,
@@ -72,6 +74,28 @@ const allowSchema = z.strictObject(
   mapProblem,
 );
 
+const contactProblem =
+  'must be whom people ask: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
+
+/** A text is shown as it is: it mentions nobody. An id is shown as the name that Slack has for it. */
+const contact = z.string(contactProblem).transform((typed, context): Contact => {
+  const text = typed.length > 400 ? '' : oneLine(typed.toWellFormed());
+  const problem = contactFlaw(text);
+  if (problem !== undefined) context.addIssue(problem);
+  return isId.test(text) ? { id: text } : { text };
+});
+
+/** An id has a digit: SUPPORT is a word. */
+const isId = /^[UWS](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
+
+function contactFlaw(text: string): string | undefined {
+  if (text === '' || lengthOf(text) > 80) return contactProblem;
+  if (text.startsWith('<')) return 'must be the id alone, such as S0DOCS, or a text such as "@docs-admins".';
+  return /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/.test(text)
+    ? 'is the id of a channel, which people could not read. Write its name, such as "#docs-help".'
+    : undefined;
+}
+
 const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
 const fileSchema = z.strictObject(
@@ -91,6 +115,7 @@ const fileSchema = z.strictObject(
       .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
       .default('auto'),
     limits: limitsSchema.prefault({}),
+    contact: contact.optional(),
   },
   'must hold settings by their names. Begin it with a line such as "projects:".',
 );

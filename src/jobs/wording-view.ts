@@ -93,10 +93,14 @@ export const notPermittedText = (permission: Permission, contacts: string) =>
   `You can't ${permissionText[permission]}. Ask ${contacts}.`;
 
 /**
- * Returns whom somebody asks who may not do something: the names that are known, as plain text. `isOpen`: every full
- * member may do it.
+ * Returns whom somebody asks who may not do something, as plain text: whom the settings name, else the names of those
+ * who may, as far as they are known. `isOpen`: every full member may do it.
  */
-export function contactsText(names: readonly string[], isOpen: boolean): string {
+export function contactsText(
+  { ask: names, contact }: { ask: readonly string[]; contact?: string },
+  isOpen: boolean,
+): string {
+  if (contact !== undefined) return cut(oneLine(contact.toWellFormed()), 80);
   if (names.length > 0) return names.map((name) => `@${cut(oneLine(name.toWellFormed()), 60)}`).join(' or ');
   return isOpen ? 'a full member of this workspace' : 'whoever runs Docket';
 }

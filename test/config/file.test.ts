@@ -92,6 +92,20 @@ limits:
     });
   });
 
+  test.each([
+    ['S0DOCS', { id: 'S0DOCS' }],
+    ['U0ANA', { id: 'U0ANA' }],
+    ['"@docs-admins"', { text: '@docs-admins' }],
+    ['"#docs-help"', { text: '#docs-help' }],
+    ['the  docs\tteam', { text: 'the docs team' }],
+    ['SUPPORT', { text: 'SUPPORT' }],
+    ['"a\\u202Eb\\n"', { text: 'ab' }],
+    ['"you <!here> *you*"', { text: 'you <!here> *you*' }],
+    [`"${'é'.repeat(80)}"`, { text: 'é'.repeat(80) }],
+  ])('may say to ask %s', (written, contact) => {
+    expect(fileOf(`contact: ${written}`)?.contact).toEqual(contact);
+  });
+
   test('lists no domains for a project that has none: nothing can be exported from it', () => {
     expect(fileOf('projects: { acme: {} }')?.projects).toMatchObject([{ name: 'acme', domains: [] }]);
   });
@@ -134,6 +148,8 @@ const channelId =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
 const whoId =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
+const contact =
+  'must be whom people ask: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 const projectId = "must be the project's id, without spaces and slashes. Copy it from the docs platform.";
 const holdsKey =
   'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
@@ -159,13 +175,32 @@ describe('a file that cannot be used is reported with the line and the fix:', ()
       '1:15 is not YAML: a colon, a quote, a bracket or a space before # is missing. Add it.',
     ],
     ['links: thread\n\nlink: thread', '3 link is not a setting. Did you mean links?'],
-    ['colour: red', '1 colour is not a setting. Known here: projects, allow, links, replies, limits.'],
-    ['toString: 1', '1 toString is not a setting. Known here: projects, allow, links, replies, limits.'],
+    [
+      'colour: red',
+      '1 colour is not a setting. Known here: projects, allow, links, replies, limits, contact.',
+    ],
+    [
+      'toString: 1',
+      '1 toString is not a setting. Known here: projects, allow, links, replies, limits, contact.',
+    ],
     ['__proto__: 1', '1 __proto__ is a name that cannot be used. Choose another.'],
     ['links: thread\nlinks: thread', '2 links is there twice, first in line 1. Keep one of the two.'],
     ['links: off', '1 links must be thread or requester. The default is thread.'],
     ['links:', '1 links is empty. Fill it in, or remove it.'],
     ['replies: no', '1 replies must be auto, all or mention. The default is auto.'],
+    ['contact: 5', `1 contact ${contact}`],
+    ['contact: [S0DOCS]', `1 contact ${contact}`],
+    ['contact: "  "', `1 contact ${contact}`],
+    [`contact: ${'a'.repeat(81)}`, `1 contact ${contact}`],
+    [`contact: ${'a '.repeat(20_000)}`, `1 contact ${contact}`],
+    [
+      'contact: "<!subteam^S0DOCS>"',
+      '1 contact must be the id alone, such as S0DOCS, or a text such as "@docs-admins".',
+    ],
+    [
+      'contact: C0123ABCD',
+      '1 contact is the id of a channel, which people could not read. Write its name, such as "#docs-help".',
+    ],
     ['projects: [acme]', '1 projects must be a map. Put each project under its own name.'],
     [
       'projects: {}',

@@ -56,7 +56,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
       const { verdict } = permission;
       if (verdict?.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
       if (verdict?.kind !== 'refused') return handleStartError(run, outcome.error, context);
-      const contacts = contactsText(verdict.ask, context.policy.isOpen('export'));
+      const contacts = contactsText(verdict, context.policy.isOpen('export'));
       return saveAs(endNotStarted('permission', contacts), { audit: 'refused: not permitted' });
     }
   }

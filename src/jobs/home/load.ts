@@ -62,7 +62,7 @@ async function loadPermissions(userId: string, policy: Policy) {
     missingScope: verdict?.kind === 'unknown' && verdict.missingScope === true,
     cannot: usual.flatMap(({ cannot }) => cannot ?? []),
     contacts: contactsText(
-      verdict?.kind === 'refused' ? verdict.ask : [],
+      verdict?.kind === 'refused' ? verdict : { ask: [] },
       first !== undefined && policy.isOpen(first.name),
     ),
   };

@@ -39,7 +39,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
-  contacts: contactsText(['Ben', 'Cem'], false),
+  contacts: contactsText({ ask: ['Ben', 'Cem'] }, false),
   limits: [
     `posts and edits: ${waitingText(0)}`,
     'looks at exports: up to 5 a second for each API key',
@@ -155,7 +155,7 @@ const answers: GalleryState[] = [
         [
           notPermittedText(
             permission,
-            contactsText(permission === 'export' ? ['Ben'] : [], permission === 'agent'),
+            contactsText({ ask: permission === 'export' ? ['Ben'] : [] }, permission === 'agent'),
           ),
         ],
       ]),

@@ -101,7 +101,7 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             more: 9,
             ended: lines.slice(15),
             may: [],
-            contacts: contactsText(names, true),
+            contacts: contactsText({ ask: names }, true),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.

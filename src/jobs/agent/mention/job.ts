@@ -54,7 +54,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
   if (verdict.kind === 'refused') {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
-    const answer = { kind: 'refused' as const, ask: contactsText(verdict.ask, policy.isOpen('agent')) };
+    const answer = { kind: 'refused' as const, ask: contactsText(verdict, policy.isOpen('agent')) };
     return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
   }
   if (closed) return saveAs({ ...decided, answer: { kind: 'closed' } });

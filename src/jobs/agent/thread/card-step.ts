@@ -30,7 +30,7 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
     return saveAs({ ...known, asked: { ...run.asked, isPublic: visibility.isPublic } });
   }
   await auditThread(run, 'refused: not permitted', context);
-  const about = contactsText(verdict.ask, policy.isOpen('agent'));
+  const about = contactsText(verdict, policy.isOpen('agent'));
   const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
   return saveAs({ ...endThread(known, { why: 'refused' }), notes: [...run.notes, ephemeral] });
 }

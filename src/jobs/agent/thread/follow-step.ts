@@ -61,7 +61,7 @@ export async function follow(
   const head = verdict?.kind === 'allowed' ? sendable : undefined;
   const thread =
     verdict?.kind === 'refused' && sendable
-      ? dropAuthor(applied.thread, sendable.by.id, contactsText(verdict.ask, policy.isOpen('agent')))
+      ? dropAuthor(applied.thread, sendable.by.id, contactsText(verdict, policy.isOpen('agent')))
       : applied.thread;
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
     if (head === undefined) return saveChanges(run, thread, applied.consumed, context);

@@ -72,7 +72,7 @@ async function loadEventContext(
   const verdict = await context.policy.check(event.user, 'agent', event);
   if (verdict.kind === 'unknown') return undefined;
   const { id, name } = verdict.person;
-  const ask = verdict.kind === 'refused' ? contactsText(verdict.ask, context.policy.isOpen('agent')) : '';
+  const ask = verdict.kind === 'refused' ? contactsText(verdict, context.policy.isOpen('agent')) : '';
   const author = { id, name, may: verdict.kind === 'allowed' };
   if (!author.may) return { ...known, ask, author };
   try {
