@@ -31,6 +31,8 @@ import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
+import { welcomeActions } from '../src/jobs/welcome/record.ts';
+import { welcomeMessage } from '../src/jobs/welcome/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
 import { methodScopes } from '../src/slack/client.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
@@ -145,8 +147,8 @@ describe('the registry', () => {
   const listeners = actionsOf(registry);
 
   test('listens to every action of the views, and to nothing else', () => {
-    const inViews = [exportActions, linkActions, agentActions, digestActions].flatMap((actions) =>
-      Object.values<string>(actions),
+    const inViews = [exportActions, linkActions, agentActions, digestActions, welcomeActions].flatMap(
+      (actions) => Object.values<string>(actions),
     );
     expect(listeners.toSorted()).toEqual(inViews.sort());
   });
@@ -200,7 +202,7 @@ async function everythingShown(): Promise<Message[]> {
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
-  return [...messages, running, corrected, ...agentMessages(), ...digestMessages()];
+  return [...messages, running, corrected, welcomeMessage, ...agentMessages(), ...digestMessages()];
 }
 
 function agentMessages(): Message[] {

@@ -25,6 +25,8 @@ export interface Events {
     event: Record<string, unknown>,
     options?: { shared?: boolean; eventId?: string },
   ): Promise<EventDelivery>;
+  /** Notifies the bot, where it is a member by now, that somebody joined a channel. */
+  joined(channel: Channel, user: string, inviter: string): Promise<void>;
   /** Resolves when every event so far has had its first attempt. */
   tried(): Promise<void>;
   stop(): void;
@@ -167,6 +169,15 @@ export function createEvents(parts: {
   return {
     deliveries,
     send,
+    async joined(channel, user, inviter) {
+      const isOpen = channel.kind === 'public' || channel.kind === 'private';
+      if (!isOpen || !channel.members.has(workspace.bot.userId)) return;
+      if (!wants('member_joined_channel', scopeOf(channel, 'read'))) return;
+      const place = { channel: channel.id, channel_type: channel.kind === 'public' ? 'C' : 'G' };
+      const { id: team } = workspace.team;
+      tell(channel, { type: 'member_joined_channel', user, ...place, team, inviter });
+      await Promise.all(running);
+    },
     async tried() {
       await Promise.all(running);
     },

@@ -72,8 +72,11 @@ export function createPerson(user: User, parts: PersonParts): Person {
       if (!command) throw new Error(`${line} is no slash command; use says() for messages`);
       const invited = command === '/invite' ? /^@(\w+)$/.exec(typed.trim())?.[1] : undefined;
       if (invited) {
-        channel.members.add(userNamed(workspace, invited.toLowerCase()).id);
+        const { id } = userNamed(workspace, invited.toLowerCase());
+        const isNew = !channel.members.has(id);
+        channel.members.add(id);
         workspace.changed();
+        if (isNew) await events.joined(channel, id, user.id);
         return { ok: true, status: 200, tookMs: 0 };
       }
       const declared = manifest.commands.find((known) => known.command === command);

@@ -5,6 +5,7 @@ import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommand } from './status/command.ts';
+import { welcomeCommands } from './welcome/registry.ts';
 
 /** Everything that people can do, feature by feature. */
 export const registry = mergeRegistries([
@@ -14,4 +15,5 @@ export const registry = mergeRegistries([
   linkCommands,
   { commands: [statusCommand] },
   { events: homeEvents },
+  welcomeCommands,
 ]);

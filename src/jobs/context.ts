@@ -12,6 +12,7 @@ import type { AuditStore } from '../store/audit.ts';
 import type { CallOnceStore } from '../store/calls.ts';
 import type { FiguresStore } from '../store/figures.ts';
 import type { LinkStore } from '../store/links.ts';
+import type { OwnPostStore } from '../store/own-posts.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
@@ -29,6 +30,7 @@ export interface JobContext {
   figures: FiguresStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;
+  ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
 
   /** The API with the key of a project; nothing when the settings no longer have it. */
   docs: (project: string) => DocsApi | undefined;

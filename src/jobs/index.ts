@@ -11,6 +11,7 @@ import { homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
 import { outboxJob, reactionsJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
+import { welcomeJob } from './welcome/job.ts';
 
 /** Every kind of background work. */
 export const jobs = [
@@ -26,6 +27,7 @@ export const jobs = [
   outboxJob,
   reactionsJob,
   homeJob,
+  welcomeJob,
 ] as const;
 
 /** Queues a run for the job that it names, to be stepped at once. */

@@ -45,5 +45,9 @@ export function createOwnPostStore(redis: Redis) {
       const touched = [keys.posting(teamId, channel), keys.posted(teamId, channel)];
       await postedScript(redis, touched, [messageKey, ts, retention.runMs]);
     },
+    /** Whether a message of ours was posted there, as far as that is remembered. */
+    async isKnownIn(teamId: string, channel: string): Promise<boolean> {
+      return (await redis.exists(keys.posted(teamId, channel))) === 1;
+    },
   };
 }

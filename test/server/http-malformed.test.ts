@@ -96,6 +96,7 @@ const events = [
     previous_message: message,
   },
   { type: 'app_home_opened', user: 'U0ANA', tab: 'home', channel: 'D0ANA' },
+  { type: 'member_joined_channel', user: 'U0DOCKET', channel: 'C0DOCS', channel_type: 'C' },
   { type: 'reaction_added', user: 'U0ANA', item: { type: 'message', channel: 'C0DOCS', ts: '1.1' } },
 ];
 const payloads = [

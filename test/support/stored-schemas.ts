@@ -10,6 +10,7 @@ import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { exportRun } from '../../src/jobs/export/record.ts';
 import { homeData } from '../../src/jobs/home/job.ts';
 import { linkRun } from '../../src/jobs/link/record.ts';
+import { welcomeRun } from '../../src/jobs/welcome/record.ts';
 import { entrySchema } from '../../src/store/audit.ts';
 import { deliveryFields, wantedMessage } from '../../src/store/messages.ts';
 
@@ -24,6 +25,7 @@ export const versioned = {
   'digest-figures': figuresRun,
   'digest-ask': askRun,
   'digest-schedule': scheduleRun,
+  welcome: welcomeRun,
 };
 
 /** What is written once and never saved again, or field by field: it may get new kinds and new optional fields. */

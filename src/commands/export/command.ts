@@ -71,6 +71,17 @@ export const exportCommand = defineCommand({
   ],
 });
 
+/** [Export a site]: a modal asks for all of it. */
+export const exportSiteButton = defineButton({
+  action: exportActions.ask,
+  may: 'export',
+  value: z.object({ v: z.literal(1) }),
+  async run(_value, caller, tools) {
+    await tools.openModal(caller, exportModalView({}, caller, tools));
+    return undefined;
+  },
+});
+
 /** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
 const useDomainValue = z.object({
   v: z.literal(1),

@@ -1,14 +1,22 @@
 import { exportActions } from '../../jobs/export/buttons.ts';
 import type { Registry } from '../registry.ts';
 import { ownLinkButton, runButtons, startAnotherButton } from './buttons.ts';
-import { exportCommand, useDomainButton } from './command.ts';
+import { exportCommand, exportSiteButton, useDomainButton } from './command.ts';
 import { exportModal } from './modal.ts';
 import { settingsButton } from './settings-button.ts';
 import { watchItButton, watchModal } from './watch-modal.ts';
 
 export const exportCommands = {
   commands: [exportCommand],
-  buttons: [useDomainButton, startAnotherButton, ownLinkButton, settingsButton, watchItButton, ...runButtons],
+  buttons: [
+    exportSiteButton,
+    useDomainButton,
+    startAnotherButton,
+    ownLinkButton,
+    settingsButton,
+    watchItButton,
+    ...runButtons,
+  ],
   urlActions: [exportActions.download, exportActions.openThread],
   modals: [exportModal, watchModal],
 } satisfies Partial<Registry>;

@@ -28,6 +28,7 @@ export const startAnother = z.object({
 export type StartAnother = z.infer<typeof startAnother>;
 
 export const exportActions = {
+  ask: 'export.ask',
   startAgain: 'export.start_again',
   watchIt: 'export.watch_it',
   leave: 'export.leave',

@@ -192,6 +192,26 @@ test('/invite brings the bot in', async () => {
   await clientOf(slack).chat.postMessage({ channel: slack.channel('#elsewhere').id, text: 'hi' });
 });
 
+test('who joins a channel that the bot is in, the bot hears of; and of joining itself, once', async () => {
+  const { slack, events, ana } = await setting(undefined, {
+    manifest: {
+      ...subscribed,
+      events: ['member_joined_channel'],
+      scopes: [...subscribed.scopes, 'channels:read', 'groups:read'],
+    },
+  });
+  await ana.types('#elsewhere', '/invite @ben');
+  expect(events()).toEqual([]);
+  await ana.types('#elsewhere', '/invite @Docket');
+  await ana.types('#elsewhere', '/invite @Docket');
+  await ana.types('#secret', '/invite @Docket');
+  const { id } = slack.channel('#elsewhere');
+  expect(events()).toMatchObject([
+    { type: 'member_joined_channel', user: 'U0DOCKET', channel: id, channel_type: 'C', inviter: 'U0ANA' },
+    { type: 'member_joined_channel', user: 'U0DOCKET', channel_type: 'G' },
+  ]);
+});
+
 test('a deleted message with replies stays as a line of Slack', async () => {
   const { bot, events, ana } = await setting();
   const root = await ana.says('#docs', 'root');

@@ -6,6 +6,8 @@ import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
 import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import { newWelcome } from '../../../src/jobs/welcome/record.ts';
+import { welcomeMessages } from '../../../src/jobs/welcome/view.ts';
 import {
   chooseProjectMessage,
   contactsText,
@@ -24,7 +26,7 @@ import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { THREAD } from '../../support/jobs/export/rendering.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
-import { answered, type GalleryState, home, modal, told } from '../state.ts';
+import { answered, type GalleryState, home, modal, pick, told } from '../state.ts';
 
 // What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
 
@@ -171,4 +173,12 @@ const answers: GalleryState[] = [
   ),
 ];
 
-export const workspaceStates = [...homes, ...statuses, ...alerts, ...answers];
+const aWelcome = newWelcome({ teamId: 'T0ACME', channel: 'C0DOCS' });
+const welcome = told(
+  'welcome/in a new channel',
+  pick(welcomeMessages({ ...aWelcome, state: 'greeting' }), 'welcome'),
+  "I'm Docket",
+  'Export a docs site',
+);
+
+export const workspaceStates = [welcome, ...homes, ...statuses, ...alerts, ...answers];

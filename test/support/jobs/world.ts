@@ -11,6 +11,7 @@ import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
+import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
@@ -43,6 +44,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
+    ownPosts: createOwnPostStore(redis),
     docs: () => undefined,
     projects: [],
     projectId: () => 'prj_1',

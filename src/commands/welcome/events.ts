@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { newWelcome } from '../../jobs/welcome/record.ts';
+import { retention } from '../../runtime/timing.ts';
+import type { EventListener } from '../registry.ts';
+
+const joined = z.object({ user: z.string(), channel: z.string() });
+
+/** Has a channel greeted that the app was added to. Slack sends the event for everybody who joins. */
+export const welcomeEvents: readonly EventListener[] = [
+  {
+    event: 'member_joined_channel',
+    subscriptions: { member_joined_channel: 'channels:read' },
+    async handle(event, _envelope, { identity, runs, wake }) {
+      const { teamId, botUserId } = identity;
+      const read = joined.safeParse(event);
+      if (!read.success || read.data.user !== botUserId) return;
+      const welcome = newWelcome({ teamId, channel: read.data.channel });
+      const { kind } = await runs.accept(welcome, Number.MAX_SAFE_INTEGER, retention.runMs, undefined);
+      if (kind === 'accepted') await wake(welcome);
+    },
+  },
+];
