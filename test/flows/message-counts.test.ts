@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { agentsOn } from '../support/flows/agent-stage.ts';
+import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
+import { releasedProgram } from '../support/flows/released.ts';
+import { stageOf } from '../support/flows/stage.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
+
+/** What Slack gets of one job. */
+interface Counts {
+  posts: number;
+  /** Edits that only move the progress depend on how long it takes, and are left out. */
+  edits: number;
+  reactions: number;
+  ephemerals: number;
+  files: number;
+  /** Whom posts notify. */
+  mentions: number;
+}
+
+/**
+ * What jobs came to with the last release, as the test below counts it where its history is here. A digest is newer: two
+ * posts and a file, and no edit.
+ */
+const bounds = {
+  export: { posts: 3, edits: 3, reactions: 0, ephemerals: 0, files: 0, mentions: 1 },
+  round: { posts: 2, edits: 3, reactions: 1, ephemerals: 0, files: 0, mentions: 1 },
+  digest: { posts: 2, edits: 0, reactions: 0, ephemerals: 0, files: 1, mentions: 0 },
+} satisfies Record<string, Counts>;
+
+/** The text of an edit that shows progress, which the two programs write as `42%` and `42 percent`. */
+const isProgress = (text: unknown) => /\d+(?:%| percent)/.test(String(text));
+
+/** Waits until no message or reaction is left to deliver. Before it, what changes again soon may never be shown. */
+const allShown = ({ redis }: World) =>
+  expect
+    .poll(
+      () =>
+        Promise.all(
+          [keys.undelivered(), keys.reactionsUndelivered()].map((list) => redis.client.zcard(list)),
+        ),
+      { timeout: 20_000 },
+    )
+    .toEqual([0, 0]);
+
+/** Returns a function that waits until everything is shown, and returns what Slack got since it was last called. */
+function counterOf(world: World): () => Promise<Counts> {
+  const { slack } = world;
+  const seen = { calls: 0, messages: 0, ephemerals: 0 };
+
+  return async () => {
+    await allShown(world);
+    const calls = slack.wire.calls.slice(seen.calls);
+    const messages = slack.messages.slice(seen.messages).filter(({ from }) => from === 'docket');
+    const ephemerals = slack.ephemerals.length - seen.ephemerals;
+    Object.assign(seen, {
+      calls: slack.wire.calls.length,
+      messages: slack.messages.length,
+      ephemerals: slack.ephemerals.length,
+    });
+    const made = (pattern: RegExp) => calls.filter(({ name }) => pattern.test(name));
+    return {
+      posts: made(/^chat\.postMessage$/).length,
+      edits: made(/^chat\.update$/).filter(({ detail }) => !isProgress(detail.text)).length,
+      reactions: made(/^reactions\./).length,
+      ephemerals,
+      files: made(/^files\.completeUpload/).length,
+      mentions: messages.flatMap(({ notifies }) => notifies).length,
+    };
+  };
+}
+
+/** An export with progress, and a round of the agent with two replies and a pull request. */
+async function tell(world: World): Promise<{ export: Counts; round: Counts }> {
+  const { slack, platform } = world;
+  const counts = counterOf(world);
+  const scene = stageOf(() => world);
+  const { replies, plan, finish, sent } = agentsOn(scene);
+  const mentions = () => slack.messages.flatMap(({ notifies }) => notifies).length;
+
+  await scene.asks('/docs-export docs.acme.com');
+  await scene.until(['42%']);
+  await allShown(world);
+  platform.finish('docs.acme.com');
+  await slack.until(() => mentions() === 1, 20_000, 'the end of the export');
+  const exporting = await counts();
+
+  const jobId = platform.agent.add();
+  await scene.asks(`/docs-agent follow ${jobId}`);
+  const isCard = /^(?:✅ Ready · |🤖 .* · Idle$)/mu;
+  const card = await slack.until(
+    () => slack.messages.find((message) => isCard.test(slack.read(message))),
+    20_000,
+    'the card of the thread',
+  );
+  await counts();
+  plan(jobId);
+  await replies(card, 'Add a quickstart');
+  await sent(1);
+  const status = () => slack.messages.some(({ threadTs, from }) => threadTs === card.ts && from === 'docket');
+  await slack.until(status, 20_000, 'the status of the round');
+  await allShown(world);
+  finish(jobId, 'new_pr');
+  await slack.until(() => mentions() === 2, 20_000, 'the end of the round');
+  return { export: exporting, round: await counts() };
+}
+
+async function toldBy(program?: string) {
+  const world = await createWorld();
+  try {
+    await world.startBot(program === undefined ? {} : { program });
+    return await tell(world);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Asserts that each count is at most that of the bound. */
+function expectAtMost(counts: Counts, bound: Counts) {
+  const kinds = Object.keys(bound) as (keyof Counts)[];
+  const more = kinds.filter((kind) => counts[kind] > bound[kind]);
+  expect(more.map((kind) => `${counts[kind]} ${kind} where ${bound[kind]} did`)).toEqual([]);
+}
+
+describe('no job takes more of Slack, or mentions more people, than with the last release:', () => {
+  test("an export, and a round of the agent's", async () => {
+    const now = await toldBy();
+    expectAtMost(now.export, bounds.export);
+    expectAtMost(now.round, bounds.round);
+  });
+
+  const program = releasedProgram();
+  test.skipIf(program === undefined)('which took what is written here', async () => {
+    const { export: exporting, round } = await toldBy(program);
+    expectAtMost(bounds.export, exporting);
+    expectAtMost(bounds.round, round);
+  });
+});
+
+describe('a weekly digest', () => {
+  const { scene, creates, reads, quiet, toBerlin, toSunday, digest, settled } = digestStage();
+
+  test('takes two posts and a file, and mentions nobody', async () => {
+    const week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    reads('/quickstart', week, { human: 770, ai: 140 });
+    await creates();
+    const counts = counterOf(scene.world);
+    await counts();
+    await toBerlin(1, '09:00');
+    await digest('14–20 Sep 2026', { has: ['.csv'] });
+    await settled();
+    expectAtMost(await counts(), bounds.digest);
+  });
+});
