@@ -4,8 +4,9 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
+import { agentCommand } from '../src/commands/agent/command.ts';
 import { sendShortcut } from '../src/commands/agent/shortcut.ts';
-import { usageHint } from '../src/commands/command.ts';
+import { helpMessage, usageHint } from '../src/commands/command.ts';
 import { askAgentButton } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
@@ -174,6 +175,7 @@ describe('the registry', () => {
     await exportCommand.run('', aCaller(), toolsFor(opened));
     const about = runButtonOf(unclear, '', '').value ?? '';
     await watchItButton.run(JSON.parse(about), aCaller(), toolsFor(opened));
+    await agentCommand.run('', aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
     await digestCommand.run('create', aCaller(), toolsFor(opened));
     const button = { v: 1 as const, digest: anEdition.id, about: 'pages' as const };
@@ -202,7 +204,15 @@ async function everythingShown(): Promise<Message[]> {
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
   if (corrected === undefined) throw new Error('A wrong domain was not answered');
-  return [...messages, running, corrected, welcomeMessage, ...agentMessages(), ...digestMessages()];
+  return [
+    ...messages,
+    running,
+    corrected,
+    helpMessage(exportCommand),
+    welcomeMessage,
+    ...agentMessages(),
+    ...digestMessages(),
+  ];
 }
 
 function agentMessages(): Message[] {

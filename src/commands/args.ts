@@ -82,6 +82,11 @@ export function readCommand<S extends Syntax>(
       code: subcommand.example,
     });
   const ownArgs = subcommand.verb === undefined ? args : args.slice(1);
+  const [first] = ownArgs;
+  if (subcommand.verb === undefined && first !== undefined && takesNothing(subcommand))
+    return unclear(
+      ...(subcommand.tooManyArgs?.(typed, flags) ?? unknownVerb(name, subcommands, first).problem),
+    );
   if (ownArgs.length > countTokenArgs(subcommand))
     return unclear(
       ...(subcommand.tooManyArgs?.(typed, flags) ?? [
@@ -153,6 +158,7 @@ function splitText<S extends Syntax>(
   };
 }
 
+const takesNothing = ({ args }: Syntax) => Object.keys(args).length === 0;
 const takesText = ({ args }: Syntax) => Object.values(args).some(({ takes }) => takes === 'text');
 const countTokenArgs = ({ args }: Syntax) =>
   Object.values(args).filter(({ takes }) => takes === 'token').length;

@@ -1,5 +1,6 @@
+import { helpButtons, taskLine, taskLines } from '../jobs/help-view.ts';
 import type { Permission } from '../policy.ts';
-import { type Message, message } from '../slack/blocks.ts';
+import { layout, type Message, message, type Part } from '../slack/blocks.ts';
 import { readCommand, type Syntax, type Values } from './args.ts';
 import type { Caller, CommandTools } from './tools.ts';
 
@@ -60,13 +61,16 @@ export function usageOf({ verb, args, flags }: Syntax): string {
 export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...subcommands.map(usageOf), 'help'].filter(Boolean).join(' | ');
 
-/** What can be done with a command: each task with what to type, then an example of each that takes an argument. */
-export function helpMessage({ name, summary, subcommands }: Omit<SlashCommand, 'run'>): Message {
-  const typed = subcommands.map((one) => `${name} ${usageOf(one)}`.trim());
-  const examples = subcommands.filter(({ args }) => Object.keys(args).length > 0);
-  return message([
-    [{ bold: summary }],
-    ...subcommands.map((one, index) => [`${one.summary}: `, { code: typed[index] ?? '' }]),
-    ...examples.map(({ example }) => ['For example: ', { code: example }]),
-  ]);
+/** What can be done: each task of a command with what to type, then the other commands; small, all that can be typed. */
+export function helpMessage({ name, subcommands }: Omit<SlashCommand, 'run'>): Message {
+  const usages = subcommands.map((one): Part[] => [`${name} ${usageOf(one)}`.trim()]);
+  return layout({
+    lines: [
+      ...subcommands.map(({ summary, example }) => taskLine(summary, example)),
+      [{ bold: 'Other commands' }],
+      ...taskLines(name),
+    ],
+    small: [['All that can be typed:'], ...usages],
+    buttons: helpButtons,
+  });
 }

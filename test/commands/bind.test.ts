@@ -162,14 +162,14 @@ describe('a command', () => {
 
   test.each([' help ', 'Help', 'HELP'])('answers help by itself, from what it is: %j', async (typed) => {
     const [help] = (await bindForTest().types('/docs-test', typed)) as [Message];
-    expect(help.text).toBe('Tests.\nTest: /docs-test [domain]\nFor example: /docs-test docs.acme.com');
+    expect(help.text).toMatch(/^Test: \/docs-test docs\.acme\.com\n[\s\S]*\n\/docs-test \[domain\]$/);
   });
 
   test.each(registry.commands.map((command) => [command.name, command] as const))(
     '%s can be helped with',
     async (name, command) => {
       const [help] = (await bindForTest({ commands: [command] }).types(name, 'help')) as [Message];
-      expect(help.text).toContain(command.summary);
+      expect(help.text).toContain(command.subcommands[0]?.summary);
       expect(mistakesIn(help.blocks, 'message')).toEqual([]);
     },
   );

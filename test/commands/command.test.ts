@@ -3,18 +3,24 @@ import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { readCommand } from '../../src/commands/args.ts';
 import { helpMessage, usageOf } from '../../src/commands/command.ts';
 import { registry } from '../../src/commands/index.ts';
+import { TASKS } from '../../src/jobs/help-view.ts';
+import type { MessageBlock } from '../../src/store/blocks.ts';
 
 describe.each(registry.commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
   const { text, blocks } = helpMessage(command);
   const lines = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n');
 
-  test('has a line of help for each of its subcommands, and an example of each that takes an argument', () => {
+  test('has a line of help for each of its tasks, with what to type, and how all of it is typed', () => {
     for (const one of command.subcommands) {
-      const typed = `${name} ${usageOf(one)}`.trim();
-      expect(lines).toContain(`${one.summary}: ${typed}`);
-      if (Object.keys(one.args).length > 0) expect(lines).toContain(`For example: ${one.example}`);
+      expect(lines).toContain(`${one.summary}: ${one.example}`);
+      expect(lines).toContain(`${name} ${usageOf(one)}`.trim());
     }
-    expect(lines[0]).toBe(command.summary);
+  });
+
+  test('has help that begins with its tasks, and names all other commands', () => {
+    expect(lines[0]).toBe(`${command.subcommands[0]?.summary}: ${command.subcommands[0]?.example}`);
+    for (const other of registry.commands) expect(text).toContain(`: ${other.name}`);
+    expect(buttonsIn(blocks)).toEqual(['Export a site', 'Instruct the agent']);
   });
 
   test('has help that Slack takes, whole', () => {
@@ -29,3 +35,21 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
     }
   });
 });
+
+test('help has one task of each command, which that command reads', () => {
+  expect(TASKS.map(({ command }) => command)).toEqual(registry.commands.map(({ name }) => name));
+  for (const { command: name, example } of TASKS) {
+    const command = registry.commands.find((one) => one.name === name);
+    expect(example.split(' ')[0]).toBe(name);
+    expect(readCommand(name, command?.subcommands ?? [], example.slice(name.length))).toMatchObject({
+      kind: 'subcommand',
+    });
+  }
+});
+
+const buttonsIn = (blocks: readonly MessageBlock[]) =>
+  blocks.flatMap((block) =>
+    block.type === 'actions'
+      ? block.elements.flatMap((one) => (one.type === 'button' ? [one.text.text] : []))
+      : [],
+  );

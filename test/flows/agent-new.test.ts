@@ -125,6 +125,26 @@ describe('a new job', () => {
     await note('ana', 'No agent job is followed in this thread, so there is nothing to change.');
   });
 
+  test('without words: a modal asks, whose job gets a card where the command was typed', async () => {
+    await asks('/docs-agent');
+    expect(
+      person('ana')
+        .fields()
+        .map(({ label }) => label),
+    ).toEqual(['What should the agent do?', 'Job id']);
+    await person('ana').submits({ 'What should the agent do?': 'Write a quickstart' });
+    expect(await sent(1)).toEqual(['Write a quickstart']);
+    await card('#docs', 'Working');
+  });
+
+  test('from help: [Instruct the agent] asks for the instruction', async () => {
+    const { ephemeral } = await asks('/docs-status help');
+    if (ephemeral === undefined) throw new Error('no help');
+    await person('ana').clicks(ephemeral, 'Instruct the agent');
+    await person('ana').submits({ 'What should the agent do?': 'Write a quickstart' });
+    expect(await sent(1)).toEqual(['Write a quickstart']);
+  });
+
   test('list and stop: the threads that one may see', async () => {
     expect(told(await asks('/docs-agent list'))).toContain('No agent job that you can see here is followed.');
     const one = await follows();
@@ -165,7 +185,6 @@ describe('a new job', () => {
 
   test('help, and words that it does not know', async () => {
     expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add error handling');
-    expect(told(await asks('/docs-agent'))).toContain('/docs-agent follow job_41d7');
     expect(told(await asks('/docs-agent new'))).toContain('What is to be done?');
     expect(told(await asks('/docs-agent write a page'))).toContain("I don't know write.");
     expect(scene.slack.messages).toEqual([]);

@@ -48,12 +48,18 @@ describe('what is typed after the domain', () => {
   test('help tells all there is', async () => {
     expect(told(await asks('/docs-export help'))).toBe(
       [
-        'Export a documentation site as a static bundle',
-        'Export a site: /docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
-        'Watch an export that was started elsewhere: /docs-export watch <job id> [--project p]',
+        'Export a site: /docs-export docs.acme.com',
+        'Watch an export that was started elsewhere: /docs-export watch se_3f9a77bd04c24a06',
         'List what is running: /docs-export status',
-        'For example: /docs-export docs.acme.com --version "spring release" --paths /guides,/api --private',
-        'For example: /docs-export watch se_3f9a77bd04c24a06',
+        'Other commands',
+        'Instruct the docs agent: /docs-agent new Add a quickstart',
+        'Set up a weekly digest: /docs-digest create',
+        'See how everything is: /docs-status',
+        'All that can be typed:',
+        '/docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
+        '/docs-export watch <job id> [--project p]',
+        '/docs-export status',
+        '[Export a site] [Instruct the agent]',
       ].join('\n'),
     );
   });

@@ -1,17 +1,16 @@
-import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
-import { newOwnThread } from '../../jobs/agent/thread/record.ts';
-import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
-import { idOf } from '../../store/ids.ts';
 import { ok, unclear } from '../args.ts';
-import { defineCommand, subcommand } from '../command.ts';
+import { defineCommand, helpMessage, subcommand } from '../command.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { resolveAgentProject, withProject } from './project.ts';
+import { UserFacingError } from '../user-facing-error.ts';
+import { followJob } from './follow.ts';
+import { openInstructModal } from './instruct-modal.ts';
+import { withProject } from './project.ts';
 import { listThreads, stopFollowing } from './threads.ts';
 
 const followExample = '/docs-agent follow job_41d7';
@@ -22,6 +21,13 @@ export const agentCommand = defineCommand({
   summary: 'Follow a docs agent job in a thread and instruct the agent',
   may: 'agent',
   subcommands: [
+    subcommand({
+      args: {},
+      flags: {},
+      summary: 'Instruct the docs agent',
+      example: '/docs-agent',
+      run: choose,
+    }),
     subcommand({
       verb: 'follow',
       args: {
@@ -35,7 +41,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Follow a job in a thread, where replies instruct the agent',
       example: `${followExample} Also add error handling`,
-      run: follow,
+      run: (request, caller, tools) => followTyped(request, caller, tools),
     }),
     subcommand({
       verb: 'new',
@@ -52,7 +58,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Start a new job, where the platform can, and follow it',
       example: newExample,
-      run: follow,
+      run: (request, caller, tools) => followTyped(request, caller, tools),
     }),
     subcommand({
       verb: 'list',
@@ -75,37 +81,28 @@ export const agentCommand = defineCommand({
   ],
 });
 
-/** Keeps a thread that its card becomes, which is posted here. Without `jobId` its instruction makes the job. */
-async function follow(
-  args: { jobId?: string; instruction: string | undefined; project: string | undefined },
+/** Asks in a modal whether it is a new job or one that exists; where that cannot be opened, help says what to type. */
+async function choose(_input: unknown, caller: Caller, tools: CommandTools): Promise<Message | undefined> {
+  try {
+    return await openInstructModal(caller, tools);
+  } catch (error) {
+    if (error instanceof UserFacingError) return helpMessage(agentCommand);
+    throw error;
+  }
+}
+
+async function followTyped(
+  {
+    jobId,
+    instruction = '',
+    project,
+  }: { jobId?: string; instruction: string | undefined; project: string | undefined },
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const { jobId, project: named } = args;
-  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id });
-  if (project.kind === 'unclear')
-    return jobId === undefined
-      ? projectMessage(project.problem, '/docs-agent new …', 'new')
-      : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
   // The manifest has Slack leave mentions as they were typed.
-  const text = messageToMarkdown({ text: args.instruction ?? '' }, noNames).trim();
+  const text = messageToMarkdown({ text: instruction }, noNames).trim();
   const { instructionCharacters: max } = tools.limits;
   if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
-  const { teamId, user, channel, requestId } = caller;
-  const thread = newOwnThread(
-    {
-      id: requestRunId(caller),
-      teamId,
-      project: project.name,
-      agentJobId: jobId,
-      owner: { id: user.id, name: user.name },
-      asked: conversationOf(channel),
-      mode: tools.replyMode,
-      instructionId: idOf('instruction', teamId, requestId),
-      text,
-    },
-    tools.now(),
-  );
-  await tools.intake.start(thread, caller);
-  return undefined;
+  return followJob({ jobId, text, project }, caller, tools);
 }

@@ -1,10 +1,12 @@
+import type { InputBlock } from '@slack/types';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateLabel } from '../../jobs/agent/thread/view.ts';
 import { personName } from '../../jobs/wording-view.ts';
+import type { Project } from '../../projects.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cleanText } from '../../slack/markdown/spans.ts';
-import type { Choice } from '../../slack/modals.ts';
+import { type Choice, choiceField } from '../../slack/modals.ts';
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 
@@ -26,6 +28,17 @@ const labelOf = (thread: ThreadRun) =>
 function withOwner(label: string, { owner }: ThreadRun): string {
   const whose = cutShown(` · @${personName(owner.name)}`, 25);
   return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
+}
+
+/** Returns the field for the project of a new job; none where there is one project alone. `initial` is chosen at first. */
+export function projectFields(projects: readonly Project[], initial: string | undefined): InputBlock[] {
+  if (projects.length < 2) return [];
+  const choices = projects
+    .slice(0, SLACK_LIMITS.selectOptions)
+    .map(({ name }) => ({ label: name, value: name }));
+  return [
+    choiceField({ block: 'project', label: 'Project', choices, ...(initial !== undefined && { initial }) }),
+  ];
 }
 
 /** What goes out, as it is shown and when it is submitted: nothing that whoever submits it cannot see. */

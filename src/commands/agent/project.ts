@@ -4,6 +4,10 @@ import { type Project, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { CommandTools } from '../tools.ts';
 
+/** The projects that have an agent: the platform wants an id for that. */
+export const projectsWithAgent = (projects: readonly Project[]): Project[] =>
+  projects.filter(({ projectId }) => projectId !== undefined);
+
 /** Which project's agent is meant, by the name in the settings; else what stands in the way. */
 type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
 

@@ -3,14 +3,15 @@ import type { Registry } from '../registry.ts';
 import { startNewButton, threadButtons } from './buttons.ts';
 import { agentCommand } from './command.ts';
 import { messageEvents } from './events.ts';
+import { instructButton, instructModal } from './instruct-modal.ts';
 import { sendModal } from './modal.ts';
 import { sendShortcut } from './shortcut.ts';
 
 export const agentCommands = {
   commands: [agentCommand],
-  buttons: [...threadButtons, startNewButton],
+  buttons: [...threadButtons, startNewButton, instructButton],
   urlActions: [agentActions.openPullRequest],
-  modals: [sendModal],
+  modals: [instructModal, sendModal],
   shortcuts: [sendShortcut],
   events: messageEvents,
 } satisfies Partial<Registry>;

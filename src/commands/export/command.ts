@@ -18,7 +18,7 @@ import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } f
 /** More running exports than this help nobody; the rest is counted. */
 const MAX_LINES = 15;
 
-const startExample = '/docs-export docs.acme.com --version "spring release" --paths /guides,/api --private';
+const startExample = '/docs-export docs.acme.com';
 const watchExample = '/docs-export watch se_3f9a77bd04c24a06';
 
 export const exportCommand = defineCommand({

@@ -10,8 +10,8 @@ const said = (text: string) => {
   return read.kind === 'subcommand' ? { verb: read.subcommand.verb, ...read.input } : read;
 };
 
-test('nothing typed asks for help', () => {
-  expect(said('  ')).toEqual({ kind: 'help' });
+test('nothing typed asks what to do', () => {
+  expect(said('  ')).toEqual({ verb: undefined });
 });
 
 describe('follow', () => {

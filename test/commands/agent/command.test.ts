@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentCommand } from '../../../src/commands/agent/command.ts';
+import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
+import { message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -90,6 +92,35 @@ test('new makes the job with its instruction', async () => {
   expect(thread?.instructions).toMatchObject([{ text: 'Add a quickstart', creates: true, state: 'waiting' }]);
 });
 
+describe('without words', () => {
+  test('opens a modal that asks for a new job or for one to follow', async () => {
+    expect(await type('')).toBeUndefined();
+    expect(world.opened.map(({ callback_id: callback }) => callback)).toEqual(['agent.start']);
+    expect(await world.threadRuns()).toEqual([]);
+  });
+
+  test('says what to type where no modal can be opened', async () => {
+    const failure = new UserFacingError(message([['The dialog was not opened.']]));
+    world = createCommandWorld(redis, { projects: [acme], openModal: () => Promise.reject(failure) });
+    expect((await type(''))?.text).toContain(
+      `Start a new job, where the platform can, and follow it: /docs-agent new`,
+    );
+  });
+
+  test('says so where no project has an agent', async () => {
+    world = createCommandWorld(redis, { projects: [aProject({ name: 'acme' })] });
+    expect((await type(''))?.text).toMatch(/^Project acme has no id, so nothing was sent\./);
+    expect(world.opened).toEqual([]);
+  });
+
+  test('does not take words that it does not know for none', async () => {
+    expect((await type('write a page'))?.text).toBe(
+      "I don't know write. Type follow, new, list or stop; /docs-agent help explains them.",
+    );
+    expect(world.opened).toEqual([]);
+  });
+});
+
 describe('the project', () => {
   test('is the one that was named, else that of the channel', async () => {
     world = createCommandWorld(redis, { projects: [acme, beta] });
@@ -139,8 +170,7 @@ describe('the project', () => {
   });
 });
 
-test('text that is unclear and no text at all are answered, and nothing is kept', async () => {
-  expect((await type(''))?.text).toContain('/docs-agent follow &lt;job id&gt; [instruction]');
+test('text that is unclear is answered, and nothing is kept', async () => {
   expect((await type('follow'))?.text).toMatch(/^Which job\?/);
   expect(await world.threadRuns()).toEqual([]);
 });

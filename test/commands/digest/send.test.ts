@@ -320,7 +320,7 @@ describe('which project is meant', () => {
 test('nothing that is typed, or help, is answered with what there is', async () => {
   for (const typed of ['', ' ', 'help']) {
     const told = await said(typed);
-    expect(told).toContain('Set up a weekly digest: /docs-digest create [--project p]');
-    expect(told).toContain('For example: /docs-digest 2026-11-01..2026-11-15');
+    expect(told).toContain('Set up a weekly digest: /docs-digest create\n');
+    expect(told).toContain('Post a digest of any dates here: /docs-digest 2026-11-01..2026-11-15');
   }
 });

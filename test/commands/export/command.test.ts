@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
-import { exportCommand, useDomainButton } from '../../../src/commands/export/command.ts';
+import { exportCommand, exportSiteButton, useDomainButton } from '../../../src/commands/export/command.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { aCaller, aProject } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -58,4 +58,10 @@ describe('[Use it]', () => {
     expect(value).toBeUndefined();
     expect(told.text).toMatch(/Did you mean docs\.acme\.com\?$/);
   });
+});
+
+test('[Export a site] asks in a modal what to export, with nothing started', async () => {
+  expect(await exportSiteButton.run({ v: 1 }, aCaller(), world.tools)).toBeUndefined();
+  expect(world.opened.map(({ callback_id: callback }) => callback)).toEqual(['export.start']);
+  expect(await world.exports()).toEqual([]);
 });

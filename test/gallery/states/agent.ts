@@ -1,3 +1,4 @@
+import { instructView } from '../../../src/commands/agent/instruct-views.ts';
 import { sendModalView } from '../../../src/commands/agent/modal.ts';
 import type { MentionAnswer } from '../../../src/jobs/agent/mention/record.ts';
 import { mentionMessage, projectMessage } from '../../../src/jobs/agent/mention/view.ts';
@@ -7,6 +8,7 @@ import { threadLine, threadMessages } from '../../../src/jobs/agent/thread/view.
 import type { RoundEnding } from '../../../src/jobs/agent/watch/record.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
+import { aProject } from '../../support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../support/jobs/export/rendering.ts';
 import { answered, type GalleryState, modal, pick, told } from '../state.ts';
@@ -369,7 +371,15 @@ const mentions: GalleryState[] = [
 ];
 
 const other = aThread({ id: 'other', owner: BEN });
+const projects = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
+const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
 const modals: GalleryState[] = [
+  modal('agent/modal/instruct', instructView({ projects: projects.slice(0, 1), project: 'acme' }, inDocs)),
+  modal('agent/modal/instruct, several projects', instructView({ projects, project: 'beta' }, inDocs)),
+  modal(
+    'agent/modal/instruct, in a direct message',
+    instructView({ projects, project: undefined }, { channel: { id: 'D0ANA', name: 'directmessage' } }),
+  ),
   modal(
     'agent/modal/send, one job',
     sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION }),

@@ -1,3 +1,5 @@
+import { helpMessage } from '../../../src/commands/command.ts';
+import { registry } from '../../../src/commands/index.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
@@ -181,4 +183,6 @@ const welcome = told(
   'Export a docs site',
 );
 
-export const workspaceStates = [welcome, ...homes, ...statuses, ...alerts, ...answers];
+const helps = registry.commands.map((command) => answered(`help${command.name}`, helpMessage(command)));
+
+export const workspaceStates = [welcome, ...helps, ...homes, ...statuses, ...alerts, ...answers];

@@ -21,6 +21,7 @@ export const agentActions = {
   ...clickActions,
   openPullRequest: 'agent.open_pull_request',
   startNew: 'agent.start_new',
+  instruct: 'agent.instruct',
 } as const;
 
 /** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `event.ts`. */

@@ -1,0 +1,40 @@
+import { projectMessage } from '../../jobs/agent/mention/view.ts';
+import { newOwnThread } from '../../jobs/agent/thread/record.ts';
+import { conversationOf, requestRunId } from '../../jobs/request.ts';
+import type { Message } from '../../slack/blocks.ts';
+import { idOf } from '../../store/ids.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { resolveAgentProject } from './project.ts';
+
+/**
+ * Keeps a thread that its card becomes, which is posted here. `text` goes to the agent; without `jobId` it makes the job.
+ * Returns what to say where the project is not clear.
+ */
+export async function followJob(
+  { jobId, text, project: named }: { jobId: string | undefined; text: string; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id });
+  if (project.kind === 'unclear')
+    return jobId === undefined
+      ? projectMessage(project.problem, '/docs-agent new …', 'new')
+      : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
+  const { teamId, user, channel, requestId } = caller;
+  const thread = newOwnThread(
+    {
+      id: requestRunId(caller),
+      teamId,
+      project: project.name,
+      agentJobId: jobId,
+      owner: { id: user.id, name: user.name },
+      asked: conversationOf(channel),
+      mode: tools.replyMode,
+      instructionId: idOf('instruction', teamId, requestId),
+      text,
+    },
+    tools.now(),
+  );
+  await tools.intake.start(thread, caller);
+  return undefined;
+}

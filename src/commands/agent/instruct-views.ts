@@ -1,0 +1,42 @@
+import type { ModalView } from '@slack/types';
+import type { Project } from '../../projects.ts';
+import { message, type Part } from '../../slack/blocks.ts';
+import { formView, textField } from '../../slack/modals.ts';
+import type { Caller } from '../tools.ts';
+import { projectFields } from './modal-fields.ts';
+
+export const INSTRUCT_CALLBACK = 'agent.start';
+
+/** Asks for a new job's instruction, or for the id of a job to follow. `project` is chosen at first. */
+export function instructView(
+  { projects, project }: { projects: readonly Project[]; project: string | undefined },
+  { channel }: Pick<Caller, 'channel'>,
+): ModalView {
+  return formView({
+    title: 'Instruct the docs agent',
+    submit: 'Start',
+    callback: INSTRUCT_CALLBACK,
+    intro: message([placeParts(channel.id)]),
+    fields: [
+      textField({
+        block: 'text',
+        label: 'What should the agent do?',
+        placeholder: 'Add error handling to the quickstart',
+        multiline: true,
+        optional: true,
+      }),
+      textField({
+        block: 'job',
+        label: 'Job id',
+        hint: 'Of a job that exists, to follow it. Leave it empty to start a new one.',
+        optional: true,
+      }),
+      ...projectFields(projects, project),
+    ],
+  });
+}
+
+const placeParts = (channelId: string): Part[] =>
+  channelId.startsWith('C')
+    ? ['The job gets a thread in ', { channel: channelId }, '; replies there instruct the agent.']
+    : ['The job gets a thread; replies there instruct the agent.'];

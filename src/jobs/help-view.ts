@@ -1,0 +1,20 @@
+import type { ButtonParts, Part } from '../slack/blocks.ts';
+import { instructButton } from './agent/ask-view.ts';
+import { exportSiteButton } from './export/ask-view.ts';
+
+/** What each command is for. `example` is one that its command reads, which a test makes sure of. */
+export const TASKS: readonly { task: string; command: `/${string}`; example: string }[] = [
+  { task: 'Export a site', command: '/docs-export', example: '/docs-export docs.acme.com' },
+  { task: 'Instruct the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
+  { task: 'Set up a weekly digest', command: '/docs-digest', example: '/docs-digest create' },
+  { task: 'See how everything is', command: '/docs-status', example: '/docs-status' },
+];
+
+/** A line for each command, the task first; without the command that somebody reads about already. */
+export const taskLines = (without?: string): Part[][] =>
+  TASKS.filter(({ command }) => command !== without).map(({ task, example }) => taskLine(task, example));
+
+export const taskLine = (task: string, example: string): Part[] => [`${task}: `, { code: example }];
+
+/** What most people come for. */
+export const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
