@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
-import { createDocsApi, type DocsApi } from './docs-api/client.ts';
+import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { createDocsReporter } from './docs-api/report.ts';
 import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
@@ -9,9 +9,11 @@ import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
+import { workWithKey } from './jobs/features.ts';
 import { enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
+import { workText, workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { untilStopping } from './runtime/stopping.ts';
@@ -24,6 +26,7 @@ import { createOutbox } from './slack/outbox.ts';
 import { createReactionDelivery } from './slack/reaction-delivery.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { connectForWork } from './store/redis/connections.ts';
+import { createKeyWatch } from './store/rejected-keys.ts';
 import { parseMember } from './store/run-lua.ts';
 import type { RunBase } from './store/runs.ts';
 import { createStores } from './store/stores.ts';
@@ -50,11 +53,17 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const teamId = () => identity.current()?.teamId ?? '';
   const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, now });
   const deliveryParts = { slack, ...stores, isShown: messages.isDelivered, now, random, timing, log };
-  const docsApis = createDocsApis(settings, parts);
+  const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
   const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
-  const alertAdmins = createKeyAlert(alertParts);
+  const { projects } = settings;
+  const alertAdmins = createKeyAlert({
+    ...alertParts,
+    projects,
+    rejectedKeys: stores.rejectedKeys,
+    waits: async (team, names) => workWaitsText(await workWithKey(team, names, stores)),
+  });
   const sendAdminAlert = createAdminAlert(alertParts);
 
   const ownerLookups = createOwnerLookups({ now, log });
@@ -98,7 +107,18 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     log,
   };
 
-  const alertOfRedisProblems = createRedisAlert({ ...alertParts, teamId: () => identity.current()?.teamId });
+  const alertOfRedisProblems = createRedisAlert({
+    ...alertParts,
+    teamId: () => identity.current()?.teamId,
+    atWork: async (team) =>
+      workText(
+        await workWithKey(
+          team,
+          projects.map(({ name }) => name),
+          stores,
+        ),
+      ),
+  });
   redisWatch.onCheck((problems) => {
     if (!stopping.aborted)
       alertOfRedisProblems(problems).catch((error: unknown) =>
@@ -145,6 +165,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
 function createDocsApis(
   { projects, docsApiUrl }: Settings,
   { timing, now, random, log, closers, health }: RoleParts,
+  watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const report = createDocsReporter({ log, now });
   const apis = projects.map(({ name, apiKey, apiKeyVariable }) => {
@@ -157,6 +178,8 @@ function createDocsApis(
       log(request) {
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
         if (request.error !== 'aborted') health.record('docs', request.status !== undefined);
+        if (request.error === undefined || request.error === 'key_rejected')
+          watchKey(keyIdOf(apiKey), request.error === undefined);
         log.debug(request, 'docs api');
         report(request, { project: name, keyVariable: apiKeyVariable });
       },

@@ -18,11 +18,22 @@ export interface Feature {
   homeRuns?: HomeRuns;
   /** What it holds itself and this person to, and how much of it is in use. */
   limits?(person: LimitedPerson, context: FeatureContext): Promise<string[]>;
+  /** How much of its work in these projects cannot go on without their key. `what` is one of it, such as "export". */
+  needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
   /** What it says in `/docs-status`, and what stands there when that cannot be read in time. */
   status?: {
     lines(teamId: string, viewer: Viewer, context: FeatureContext): Promise<Part[][]>;
     unknown: Part[][];
   };
+}
+
+export interface Work {
+  count: number;
+  what: string;
+}
+
+export interface WorkContext extends Pick<FeatureContext, 'threads'> {
+  runs: Pick<RunStore, 'activeOf' | 'loadAll'>;
 }
 
 export interface LimitedPerson {

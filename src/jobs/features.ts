@@ -1,7 +1,7 @@
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, LimitedPerson } from './feature.ts';
+import type { Feature, FeatureContext, LimitedPerson, Work, WorkContext } from './feature.ts';
 import { outboxFeature } from './outbox/feature.ts';
 import { statusFeature } from './status/feature.ts';
 
@@ -18,4 +18,14 @@ export const features: readonly Feature[] = [
 export async function limitLines(person: LimitedPerson, context: FeatureContext): Promise<string[]> {
   const lines = await Promise.all(features.map((feature) => feature.limits?.(person, context) ?? []));
   return lines.flat();
+}
+
+/** Returns the work of all features in these projects that cannot go on without their key; of each at least one. */
+export async function workWithKey(
+  teamId: string,
+  projects: readonly string[],
+  context: WorkContext,
+): Promise<Work[]> {
+  const found = await Promise.all(features.map((feature) => feature.needsKey?.(teamId, projects, context)));
+  return found.flatMap((work) => (work === undefined || work.count === 0 ? [] : [work]));
 }

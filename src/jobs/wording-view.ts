@@ -40,6 +40,18 @@ export const projectMissingText = ({ project }: { project: string }) =>
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 
+/** Such as "3 exports and 1 digest"; empty for nothing. */
+export function workText(work: readonly { count: number; what: string }[]): string {
+  const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
+  return [texts.slice(0, -1).join(', '), ...texts.slice(-1)].filter((text) => text !== '').join(' and ');
+}
+
+/** Such as "3 exports and 1 digest wait"; empty for nothing. */
+export function workWaitsText(work: readonly { count: number; what: string }[]): string {
+  const isOne = work.length === 1 && work[0]?.count === 1;
+  return work.length === 0 ? '' : `${workText(work)} ${isOne ? 'waits' : 'wait'}`;
+}
+
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
 

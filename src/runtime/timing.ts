@@ -96,6 +96,8 @@ export const retention = {
   jobErrorsMs: 24 * hour,
   /** An older health snapshot says nothing of now. */
   healthMs: 1 * hour,
+  /** A key that no call was made with for longer: nobody knows any more. */
+  rejectedKeyMs: 7 * 24 * hour,
   auditMs: 90 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,

@@ -22,6 +22,17 @@ export function createAlertStore(redis: Redis) {
       if (leftMs <= 0) return;
       await redis.set(keys.alertPeople(name), JSON.stringify(people), 'PX', Math.min(leftMs, forMs));
     },
+    /** Returns what `find` finds to wait when it is first called in the alert's hour; nothing where that fails. */
+    async keepWaits(name: string, find: () => Promise<string>): Promise<string> {
+      const key = keys.alertWaits(name);
+      const kept = await redis.get(key);
+      if (kept !== null) return kept;
+      const found = await find().catch(() => '');
+      const leftMs = await redis.pttl(keys.alert(name));
+      if (leftMs <= 0) return found;
+      await redis.set(key, found, 'PX', leftMs, 'NX');
+      return (await redis.get(key)) ?? found;
+    },
     /** Whom it is for; nothing when that is not known, or no longer. */
     async people(name: string): Promise<string[] | undefined> {
       const json = await redis.get(keys.alertPeople(name));

@@ -60,6 +60,10 @@ export const keys = {
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Whom an alert is for. */
   alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,
+  /** What waited when an alert began. */
+  alertWaits: (name: string) => `${PREFIX}:alert-waits:${name}`,
+  /** Since when the platform rejects an API key. */
+  rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,
   /** Parts of rate limits: of those that give slots one by one, and of those with so many in any window. */
   spacedLimit: (part: string) => `${PREFIX}:pace:${part}`,
   windowLimit: (part: string) => `${PREFIX}:budget:${part}`,

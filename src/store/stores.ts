@@ -11,6 +11,7 @@ import { createOwnPostStore } from './own-posts.ts';
 import { createPeopleStore } from './people.ts';
 import { createRateLimitStore } from './rate-limit.ts';
 import { createReactionStore } from './reactions.ts';
+import { createRejectedKeyStore } from './rejected-keys.ts';
 import { createResponseUrlStore } from './response-urls.ts';
 import { createRunStore } from './runs.ts';
 import { createThreadStore } from './threads.ts';
@@ -28,6 +29,7 @@ export const createStores = (redis: Redis) => ({
   people: createPeopleStore(redis),
   rateLimiter: createRateLimitStore(redis),
   reactions: createReactionStore(redis),
+  rejectedKeys: createRejectedKeyStore(redis),
   responseUrls: createResponseUrlStore(redis),
   runs: createRunStore(redis),
   steps: createCallOnceStore(redis),

@@ -107,7 +107,7 @@ describe('trouble with the platform', () => {
       root,
       '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send again]',
     );
-    await scene.until(['🔑 The docs platform rejects the API key of project default.'], '@ben', 'ben');
+    await scene.until(['🔑 DOCS_API_KEY is rejected since TIME'], '@ben', 'ben');
     await takes(reply);
     await clicks('ben', 'Not sent', 'Send again');
     expect(await sent(1)).toEqual(['Mend the headings']);

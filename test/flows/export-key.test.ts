@@ -3,8 +3,8 @@ import { type Stage, stage } from '../support/flows/stage.ts';
 
 const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';
-const ALERT =
-  '🔑 The docs platform rejects the API key of project default.\nSet a new one and restart me; what runs goes on by itself then. I tell you once an hour at most.';
+const alert = (waits: string) =>
+  `🔑 DOCS_API_KEY is rejected since TIME${waits}.\nSet a new one and restart me; what waits goes on by itself then.\nI tell you once an hour at most.`;
 
 /** An operator has mended the key, and somebody looks, once the last look is two seconds old. */
 async function goesOn({ platform, clicks, until, sees }: Stage) {
@@ -34,8 +34,8 @@ describe('a key that is rejected while watching, with admins', () => {
         ),
       );
     await scene.slack.until(() => told().length === 2);
-    await until([ALERT], '@ana');
-    await until([ALERT], '@ben', 'ben');
+    await until([alert('; 2 exports wait')], '@ana');
+    await until([alert('; 2 exports wait')], '@ben', 'ben');
     expect(sees('@ana')).toHaveLength(1);
     expect(sees('@ben', 'ben')).toHaveLength(1);
     expect(notified('ana')).toBe(0);
@@ -57,7 +57,7 @@ describe('a key that is rejected while watching, with admins', () => {
       '❌ @ana My platform key was rejected, so the export of docs.acme.com was not started; the admins have been told.\nThe platform said: "Invalid API key"\n[Start again]',
       '❌ Not started · docs.acme.com',
     ]);
-    await until([ALERT], '@ben', 'ben');
+    await until([alert('')], '@ben', 'ben');
     const written = scene.world.bots.map((bot) => bot.output()).join('');
     expect(written).toContain('the docs platform rejects DOCS_API_KEY of project default (401)');
   });

@@ -3,14 +3,16 @@ import { registry } from '../../src/commands/index.ts';
 import { defaultConfigFile } from '../../src/config/file.ts';
 import { keyIdOf } from '../../src/docs-api/client.ts';
 import { digestFeature } from '../../src/jobs/digest/feature.ts';
-import type { FeatureContext } from '../../src/jobs/feature.ts';
-import { features, limitLines } from '../../src/jobs/features.ts';
+import type { FeatureContext, WorkContext } from '../../src/jobs/feature.ts';
+import { features, limitLines, workWithKey } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
+import { workText, workWaitsText } from '../../src/jobs/wording-view.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aProject } from '../support/commands/builders.ts';
-import { aSchedule } from '../support/jobs/digest/builders.ts';
+import { anInstruction, aThread } from '../support/jobs/agent/builders.ts';
+import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { aRun } from '../support/jobs/export/builders.ts';
 
 const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C0DOCS' } };
@@ -176,5 +178,56 @@ describe('schedules', () => {
     );
     expect(home?.entry(aSchedule(), 'U0BEN', context)).toBeUndefined();
     expect(home?.entry(aSchedule({ state: 'removed' }), 'U0ANA', context)).toBeUndefined();
+  });
+});
+
+describe('what waits for the key of a project', () => {
+  const edition = (changes = {}) => anEdition({ project: 'acme', state: 'collecting', ...changes });
+  const runs = [
+    aRun({ project: 'acme' }),
+    aRun({ project: 'acme', state: 'bundling' }),
+    aRun({ project: 'acme', state: 'starting' }),
+    aRun({ project: 'acme', teamId: 'T0OTHER' }),
+    aRun({ project: 'other' }),
+    edition(),
+    edition({ state: 'posted' }),
+    edition({ project: 'other' }),
+  ];
+  const states = ['held', 'waiting', 'working', 'over', 'failed'] as const;
+  const instructions = states.map((state) => anInstruction({ state }));
+  const threads = ['acme', 'other'].map((project) => aThread({ project, instructions }));
+  const context = {
+    runs: {
+      activeOf: async (_: unknown, job: string) => runs.filter((run) => run.job === job),
+      loadAll: async () => threads,
+    } as unknown as WorkContext['runs'],
+    threads: { followed: async () => ['a', 'b'] },
+  };
+
+  test('exports that run, instructions that are sent or next, and digests that are being collected', async () => {
+    expect(await workWithKey('T0ACME', ['acme'], context)).toEqual([
+      { count: 2, what: 'export' },
+      { count: 2, what: 'instruction' },
+      { count: 1, what: 'digest' },
+    ]);
+    expect(await workWithKey('T0ACME', ['none'], context)).toEqual([]);
+  });
+
+  test.each([
+    [[], '', ''],
+    [[{ count: 1, what: 'export' }], '1 export', '1 export waits'],
+    [[{ count: 1200, what: 'export' }], '1,200 exports', '1,200 exports wait'],
+    [
+      [
+        { count: 1, what: 'export' },
+        { count: 2, what: 'instruction' },
+        { count: 1, what: 'digest' },
+      ],
+      '1 export, 2 instructions and 1 digest',
+      '1 export, 2 instructions and 1 digest wait',
+    ],
+  ])('%j in words', (work, text, waits) => {
+    expect(workText(work)).toBe(text);
+    expect(workWaitsText(work)).toBe(waits);
   });
 });

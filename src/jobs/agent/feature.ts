@@ -1,4 +1,5 @@
 import { formatCount } from '../../slack/text.ts';
+import { runBase } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
 import { hourlyUsageText, statusLine } from '../wording-view.ts';
 import { followUpLimit } from './thread/follow-up-limit.ts';
@@ -24,6 +25,17 @@ export const agentFeature: Feature = {
       return { line: async () => threadLine(thread, url && threadPermalink(thread, url)) };
     },
   }),
+
+  async needsKey(teamId, projects, { runs, threads }) {
+    const ids = (await threads.followed(teamId)).slice(0, MAX_FOLLOWED);
+    const found = (await runs.loadAll(ids, runBase.loose())).flatMap((run) => {
+      const read = threadRun.safeParse(run);
+      return read.success && projects.includes(read.data.project) ? read.data.instructions : [];
+    });
+    // Sent to the platform, whose answer cannot be had, or next.
+    const waits = found.filter(({ state }) => state === 'waiting' || state === 'working');
+    return { count: waits.length, what: 'instruction' };
+  },
 
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.followUpsPerHour;

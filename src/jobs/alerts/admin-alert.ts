@@ -30,7 +30,14 @@ export interface AdminAlert {
   once?: boolean;
 }
 
-export type SendAdminAlert = ReturnType<typeof createAdminAlert>;
+/** An alert that says what waits because of it. */
+interface WaitingAlert extends Omit<AdminAlert, 'message'> {
+  /** Called when the alert begins: what is said stays the same for its hour. */
+  waits: () => Promise<string>;
+  message: (waits: string, sinceMs: number) => Message;
+}
+
+export type SendAdminAlert = (teamId: string, alert: AdminAlert) => Promise<boolean>;
 
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
@@ -52,17 +59,18 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
     return recipients;
   });
 
-  return async (
-    teamId: string,
-    { name, messageKeyPrefix, message, once = false }: AdminAlert,
-  ): Promise<boolean> => {
+  return async (teamId: string, alert: AdminAlert | WaitingAlert): Promise<boolean> => {
+    const { name, messageKeyPrefix, once = false } = alert;
     const sinceMs = await alerts.begin(name, now());
     const recipients = (await alerts.people(name)) ?? (await lookUp(name));
+    if (recipients.length === 0) return false;
+    const message =
+      'waits' in alert ? alert.message(await alerts.keepWaits(name, alert.waits), sinceMs) : alert.message;
     for (const user of recipients) {
       const key = once ? `${messageKeyPrefix}.${user}` : `${messageKeyPrefix}.${sinceMs}.${user}`;
       await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
     }
-    return recipients.length > 0;
+    return true;
   };
 }
 

@@ -1,10 +1,12 @@
-import { message } from '../../slack/blocks.ts';
+import { layout, type Message } from '../../slack/blocks.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 
 export interface RedisAlertParts extends AdminAlertParts {
   /** Nothing until it is known. */
   teamId: () => string | undefined;
+  /** Returns what is at work now, such as "3 exports and 1 digest"; empty for nothing. */
+  atWork: (teamId: string) => Promise<string>;
 }
 
 /** With these, Docket goes on, and nobody notices until work is gone. */
@@ -14,7 +16,7 @@ const alertedKinds: RedisProblem['kind'][] = ['eviction', 'volatile'];
  * Returns a function that takes what is wrong with Redis now, and sends the admins a direct message of what loses work
  * without anybody noticing: once while it lasts.
  */
-export function createRedisAlert({ teamId, ...parts }: RedisAlertParts) {
+export function createRedisAlert({ teamId, atWork, ...parts }: RedisAlertParts) {
   const alertAdmins = createAdminAlert(parts);
   const sent = new Set<RedisProblem['kind']>();
 
@@ -29,7 +31,8 @@ export function createRedisAlert({ teamId, ...parts }: RedisAlertParts) {
         await alertAdmins(team, {
           name: `redis:${team}:${kind}`,
           messageKeyPrefix: `redis-${kind}`,
-          message: message([[`⚠️ ${text}`], ['Until then I go on. I tell you once while it lasts.']]),
+          waits: () => atWork(team),
+          message: (work, sinceMs) => redisAlertMessage(text, work, sinceMs),
         });
       } catch (error) {
         sent.delete(kind);
@@ -37,4 +40,18 @@ export function createRedisAlert({ teamId, ...parts }: RedisAlertParts) {
       }
     }
   };
+}
+
+/** What is wrong, with the fix; since when, and what may be lost. */
+function redisAlertMessage(problem: string, atWork: string, sinceMs: number): Message {
+  const stake =
+    atWork === '' ? 'Nothing is at work just now.' : `At work just now, and could be lost: ${atWork}.`;
+  return layout({
+    lines: [
+      [`⚠️ ${problem}`],
+      ['Seen since ', { time: sinceMs, format: '{date_short_pretty} {time}' }, `. ${stake}`],
+    ],
+    small: [['Until then I go on. I tell you once while it lasts.']],
+    text: [[problem], [stake]],
+  });
 }

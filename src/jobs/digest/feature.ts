@@ -3,6 +3,7 @@ import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { hourlyUsageText, statusLine } from '../wording-view.ts';
+import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/limits.ts';
 import { type ScheduleRun, scheduleRun } from './schedule/record.ts';
 import { scheduleLine } from './schedule/view.ts';
@@ -21,6 +22,14 @@ export const digestFeature: Feature = {
         ? undefined
         : { line: async () => ['Weekly digest · ', ...scheduleLine(run)] },
   }),
+
+  async needsKey(teamId, projects, { runs }) {
+    const active = await runs.activeOf(editionRun, 'digest');
+    const waits = active.filter(
+      (run) => run.teamId === teamId && projects.includes(run.project) && run.state === 'collecting',
+    );
+    return { count: waits.length, what: 'digest' };
+  },
 
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.analyticsPerHour;

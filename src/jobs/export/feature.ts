@@ -28,6 +28,16 @@ export const exportFeature: Feature = {
     }),
   }),
 
+  // One that has not begun is not started then; the others cannot be looked at.
+  async needsKey(teamId, projects, { runs }) {
+    const active = await runs.activeOf(exportRun, 'export');
+    const waits = ({ state }: ExportRun) => state === 'watching' || state === 'bundling';
+    const waiting = active.filter(
+      (run) => run.teamId === teamId && projects.includes(run.project) && waits(run),
+    );
+    return { count: waiting.length, what: 'export' };
+  },
+
   async limits(_, { limits }) {
     return [`looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key`];
   },

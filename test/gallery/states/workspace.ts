@@ -1,6 +1,7 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
+import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
@@ -17,12 +18,15 @@ import {
   notPermittedText,
   unknownProjectText,
   waitingText,
+  workText,
+  workWaitsText,
 } from '../../../src/jobs/wording-view.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { noticeView } from '../../../src/slack/modals.ts';
 import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
 import { problemsOf } from '../../../src/store/redis/problems.ts';
 import { NOW_MS } from '../../support/builders.ts';
+import { aProject } from '../../support/commands/builders.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
@@ -122,26 +126,60 @@ const statuses: GalleryState[] = [
   ),
 ];
 
-/** What an alert sends to its one admin. */
-async function sentBy(send: (parts: Parameters<typeof createKeyAlert>[0]) => Promise<unknown>) {
+/** What an alert sends to its one admin while this is at work. */
+async function sentBy(
+  send: (parts: AdminAlertParts, waiting: typeof atWork) => Promise<unknown>,
+  waiting: typeof atWork,
+) {
   const sent: OutboxMessage[] = [];
   const outbox = { publish: async (_: string, one: OutboxMessage) => void sent.push(one) };
-  await send({
-    admins: async () => ({ ids: ['U0ANA'], complete: true }),
-    alerts: { begin: async () => NOW_MS, people: async () => undefined, setPeople: async () => {} },
-    outbox: outbox as unknown as Outbox,
-    now: () => NOW_MS,
-  });
+  const alerts: AdminAlertParts['alerts'] = {
+    begin: async () => NOW_MS,
+    people: async () => undefined,
+    setPeople: async () => {},
+    keepWaits: (_, find) => find(),
+  };
+  const admins = async () => ({ ids: ['U0ANA'], complete: true });
+  await send({ admins, alerts, outbox: outbox as unknown as Outbox, now: () => NOW_MS }, waiting);
   return sent.map(({ message }) => message);
 }
 
-const keyAlert = await sentBy((parts) => createKeyAlert(parts)('T0ACME', 'acme'));
-const redisAlerts = await sentBy((parts) => createRedisAlert({ ...parts, teamId: () => 'T0ACME' })(volatile));
+const atWork = [
+  { count: 3, what: 'export' },
+  { count: 1, what: 'digest' },
+];
+const withKeys = ['ACME_DOCS_API_KEY', 'OTHER_KEY'].map((apiKeyVariable, index) =>
+  aProject({ name: ['acme', 'beta'][index] ?? '', apiKey: `adm_${index}`, apiKeyVariable }),
+);
+const keyAlert = (projects: typeof withKeys, work: typeof atWork) =>
+  sentBy((parts, waiting) => {
+    const rejectedKeys = { reject: async () => NOW_MS - 3_600_000 };
+    const waits = async () => workWaitsText(waiting);
+    return createKeyAlert({ ...parts, projects, rejectedKeys, waits })('T0ACME', 'acme');
+  }, work);
+const redisAlerts = (work: typeof atWork) =>
+  sentBy((parts, waiting) => {
+    const about = { teamId: () => 'T0ACME', atWork: async () => workText(waiting) };
+    return createRedisAlert({ ...parts, ...about })(volatile);
+  }, work);
+
+const keyAlerts = {
+  'work waits': await keyAlert(withKeys.slice(0, 1), atWork),
+  'one waits': await keyAlert(withKeys.slice(0, 1), [{ count: 1, what: 'export' }]),
+  'of several projects': await keyAlert(withKeys, []),
+};
 
 const alerts: GalleryState[] = [
-  ...keyAlert.map((one) => told('alert/key rejected', one, 'rejects', 'acme')),
-  ...redisAlerts.map((one, index) =>
-    told(`alert/Redis loses work, ${index + 1}`, one, index === 0 ? 'drops keys' : 'lost', 'Redis'),
+  ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
+    sent.map((one) => told(`alert/key rejected, ${what}`, one, 'is rejected', 'ACME_DOCS_API_KEY')),
+  ),
+  ...[...(await redisAlerts(atWork)), ...(await redisAlerts([]))].map((one, index) =>
+    told(
+      `alert/Redis loses work, ${index + 1}`,
+      one,
+      index % volatile.length === 0 ? 'drops keys' : 'lost',
+      'Redis',
+    ),
   ),
 ];
 

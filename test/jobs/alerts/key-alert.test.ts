@@ -5,6 +5,8 @@ import { retention } from '../../../src/runtime/timing.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
+import { createRejectedKeyStore } from '../../../src/store/rejected-keys.ts';
+import { aProject } from '../../support/commands/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 import { anOutbox } from '../../support/slack/world.ts';
 import { dueIds } from '../../support/store/world.ts';
@@ -17,9 +19,30 @@ beforeEach(() => {
   nowMs = NOW_MS;
 });
 
+const projects = [
+  aProject({ name: 'acme', apiKey: 'adm_acme', apiKeyVariable: 'ACME_DOCS_API_KEY' }),
+  aProject({ name: 'beta', apiKey: 'adm_other', apiKeyVariable: 'DOCS_API_KEY' }),
+  aProject({ name: 'gamma', apiKey: 'adm_other', apiKeyVariable: 'DOCS_API_KEY' }),
+];
+
+interface AlertOptions {
+  complete?: boolean;
+  asked?: () => void;
+  waits?: (teamId: string, projects: readonly string[]) => Promise<string>;
+  among?: typeof projects;
+}
+
+const said = (text = '') => text.replace(/<!date\^(\d+)\^[^>]*>/g, 'SINCE $1').split('\n');
+
 /** As one process has it: nothing is shared but Redis. `asked` is called whenever Slack is asked who the admins are. */
-function alertFor(ids: readonly string[], { complete = true, asked = () => {} } = {}) {
+function alertFor(
+  ids: readonly string[],
+  { complete = true, asked = () => {}, waits = async () => '', among = projects }: AlertOptions = {},
+) {
   return createKeyAlert({
+    projects: among,
+    rejectedKeys: createRejectedKeyStore(redis.client),
+    waits,
     async admins() {
       asked();
       return { ids, complete };
@@ -37,16 +60,19 @@ async function messages() {
   return found.flatMap((record) => (record === undefined ? [] : [record.wanted]));
 }
 
-test('each admin gets a direct message that names the project and the fix', async () => {
-  expect(await alertFor(['U0ANA', 'U0BEN'])('T0ACME', 'acme')).toBe(true);
+test('each admin gets a direct message that names the setting, since when, what waits, and the fix', async () => {
+  const waits = async (_: string, names: readonly string[]) => `3 exports of ${names} wait`;
+  const among = projects.slice(0, 1);
+  expect(await alertFor(['U0ANA', 'U0BEN'], { waits, among })('T0ACME', 'acme')).toBe(true);
   const told = await messages();
   expect(told.map(({ place }) => place)).toEqual(
     expect.arrayContaining([{ user: 'U0ANA' }, { user: 'U0BEN' }]),
   );
   expect(told).toHaveLength(2);
-  expect(told[0]?.text).toBe(
-    '🔑 The docs platform rejects the API key of project acme.\nSet a new one and restart me; what runs goes on by itself then. I tell you once an hour at most.',
-  );
+  expect(said(told[0]?.text)).toEqual([
+    `ACME_DOCS_API_KEY is rejected since SINCE ${NOW_MS / 1000}; 3 exports of acme wait.`,
+    'Set a new one and restart me; what waits goes on by itself then.',
+  ]);
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
 
@@ -61,21 +87,49 @@ test('after the hour they are notified once more', async () => {
   const alert = alertFor(['U0ANA']);
   await alert('T0ACME', 'acme');
   // Redis forgets the alert by its own clock.
-  await redis.client.del(keys.alert('key:T0ACME:acme'), keys.alertPeople('key:T0ACME:acme'));
+  await redis.client.del(
+    keys.alert('key:T0ACME:ACME_DOCS_API_KEY'),
+    keys.alertPeople('key:T0ACME:ACME_DOCS_API_KEY'),
+  );
   nowMs += retention.adminAlertMs;
   await alert('T0ACME', 'acme');
   await alert('T0ACME', 'acme');
   expect(await messages()).toHaveLength(2);
 });
 
-test('each project has an hour of its own', async () => {
+test('each key has an hour of its own, whichever of its projects find out', async () => {
   const alert = alertFor(['U0ANA']);
-  await alert('T0ACME', 'acme');
-  await alert('T0ACME', 'beta');
-  expect((await messages()).map(({ text }) => text.split('\n')[0]).sort()).toEqual([
-    '🔑 The docs platform rejects the API key of project acme.',
-    '🔑 The docs platform rejects the API key of project beta.',
+  for (const project of ['acme', 'beta', 'gamma']) await alert('T0ACME', project);
+  expect((await messages()).map(({ text }) => said(text)[0]).sort()).toEqual([
+    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}.`,
+    `DOCS_API_KEY (beta, gamma) is rejected since SINCE ${NOW_MS / 1000}.`,
   ]);
+});
+
+test('what it says of what waits stays the same for its hour, and since when for as long as it lasts', async () => {
+  let count = 0;
+  const waits = async () => {
+    count += 1;
+    return `${count} exports wait`;
+  };
+  await alertFor(['U0ANA'], { waits })('T0ACME', 'acme');
+  nowMs += 60_000;
+  await alertFor(['U0ANA'], { waits })('T0ACME', 'acme');
+  expect((await messages()).map(({ text }) => said(text)[0])).toEqual([
+    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}; 1 exports wait.`,
+  ]);
+  for (const key of await redis.client.keys('{docket}:alert*')) await redis.client.del(key);
+  nowMs += retention.adminAlertMs;
+  await alertFor(['U0ANA'], { waits })('T0ACME', 'acme');
+  expect((await messages()).map(({ text }) => said(text)[0])).toContain(
+    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}; 2 exports wait.`,
+  );
+});
+
+test('where it cannot be counted what waits, the alert comes all the same', async () => {
+  const waits = () => Promise.reject(new Error('unreadable'));
+  expect(await alertFor(['U0ANA'], { waits })('T0ACME', 'acme')).toBe(true);
+  expect(await messages()).toHaveLength(1);
 });
 
 test('of many at once, by two processes, one message comes', async () => {
@@ -106,7 +160,7 @@ describe('who the admins are', () => {
     const both = [alertFor(['U0ANA'], { asked }), alertFor(['U0ANA'], { asked })];
     for (let time = 0; time < 30; time += 1) expect(await both[time % 2]?.('T0ACME', 'acme')).toBe(true);
     expect(asked).toHaveBeenCalledTimes(1);
-    const livesMs = await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'));
+    const livesMs = await redis.client.pttl(keys.alertPeople('key:T0ACME:ACME_DOCS_API_KEY'));
     expect(livesMs).toBeGreaterThan(retention.adminAlertMs - 60_000);
   });
 
@@ -120,8 +174,10 @@ describe('who the admins are', () => {
 
   test('is asked again soon where Slack did not tell all of it, and those who were notified are not notified again', async () => {
     await alertFor(['U0ANA'], { complete: false })('T0ACME', 'acme');
-    expect(await redis.client.pttl(keys.alertPeople('key:T0ACME:acme'))).toBeLessThanOrEqual(60_000);
-    await redis.client.del(keys.alertPeople('key:T0ACME:acme'));
+    expect(await redis.client.pttl(keys.alertPeople('key:T0ACME:ACME_DOCS_API_KEY'))).toBeLessThanOrEqual(
+      60_000,
+    );
+    await redis.client.del(keys.alertPeople('key:T0ACME:ACME_DOCS_API_KEY'));
     nowMs += 60_000;
     await alertFor(['U0ANA', 'U0BEN'])('T0ACME', 'acme');
     expect((await messages()).map(({ place }) => place)).toEqual([{ user: 'U0ANA' }, { user: 'U0BEN' }]);

@@ -5,6 +5,7 @@ import { createAlertStore } from '../../../src/store/alerts.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import type { RedisProblem } from '../../../src/store/redis/problems.ts';
 import { redisForTests } from '../../support/redis.ts';
+import { reads } from '../../support/slack/rendering.ts';
 import { anOutbox } from '../../support/slack/world.ts';
 import { dueIds } from '../../support/store/world.ts';
 
@@ -12,7 +13,7 @@ const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
 const redis = redisForTests();
 
-function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fails?: number } = {}) {
+function alertOf({ team = 'T0ACME', fails = 0, work = '' } = {}) {
   let failures = fails;
   const state = { team: team as string | undefined, nowMs: NOW_MS };
   const alert = createRedisAlert({
@@ -24,6 +25,7 @@ function alertOf({ team = 'T0ACME', fails = 0 }: { team?: string | undefined; fa
     alerts: createAlertStore(redis.client),
     outbox: anOutbox(redis.client, { now: () => state.nowMs }),
     teamId: () => state.team,
+    atWork: async () => work,
     now: () => state.nowMs,
   });
   return { alert, state };
@@ -38,13 +40,16 @@ async function messages() {
 const a = (kind: RedisProblem['kind']): RedisProblem => ({ kind, fatal: false, text: `It is ${kind}.` });
 
 test('each admin hears of what loses work without anybody noticing, with the fix', async () => {
-  await alertOf().alert([a('eviction')]);
+  await alertOf({ work: '3 exports and 1 digest' }).alert([a('eviction')]);
   const told = await messages();
   expect(told.map(({ place }) => place)).toEqual(
     expect.arrayContaining([{ user: 'U0ANA' }, { user: 'U0BEN' }]),
   );
   expect(told).toHaveLength(2);
-  expect(told[0]?.text).toBe('⚠️ It is eviction.\nUntil then I go on. I tell you once while it lasts.');
+  expect(told[0]?.text).toBe('It is eviction.\nAt work just now, and could be lost: 3 exports and 1 digest.');
+  expect(reads({ text: '', blocks: told[0]?.blocks ?? [] })).toBe(
+    '⚠️ It is eviction.\nSeen since TIME{date_short_pretty} {time}. At work just now, and could be lost: 3 exports and 1 digest.\nUntil then I go on. I tell you once while it lasts.',
+  );
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
 

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+import { retention } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+
+/** Which API keys the platform rejects, by their ids, and since when (epoch milliseconds): for all processes together. */
+export type RejectedKeyStore = ReturnType<typeof createRejectedKeyStore>;
+
+export function createRejectedKeyStore(redis: Redis) {
+  return {
+    /** Keeps that a key is rejected. Returns since when it is. */
+    async reject(keyId: string, nowMs: number): Promise<number> {
+      const key = keys.rejectedKey(keyId);
+      await redis.set(key, nowMs, 'PX', retention.rejectedKeyMs, 'NX');
+      await redis.pexpire(key, retention.rejectedKeyMs);
+      return Number((await redis.get(key)) ?? nowMs);
+    },
+    /** Keeps that a key works. */
+    async accept(keyId: string) {
+      await redis.del(keys.rejectedKey(keyId));
+    },
+    /** Since when each of these is rejected; nothing for one that is not, as far as it is known. */
+    async since(keyIds: readonly string[]): Promise<(number | undefined)[]> {
+      if (keyIds.length === 0) return [];
+      const found = await redis.mget(keyIds.map(keys.rejectedKey));
+      return found.map((ms) => (ms === null ? undefined : Number(ms)));
+    },
+  };
+}
+
+/** A key that stays rejected is kept as such again no more often than this, so that it is not forgotten meanwhile. */
+const REPEAT_MS = 3_600_000;
+
+/** Returns a function that takes whether a call's key was accepted, and keeps what is new of it. */
+export function createKeyWatch(
+  store: Pick<RejectedKeyStore, 'reject' | 'accept'>,
+  now: () => number,
+  onError: (error: Error) => void,
+) {
+  const kept = new Map<string, { accepted: boolean; atMs: number }>();
+
+  return (keyId: string, accepted: boolean): void => {
+    const last = kept.get(keyId);
+    if (last?.accepted === accepted && (accepted || now() - last.atMs < REPEAT_MS)) return;
+    kept.set(keyId, { accepted, atMs: now() });
+    const write = accepted ? store.accept(keyId) : store.reject(keyId, now());
+    write.catch((error: Error) => {
+      // The next call keeps it.
+      kept.delete(keyId);
+      onError(error);
+    });
+  };
+}
