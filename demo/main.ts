@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createStandInPlatform } from './docs-platform/platform.ts';
-import { buttonIn } from './slack/controls.ts';
+import { clickableIn } from './slack/clickable.ts';
 import { createStandInSlack } from './slack/slack.ts';
 import type { SentMessage } from './slack/workspace.ts';
 import { showAgentThread } from './terminal/agent-thread.ts';
@@ -120,7 +120,7 @@ async function story(): Promise<string[]> {
   platform.release(DOMAIN);
 
   const ending = await until('the end of the export', () => written().find(isEnding));
-  const { url } = buttonIn(ending.blocks, 'Download bundle').element;
+  const { url } = clickableIn(ending.blocks, 'Download bundle').element;
   await until(
     'the word "Exported" in both other messages',
     () => reads(/^✅ Exported · \S+\nStatic export/) && reads(/^✅ Exported · \d+ pages/),

@@ -36,24 +36,9 @@ export function labelsOf(blocks: Block[]): string[] {
     });
 }
 
-/** The overflow menu with an entry of this text. */
-export const menuWith = (blocks: Block[], text: string): Control | undefined =>
-  controlsOf(blocks).find(({ element }) => menuEntries(element).includes(text));
-
-function menuEntries({ type, options }: Control['element']): string[] {
+/** What can be chosen in an overflow menu; nothing in other controls. */
+export function menuEntries({ type, options }: Control['element']): string[] {
   return type === 'overflow' && Array.isArray(options) ? options.map((one) => plain((one as Node).text)) : [];
-}
-
-/** The button with this text; the first one below the block that says `below`, where that is given. */
-export function buttonIn(blocks: Block[], text: string, below?: string): Control {
-  const from = below === undefined ? 0 : blocks.findIndex((block) => JSON.stringify(block).includes(below));
-  if (from < 0) throw new Error(`Nothing here says "${below}"`);
-  const found = controlsOf(blocks.slice(from)).find(
-    ({ element, label }) => element.type.endsWith('button') && label === text,
-  );
-  if (found) return found;
-  const there = labelsOf(blocks).map((label) => `[${label}]`);
-  throw new Error(`No button [${text}] here; there is ${there.join(' ') || 'none'}`);
 }
 
 const CONTROL_TYPES =

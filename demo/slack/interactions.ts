@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { checkView } from './block-kit/view.ts';
 import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
-import { buttonIn, type Control, controlsOf, menuWith } from './controls.ts';
+import { clickableIn } from './clickable.ts';
+import { type Control, controlsOf } from './controls.ts';
 import { checkComplete, type Field, fieldsOf, fillIn } from './form.ts';
 import { channelById } from './inside.ts';
 import { actionOf, interaction, messageOrigin } from './payloads.ts';
 import type { PersonParts } from './person-parts.ts';
 import { refusalOf } from './refused.ts';
+import { namesOf } from './render.ts';
 import { type Answer, answered, type Delivery } from './requests.ts';
 import type { View } from './views.ts';
 import type { Channel, Ephemeral, SentMessage, User } from './workspace.ts';
@@ -20,11 +22,11 @@ type Target = SentMessage | Ephemeral | View;
 
 export interface Interactions {
   /**
-   * Clicks the button with this text, and confirms when asked. A button with a url sends the action too. Of several, it
-   * is the first one `below` the words.
+   * Clicks the button with this text, or the entry of a menu, and confirms when asked. A button with a url sends the
+   * action too. Of several, it is the next one `below` the words.
    */
   clicks(target: Target, button: string, options?: { triggerId?: string; below?: string }): Promise<Answer>;
-  /** What is asked before the click on this button counts; `undefined` when nothing is. */
+  /** What is asked before the click on this button, or entry of a menu, counts; `undefined` when nothing is. */
   asked(target: Target, button: string): Confirmation | undefined;
   /** Uses a select, an overflow menu, checkboxes, radio buttons or a picker, named by its label or placeholder. */
   chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
@@ -137,14 +139,15 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
   }
 
   return {
-    async clicks(target, label, options = {}) {
-      const menu = menuWith(target.blocks, label);
-      if (menu) return act(target, menu, choiceOf(workspace, user, menu, label), options.triggerId);
-      return act(target, buttonIn(target.blocks, label, options.below), {}, options.triggerId);
+    async clicks(target, label, { triggerId, below: words } = {}) {
+      const below = words === undefined ? undefined : { words, names: namesOf(workspace) };
+      const control = clickableIn(target.blocks, label, below);
+      const isMenu = control.element.type === 'overflow';
+      return act(target, control, isMenu ? choiceOf(workspace, user, control, label) : {}, triggerId);
     },
 
     asked(target, label) {
-      const { confirm } = buttonIn(target.blocks, label).element;
+      const { confirm } = clickableIn(target.blocks, label).element;
       if (confirm === undefined) return undefined;
       const dialog = confirm as Record<'title' | 'text' | 'confirm' | 'deny', { text: string }>;
       const { title, text, confirm: yes, deny: no } = dialog;
