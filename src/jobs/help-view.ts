@@ -1,4 +1,4 @@
-import type { ButtonParts, Part } from '../slack/blocks.ts';
+import { type ButtonParts, layout, type Message, type Part } from '../slack/blocks.ts';
 import { instructButton } from './agent/ask-view.ts';
 import { exportSiteButton } from './export/ask-view.ts';
 
@@ -18,3 +18,14 @@ export const taskLine = (task: string, example: string): Part[] => [`${task}: `,
 
 /** What most people come for. */
 export const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
+
+/** All that Docket does, to somebody who asks for nothing in particular. */
+export const overviewMessage: Message = layout({
+  lines: [
+    ...taskLines(),
+    taskLine('In a thread, have the agent do something', '@Docket Add a quickstart'),
+    taskLine('In a thread, follow a job that exists', '@Docket follow <job id>'),
+  ],
+  small: [['Type help behind a command for all that it can do.']],
+  buttons: helpButtons,
+});

@@ -111,12 +111,37 @@ describe('a new job', () => {
     await untilBelow(asked, 'docs agent ·');
   });
 
-  test.each(['@Docket', '@Docket help', '@docket aside'])('"%s" outside offers nothing', async (words) => {
-    await person('ana').says('#docs', words);
-    await person('ben').says('#docs', '@Docket help');
-    await note('ben', 'To start a new job, write @Docket and what is to be done.');
-    if (words !== '@docket aside') await note('ana', 'To start a new job');
-    expect(notes('ana').join()).not.toContain('[Start');
+  test.each(['@Docket', '@Docket help', '@Docket hi', '@Docket thanks!', '@Docket ?', '@docket aside'])(
+    '"%s" outside offers nothing',
+    async (words) => {
+      await person('ana').says('#docs', words);
+      await person('ben').says('#docs', '@Docket help');
+      await note('ben', 'In a thread, have the agent do something: @Docket Add a quickstart');
+      if (words !== '@docket aside') await note('ana', 'Export a site: /docs-export docs.acme.com');
+      expect(notes('ana').join()).not.toContain('[Start');
+    },
+  );
+
+  test('thanks in a followed thread are answered with help, and not sent to the agent', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, '@Docket thanks!');
+    await note('ana', 'Mention @Docket with what the agent should do');
+    await replies(root, 'This is the first');
+    expect(await sent(1)).toEqual(['This is the first']);
+  });
+
+  test('"@Docket export docs.acme.com" in a followed thread: a button exports it, once', async () => {
+    const { card: root } = await follows();
+    await replies(root, '@Docket export docs.acme.com');
+    const offer = await note('ana', 'Export docs.acme.com now?');
+    await Promise.all([
+      person('ana').clicks(offer, 'Export docs.acme.com'),
+      person('ana').clicks(offer, 'Export docs.acme.com'),
+    ]);
+    await until(['Exporting · docs.acme.com']);
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(instructions()).toEqual([]);
   });
 
   test('"@Docket stop" where nothing is followed says so', async () => {

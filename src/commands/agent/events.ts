@@ -1,3 +1,4 @@
+import { readDomain } from '../../domain.ts';
 import { newMention } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread } from '../../jobs/agent/thread/record.ts';
@@ -44,6 +45,11 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   const parsed = readAddressedText(reply, identity.botUserId);
   if (reply.kind === 'reply' && parsed?.kind === 'follow' && (await startFollowing(reply, parsed, tools)))
     return;
+  if (reply.kind === 'reply' && parsed && namesSite(parsed)) {
+    // Also where a job is followed: the platform exports a site, its agent does not.
+    await startMention(reply, parsed, false, tools);
+    return;
+  }
   const outcome =
     threadTs === undefined ? 'notFollowed' : await appendToFollowedThread(reply, threadTs, tools);
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
@@ -66,6 +72,9 @@ async function appendToFollowedThread(
   if (outcome.kind === 'kept') await wake({ id: outcome.runId, job: 'agent-thread' });
   return outcome.kind;
 }
+
+const namesSite = (parsed: ThreadText) =>
+  parsed.kind === 'export' && parsed.site !== undefined && readDomain(parsed.site).kind === 'domain';
 
 const projectOf = ({ channel }: NewReply, { project: named }: FollowRequest, { projects }: EventTools) =>
   resolveAgentProject(projects, { named, channel });

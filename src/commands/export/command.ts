@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { exportActions } from '../../jobs/export/buttons.ts';
+import { badDomainMessage } from '../../jobs/export/ask-view.ts';
+import { exportActions, type UseDomain, useDomain } from '../../jobs/export/buttons.ts';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportRun } from '../../jobs/export/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, oneLine } from '../../slack/text.ts';
 import { unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
@@ -82,22 +82,11 @@ export const exportSiteButton = defineButton({
   },
 });
 
-/** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
-const useDomainValue = z.object({
-  v: z.literal(1),
-  domain: z.string(),
-  project: z.string().optional(),
-  version: z.string().optional(),
-  paths: z.array(z.string()).optional(),
-  privately: z.boolean(),
-  request: z.string(),
-});
-
-/** "Use it" under a domain that was not quite one. */
+/** [Use it] under a domain that was not quite one, and [Export …] under a mention. */
 export const useDomainButton = defineButton({
   action: exportActions.useDomain,
   may: 'export',
-  value: useDomainValue,
+  value: useDomain,
   run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
     start({ domain, project, version, paths, privately }, { ...caller, requestId: `${request} use` }, tools),
 });
@@ -138,18 +127,20 @@ function badDomain(
   request: ExportRequest,
   { requestId }: Caller,
 ): Message {
-  const shown = { code: cut(oneLine(typed), 100) };
-  if (suggested === undefined)
-    return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
   const { project, version, paths, privately } = request;
-  const meant = { v: 1 as const, domain: suggested, project, version, paths, privately, request: requestId };
-  const value = JSON.stringify(meant satisfies z.input<typeof useDomainValue>);
+  const meant: UseDomain = {
+    v: 1,
+    domain: suggested ?? '',
+    project,
+    version,
+    paths,
+    privately,
+    request: requestId,
+  };
+  const value = JSON.stringify(meant);
   const button = { label: 'Use it', action: exportActions.useDomain, value };
-  return message(
-    [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
-    // Without the button the person types it.
-    value.length <= SLACK_LIMITS.buttonValue ? [button] : [],
-  );
+  // Without the button the person types it.
+  return badDomainMessage(typed, suggested, value.length <= SLACK_LIMITS.buttonValue ? button : undefined);
 }
 
 /** What runs: the person's own exports, and those whose threads this person can read from here. */

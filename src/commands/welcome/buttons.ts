@@ -1,7 +1,6 @@
 import { z } from 'zod';
+import { overviewMessage } from '../../jobs/help-view.ts';
 import { welcomeActions } from '../../jobs/welcome/record.ts';
-import { helpMessage } from '../command.ts';
-import { exportCommand } from '../export/command.ts';
 import { defineButton } from '../registry.ts';
 
 /** [How it works]: what help says. */
@@ -9,5 +8,5 @@ export const howButton = defineButton({
   action: welcomeActions.how,
   may: 'status',
   value: z.unknown(),
-  run: async () => helpMessage(exportCommand),
+  run: async () => overviewMessage,
 });

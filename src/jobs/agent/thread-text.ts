@@ -12,6 +12,8 @@ export type ThreadText =
   | { kind: 'follow'; jobId: string; project?: string }
   /** A wish to follow a job, without its id or with the short form of it. */
   | { kind: 'badFollow' }
+  /** A wish to export a site: the one word that was typed after it, if any. */
+  | { kind: 'export'; site?: string }
   | { kind: 'instruction' };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
 
@@ -20,6 +22,13 @@ const COMMANDS = new Map<string, ThreadCommand>([
   ['only when mentioned', 'onlyMentioned'],
   ['all replies', 'allReplies'],
   ['help', 'help'],
+]);
+
+/** What people say to somebody new, or when something is done: help is the answer, never an instruction. */
+const GREETINGS = new Set([
+  ...['hi', 'hello', 'hey', 'hi there', 'hello there', 'hey there', 'good morning', 'good evening'],
+  ...['thanks', 'thank you', 'thanks a lot', 'many thanks', 'thank you very much', 'thx', 'cheers'],
+  ...['help me', 'help please', 'please help', 'what can you do', 'who are you', 'how does this work'],
 ]);
 
 const MAX_JOB_ID_LENGTH = 200;
@@ -38,6 +47,10 @@ const asidePrefix = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 /** A command may be copied out of the help with its quotes or code ticks. */
 const commandDelimiters = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
 const followPattern = /^follow(?:\s+(\S+))?$/iu;
+const exportPattern = /^export(?:\s+(\S+))?$/iu;
+/** As text has them; some have a name alone, such as those of a workspace. */
+const emojiNames = /:[\w+-]{1,100}:/gu;
+const otherThanWords = /[^\p{L}\p{M}\p{N}]+/gu;
 const trailingProject = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
 const idDelimiters =
@@ -52,11 +65,28 @@ export function parseThreadText(text: string): ThreadText {
   if (cleaned === '') return { kind: 'empty' };
   if (asidePrefix.test(cleaned.slice(0, 20).normalize('NFKC'))) return { kind: 'aside' };
   if (cleaned.length > MAX_COMMAND_LENGTH) return { kind: 'instruction' };
-  const command = COMMANDS.get(
-    cleaned.normalize('NFKC').replace(commandDelimiters, '').replace(/\s+/gu, ' ').toLowerCase(),
-  );
+  const plain = cleaned.normalize('NFKC');
+  const command = COMMANDS.get(plain.replace(commandDelimiters, '').replace(/\s+/gu, ' ').toLowerCase());
   if (command !== undefined) return { kind: 'command', command };
-  return parseFollow(cleaned) ?? { kind: 'instruction' };
+  if (isGreeting(plain)) return { kind: 'command', command: 'help' };
+  return parseFollow(cleaned) ?? parseExport(cleaned) ?? { kind: 'instruction' };
+}
+
+/** Whether nothing is said but hello, thanks or "?". */
+const isGreeting = (text: string) => /^[?\s]+$/u.test(text) || GREETINGS.has(wordsOf(text));
+
+const wordsOf = (text: string) =>
+  text.replace(emojiNames, ' ').replace(otherThanWords, ' ').trim().toLowerCase();
+
+/** Whether a text says anything in words; an emoji alone does not. */
+export const hasWords = (text: string) => text.length > MAX_COMMAND_LENGTH || wordsOf(text) !== '';
+
+/** With more than one word after it, it is an instruction: "export the tables as CSV". */
+function parseExport(text: string): ThreadText | undefined {
+  const found = exportPattern.exec(text.replace(commandDelimiters, ''));
+  if (found === null) return undefined;
+  const site = found[1]?.replace(commandDelimiters, '');
+  return site ? { kind: 'export', site } : { kind: 'export' };
 }
 
 function parseFollow(text: string): ThreadText | undefined {

@@ -1,5 +1,7 @@
-import type { ButtonParts } from '../../slack/blocks.ts';
-import { exportActions } from './buttons.ts';
+import { type ButtonParts, type Message, message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { cut, oneLine } from '../../slack/text.ts';
+import { exportActions, type UseDomain } from './buttons.ts';
 
 /** Opens the modal that asks what to export. */
 export const exportSiteButton: ButtonParts = {
@@ -7,3 +9,35 @@ export const exportSiteButton: ButtonParts = {
   action: exportActions.ask,
   value: JSON.stringify({ v: 1 }),
 };
+
+/** To somebody who typed what is no host name; `suggested` is what was probably meant, and `use` has it at once. */
+export function badDomainMessage(typed: string, suggested: string | undefined, use?: ButtonParts): Message {
+  const shown = { code: cut(oneLine(typed), 100) };
+  if (suggested === undefined)
+    return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
+  return message(
+    [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
+    use === undefined ? [] : [use],
+  );
+}
+
+/** Offers the export that a mention asked for; `request` is its id. Nothing is started without a click. */
+export function exportOffer(
+  request: string,
+  { site, typed }: { site?: string | undefined; typed?: string | undefined },
+): Message {
+  if (site === undefined)
+    return typed === undefined
+      ? message([['Which site? For example: ', { code: '@Docket export docs.acme.com' }]], [exportSiteButton])
+      : badDomainMessage(typed, undefined);
+  const value: UseDomain = { v: 1, domain: site, privately: false, request };
+  const button: ButtonParts = {
+    label: cut(`Export ${site}`, SLACK_LIMITS.buttonText),
+    action: exportActions.useDomain,
+    value: JSON.stringify(value),
+    style: 'primary',
+  };
+  return typed === undefined
+    ? message([[`Export ${site} now?`]], [button])
+    : badDomainMessage(typed, site, button);
+}

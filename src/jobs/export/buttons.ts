@@ -27,6 +27,18 @@ export const startAnother = z.object({
 });
 export type StartAnother = z.infer<typeof startAnother>;
 
+/** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
+export const useDomain = z.object({
+  v: z.literal(1),
+  domain: z.string(),
+  project: z.string().optional(),
+  version: z.string().optional(),
+  paths: z.array(z.string()).optional(),
+  privately: z.boolean(),
+  request: z.string(),
+});
+export type UseDomain = z.infer<typeof useDomain>;
+
 export const exportActions = {
   ask: 'export.ask',
   startAgain: 'export.start_again',

@@ -136,6 +136,27 @@ describe('in a followed thread', () => {
   });
 });
 
+describe('an export of a site, in a followed thread too,', () => {
+  test('is offered to whoever asked, and not sent to the agent', async () => {
+    const thread = await world.followed(aThread());
+    const event = aReply({ text: '<@U0BOT> export <http://docs.acme.com|docs.acme.com>' });
+    await hear(event);
+    await hear({ ...event, type: 'app_mention' });
+    expect(await world.inbox(thread)).toEqual([]);
+    expect(await mentions()).toMatchObject([{ threadTs: ROOT, early: false }]);
+  });
+
+  test.each(['export docs.acme.com', '<@U0BOT> export changelog'])(
+    'but %j is for the agent',
+    async (text) => {
+      const thread = await world.followed(aThread());
+      await hear(aReply({ text }));
+      expect(await world.inbox(thread)).toHaveLength(1);
+      expect(await mentions()).toEqual([]);
+    },
+  );
+});
+
 describe('elsewhere', () => {
   test.each<[string, object]>([
     ['a reply', aReply()],

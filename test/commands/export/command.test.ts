@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { exportCommand, exportSiteButton, useDomainButton } from '../../../src/commands/export/command.ts';
+import { exportOffer } from '../../../src/jobs/export/ask-view.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { aCaller, aProject } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -64,4 +65,13 @@ test('[Export a site] asks in a modal what to export, with nothing started', asy
   expect(await exportSiteButton.run({ v: 1 }, aCaller(), world.tools)).toBeUndefined();
   expect(world.opened.map(({ callback_id: callback }) => callback)).toEqual(['export.start']);
   expect(await world.exports()).toEqual([]);
+});
+
+test('[Export docs.acme.com] under a mention starts it once, however often it is clicked', async () => {
+  const { blocks } = exportOffer('5e5e1c2b', { site: 'docs.acme.com' });
+  const [button] = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  const value = button !== undefined && 'value' in button ? button.value : undefined;
+  expect(await use(value)).toBeUndefined();
+  expect(await use(value, aCaller({ requestId: '1.4.d' }))).toBeUndefined();
+  expect(await world.exports()).toMatchObject([{ domain: 'docs.acme.com', privately: false }]);
 });

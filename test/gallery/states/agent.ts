@@ -347,6 +347,15 @@ const names = ['acme', 'beta'];
 const mentions: GalleryState[] = [
   mention('not permitted', { kind: 'refused', ask: '@Ben' }),
   mention('help', { kind: 'help' }),
+  mention('not permitted to export', { kind: 'refused', ask: '@Ben', permission: 'export' }),
+  mention('export', { kind: 'export', site: 'docs.acme.com' }),
+  mention('export, no host name', { kind: 'export', typed: 'readme' }),
+  mention('export, an address', {
+    kind: 'export',
+    typed: 'https://docs.acme.com/v2',
+    site: 'docs.acme.com',
+  }),
+  mention('export, which site', { kind: 'export' }),
   mention('closed thread', { kind: 'closed' }),
   mention('nothing followed', { kind: 'notFollowed' }),
   mention('which project', { kind: 'project', problem: { kind: 'ask', names }, jobId: 'aj_3f9a' }),

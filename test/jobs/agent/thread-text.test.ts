@@ -39,8 +39,30 @@ test.each(['', '   ', '\u200B\u2060', '\u3164', ',', ': ', ' – '])('%j is no t
   expect(kindOf(text)).toBe('empty');
 });
 
-test.each(['?', '👍', '0', '…'])('%j is left to the agent', (text) => {
+test.each(['👍', ':wave:', '0', '…'])('%j is left to the agent', (text) => {
   expect(kindOf(text)).toBe('instruction');
+});
+
+describe('an export', () => {
+  test.each([
+    ['export docs.acme.com', 'docs.acme.com'],
+    ['Export  docs.acme.com.', 'docs.acme.com'],
+    ['export `docs.acme.com`', 'docs.acme.com'],
+    ['export https://docs.acme.com/v2', 'https://docs.acme.com/v2'],
+  ])('%j', (text, site) => {
+    expect(parseThreadText(text)).toEqual({ kind: 'export', site });
+  });
+
+  test('without a site', () => {
+    expect(parseThreadText('Export')).toEqual({ kind: 'export' });
+  });
+
+  test.each(['export the tables as CSV', 'exports docs.acme.com', 'please export docs.acme.com'])(
+    '%j is an instruction',
+    (text) => {
+      expect(kindOf(text)).toBe('instruction');
+    },
+  );
 });
 
 describe('a command', () => {
@@ -62,6 +84,14 @@ describe('a command', () => {
     ['All replies, ', 'allReplies'],
     ['help?', 'help'],
     ['ＨＥＬＰ', 'help'],
+    ['?', 'help'],
+    [' ？? ', 'help'],
+    ['Hi', 'help'],
+    ['Hello!', 'help'],
+    ['hey there :wave:', 'help'],
+    ['Thanks 🙏', 'help'],
+    ['**thank you!!**', 'help'],
+    ['What can you do?', 'help'],
   ])('%j', (text, command) => {
     expect(parseThreadText(text)).toEqual({ kind: 'command', command });
   });
@@ -75,6 +105,10 @@ describe('a command', () => {
     'all replies please',
     'help me with the quickstart',
     'helper',
+    'hi, add a quickstart',
+    'thanks, now drop v1',
+    'hint',
+    'why?',
   ])('%j is more than that, so it is an instruction', (text) => {
     expect(kindOf(text)).toBe('instruction');
   });

@@ -1,14 +1,16 @@
+import { readDomain } from '../../../domain.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
-import { findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { beginningOf, findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
-import { lengthOf } from '../../../slack/text.ts';
+import { cut, lengthOf, oneLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText, missingScopeText } from '../../wording-view.ts';
-import { excerptOf, parseThreadText } from '../thread-text.ts';
+import { excerptOf, hasWords, parseThreadText, type ThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
@@ -46,21 +48,47 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   if (earlyMs > 0) return runAgainIn(earlyMs);
   if (mayBeFollowed && (await isFollowed(run, context))) return markIdle(run, context);
   const { user, external, channel } = run.reply;
-  const verdict = await policy.check(user, 'agent', { external });
+  const parsed = readBeginning(run);
+  const permission = parsed.kind === 'export' ? 'export' : 'agent';
+  const verdict = await policy.check(user, permission, { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? postAnswer(run, message([[missingScopeText]]), context)
       : retryLater(run, 'its author could not be looked up', context);
   const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
-  if (verdict.kind === 'refused') {
+  // Help tells nobody anything that only some may know.
+  const isRefused = verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed));
+  if (isRefused) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
-    const answer = { kind: 'refused' as const, ask: contactsText(verdict, policy.isOpen('agent')) };
+    const ask = contactsText(verdict, policy.isOpen(permission));
+    const answer: MentionAnswer = { kind: 'refused', ask, ...(permission === 'export' && { permission }) };
     return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
   }
+  if (parsed.kind === 'export') return saveAs({ ...decided, answer: exportAnswer(parsed.site) });
   if (closed) return saveAs({ ...decided, answer: { kind: 'closed' } });
   const text = await readText(run, context);
   if (text === undefined) return retryLater(run, 'the names in it could not be looked up', context);
   return saveAs({ ...decided, answer: answerFor(run, text, limits.instructionCharacters) });
+}
+
+/** What it asks for, as its beginning shows: no names are needed for that. */
+function readBeginning({ reply: { content }, botUserId }: MentionRun): ThreadText {
+  return parseThreadText(messageToMarkdown(beginningOf(content), noNames, { withoutMention: botUserId }));
+}
+
+const asksForHelp = (parsed: ThreadText) =>
+  parsed.kind === 'empty' || (parsed.kind === 'command' && parsed.command === 'help');
+
+function exportAnswer(typed: string | undefined): MentionAnswer {
+  if (typed === undefined) return { kind: 'export' };
+  const read = readDomain(typed);
+  if (read.kind === 'domain') return { kind: 'export', site: read.domain };
+  const { suggested } = read;
+  return {
+    kind: 'export',
+    typed: cut(oneLine(read.typed), 100),
+    ...(suggested !== undefined && { site: suggested }),
+  };
 }
 
 /** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
@@ -103,9 +131,12 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
     case 'command':
       return { kind: parsed.command === 'help' ? 'help' : 'notFollowed' };
     case 'instruction':
+      if (!hasWords(text)) return { kind: 'help' };
       return lengthOf(text) > most
         ? { kind: 'tooLong', characters: lengthOf(text), most }
         : { kind: 'offer', text, excerpt: excerptOf(text) };
+    case 'export':
+      return exportAnswer(parsed.site);
     case 'aside':
     case 'empty':
       return { kind: 'help' };

@@ -17,8 +17,13 @@ export type ProjectProblem = z.infer<typeof projectProblem>;
 
 /** The answer to whoever mentioned the app. */
 const mentionAnswer = z.discriminatedUnion('kind', [
-  /** This person may not instruct the agent; `ask` says who may. */
-  z.object({ kind: z.literal('refused'), ask: z.string() }),
+  /** This person may not do that; `ask` says who may. */
+  z.object({
+    kind: z.literal('refused'),
+    ask: z.string(),
+    /** What this person may not do; instruct the agent when left out. */
+    permission: z.enum(['export']).optional(),
+  }),
   z.object({ kind: z.literal('help') }),
   /** It is under a message where nothing instructs the agent. */
   z.object({ kind: z.literal('closed') }),
@@ -29,6 +34,12 @@ const mentionAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('badFollow') }),
   /** It is longer than the agent gets at once. */
   z.object({ kind: z.literal('tooLong'), characters: z.number(), most: z.number() }),
+  /** An export of `site` may be started, if that is known; `typed` is what was written in its place. */
+  z.object({
+    kind: z.literal('export'),
+    site: z.string().optional(),
+    typed: z.string().optional(),
+  }),
   /** A new job may be started with `text`, which is Markdown; `excerpt` has it in a few words. */
   z.object({ kind: z.literal('offer'), text: z.string(), excerpt: z.string() }),
 ]);

@@ -1,5 +1,7 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, oneLine } from '../../../slack/text.ts';
+import { exportOffer } from '../../export/ask-view.ts';
+import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
 import { agentActions } from '../thread/buttons.ts';
 import { badFollowLine, tooLongText } from '../thread/phrases.ts';
@@ -11,14 +13,11 @@ const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docke
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':
-      return message([[notPermittedText('agent', answer.ask)]]);
+      return message([[notPermittedText(answer.permission ?? 'agent', answer.ask)]]);
     case 'help':
-      return message([
-        ['I pass instructions on to the docs agent, and tell here what comes of them.'],
-        ['To start a new job, write ', { code: '@Docket' }, ' and what is to be done.'],
-        followHint,
-        ['Then every reply in that thread can instruct the agent.'],
-      ]);
+      return overviewMessage;
+    case 'export':
+      return exportOffer(mention, answer);
     case 'closed':
       return message([
         ["Replies here don't go to the docs agent. Click [Ask the agent] above,"],

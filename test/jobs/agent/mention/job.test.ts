@@ -128,8 +128,13 @@ test.each(['Add a quickstart', 'follow job_1', 'stop', 'help'])(
 describe('by its words', () => {
   const problem = { kind: 'noId' as const, name: 'default' };
   test.each<[string, Partial<MentionRun>, RegExp]>([
-    ['help', {}, /^I pass instructions on/],
-    ['', {}, /^I pass instructions on/],
+    ...['help', '', 'hi', 'Hello!', 'thanks', 'Thank you :pray:', '?', '👋', ':wave:'].map(
+      (text): [string, Partial<MentionRun>, RegExp] => [
+        text,
+        {},
+        /^Export a site: \/docs-export docs\.acme\.com\n/,
+      ],
+    ),
     ['stop', {}, /^No agent job is followed in this thread/],
     ['all replies', {}, /^No agent job is followed in this thread/],
     ['follow job_1', { problem }, /^I don't know the project's id/],
@@ -144,8 +149,62 @@ describe('by its words', () => {
   });
 });
 
+describe('an export that is asked for', () => {
+  const ask = async (text: string, context = contextWith(), changes: Partial<MentionRun> = {}) => {
+    const run = await given({ reply: aMentionReply(text), ...changes });
+    await look(run, context);
+    return (await stored(run))?.answer;
+  };
+  const allows = (name: string): NonNullable<JobContextParts['policy']> => ({
+    check: async (_, permission) =>
+      permission === name ? allowed : { kind: 'refused', person: ana, ask: ['docs-admins'] },
+    isOpen: () => false,
+  });
+
+  test.each<[string, object, string]>([
+    ['export docs.acme.com', { site: 'docs.acme.com' }, 'Export docs.acme.com now?'],
+    ['export <http://docs.acme.com|docs.acme.com>', { site: 'docs.acme.com' }, 'Export docs.acme.com now?'],
+    [
+      'export <https://docs.acme.com/v2>',
+      { site: 'docs.acme.com', typed: 'https://docs.acme.com/v2' },
+      "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?",
+    ],
+    ['export readme', { typed: 'readme' }, "readme isn't a host name. Type it like docs.acme.com."],
+    ['export', {}, 'Which site? For example: @Docket export docs.acme.com'],
+  ])('%j is offered', async (text, answer, told) => {
+    expect(await ask(text)).toEqual({ kind: 'export', ...answer });
+    expect(said).toMatchObject([{ text: told }]);
+  });
+
+  test('is also offered under a message where nothing instructs the agent', async () => {
+    await createThreadStore(redis.client).close({ teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
+    expect(await ask('export docs.acme.com', contextWith(), { threadTs: '1.1' })).toMatchObject({
+      kind: 'export',
+    });
+  });
+
+  test('is offered to those who may start exports alone', async () => {
+    const text = 'export docs.acme.com';
+    expect(await ask(text, contextWith({ policy: allows('export') }), { id: 'm1' })).toMatchObject({
+      kind: 'export',
+    });
+    await ask(text, contextWith({ policy: allows('agent') }), { id: 'm2' });
+    expect(said.at(-1)?.text).toBe("You can't start exports here, so nothing was started. Ask @docs-admins.");
+  });
+});
+
 describe('who may not instruct the agent', () => {
   const refused: PermissionResult = { kind: 'refused', person: ana, ask: ['docs-admins'] };
+
+  test('reads help all the same, unless from elsewhere', async () => {
+    await look(await given({ id: 'm1', reply: aMentionReply('hi') }), contextWith({}, refused));
+    const outsider: PermissionResult = { ...refused, outsider: true };
+    await look(await given({ id: 'm2', reply: aMentionReply('hi') }), contextWith({}, outsider));
+    expect(said).toMatchObject([
+      { text: expect.stringMatching(/^Export a site:/) },
+      { text: expect.stringMatching(/^You can't instruct/) },
+    ]);
+  });
 
   test('is told whom to ask, and leaves an audit line', async () => {
     const context = contextWith({}, refused);

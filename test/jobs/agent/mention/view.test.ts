@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { mistakesIn } from '../../../../demo/slack/block-kit/check.ts';
 import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
 import { anOffer } from '../../../support/jobs/agent/builders.ts';
 
@@ -20,7 +21,31 @@ test('words about a followed thread are answered with how to follow', () => {
   expect(mentionMessage('m1', { kind: 'notFollowed' }).text).toBe(
     'No agent job is followed in this thread, so there is nothing to change.\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
   );
-  expect(mentionMessage('m1', { kind: 'help' }).text).toMatch(/^I pass instructions on to the docs agent/);
+});
+
+test('help names all commands, the task first, and what can be said in a thread', () => {
+  expect(mentionMessage('m1', { kind: 'help' }).text).toBe(
+    [
+      'Export a site: /docs-export docs.acme.com',
+      'Instruct the docs agent: /docs-agent new Add a quickstart',
+      'Set up a weekly digest: /docs-digest create',
+      'See how everything is: /docs-status',
+      'In a thread, have the agent do something: @Docket Add a quickstart',
+      'In a thread, follow a job that exists: @Docket follow &lt;job id&gt;',
+      'Type help behind a command for all that it can do.',
+    ].join('\n'),
+  );
+});
+
+test('the offer of an export carries the site and the mention, and fits however long the name is', () => {
+  const site = `${'a'.repeat(60)}.${'b'.repeat(60)}.acme.com`;
+  for (const one of ['docs.acme.com', site]) {
+    const { blocks } = mentionMessage('m1', { kind: 'export', site: one });
+    expect(mistakesIn(blocks, 'message')).toEqual([]);
+    expect(JSON.stringify(blocks)).toContain(
+      JSON.stringify(JSON.stringify({ v: 1, domain: one, privately: false, request: 'm1' })),
+    );
+  }
 });
 
 test('of a job whose project is not clear says what to type', () => {
