@@ -68,7 +68,8 @@ export function defaultDomain(
   return only?.length === 1 ? only[0] : undefined;
 }
 
-const projectNamed = (projects: readonly Project[], named: string) =>
+/** Returns the project that somebody named, in whatever case. */
+export const projectNamed = (projects: readonly Project[], named: string) =>
   projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
 
 const projectOfChannel = (projects: readonly Project[], channel: string) =>

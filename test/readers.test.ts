@@ -39,6 +39,7 @@ import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
 import { isZone } from '../src/jobs/digest/schedule-times.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
 import { pullRequestName } from '../src/jobs/pull-request-view.ts';
+import { readTypedJob } from '../src/jobs/typed-job.ts';
 import { createLog, scrub, shortenLine } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
 import { formatDate } from '../src/slack/markdown/format.ts';
@@ -113,6 +114,9 @@ const readers: Record<string, Reader> = {
   'whom to ask': (text) => readConfigFile(`contact: ${JSON.stringify(text)}`, 'docket.yml', {}),
   parseThreadText,
   'parseThreadText, follow': (text) => parseThreadText(`follow ${text}`),
+  readTypedJob,
+  'readTypedJob, an address': (text) => readTypedJob(`https://dash.example/${text}?job=${text}`),
+  'readTypedJob, with a label': (text) => readTypedJob(`<https://${text}|${text}>`),
   excerptOf,
   quoted,
   'readPage, an address': (text) => readPage(`https://${text}`),

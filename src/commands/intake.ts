@@ -147,6 +147,16 @@ export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotoni
     listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
       readInTime(runs.activeOf(schema, job), request),
 
+    /** The latest runs that concern whoever asks, of those that can be read. */
+    listOfPerson: <R extends RunBase>(
+      schema: z.ZodType<R>,
+      request: IntakeRequest & { teamId: string; user: { id: string } },
+    ) =>
+      readInTime(
+        runs.ofPerson(request.teamId, request.user.id).then((ids) => runs.loadAll(ids, schema)),
+        request,
+      ),
+
     load: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.load(runId, schema), request),
   };

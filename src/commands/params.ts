@@ -1,4 +1,4 @@
-import { isSafeId } from '../docs-api/paths.ts';
+import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import { type Flag, ok, type Reading, shown, unclear } from './args.ts';
 
 /** A token or a text as it was typed; nothing when it was left out. */
@@ -16,7 +16,7 @@ export const projectFlag = {
   read: (typed) => ok(typed?.trim()),
 } satisfies Flag<string | undefined>;
 
-/** The whole id of a job of the platform's. `example` is a command with one, `whenMissing` what it is without an id. */
+/** A job of the platform's. `example` is a command with its id, `whenMissing` what it is without one. */
 export const jobIdArg = <Missing extends Reading<undefined>>(
   usage: string,
   example: string,
@@ -24,24 +24,14 @@ export const jobIdArg = <Missing extends Reading<undefined>>(
 ) => ({
   takes: 'token' as const,
   usage,
-  read(typed: string | undefined): Reading<string> | Missing {
-    const id = typedId(typed);
-    if (id === '') return whenMissing;
-    if (isJobId(id)) return ok(id);
-    const instead = isOneWord(id) ? ' but the short form of one' : '';
-    return unclear(
-      shown(id),
-      ` isn't a job id${instead}. Copy the whole id, such as `,
-      { code: example },
-      '.',
-    );
+  read(typed: string | undefined): Reading<TypedJob> | Missing {
+    if (isBlankId(typed)) return whenMissing;
+    const job = readTypedJob(typed);
+    if (job !== undefined) return ok(job);
+    return unclear(shown(typed), " isn't a job id. Copy the whole id, such as ", { code: example }, '.');
   },
 });
 
 /** The usage shows the id in pointed brackets, and some people type them. */
-export const typedId = (typed = '') => typed.trim().replace(/^<([^<>|]*)>$/u, '$1');
-
-const isOneWord = (id: string) => isSafeId(id) && !/\s/u.test(id);
-
-/** Whether a text can be the whole id of a job. */
-export const isJobId = (id: string) => isOneWord(id) && !/…|\.{3}/u.test(id);
+export const isBlankId = (typed: string | undefined): typed is '' | undefined =>
+  /^[\s<>]*$/u.test(typed ?? '');

@@ -12,11 +12,16 @@ export interface StateWord {
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => cut(oneLine(name), 60);
 
+/** Ids up to here are shown whole. */
+export const MAX_WHOLE_LENGTH = 16;
+
 /** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
 export function shortId(id: string): string {
   const clean = oneLine(id);
   const points = Array.from(clean);
-  return points.length <= 16 ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
+  return points.length <= MAX_WHOLE_LENGTH
+    ? clean
+    : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
 }
 
 /** The platform's own reason, in quotes: one line, cut. */

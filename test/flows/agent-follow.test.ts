@@ -213,7 +213,7 @@ describe('following a job', () => {
       'Which job? Type its id, such as /docs-agent follow job_41d7.',
     );
     expect(told(await asks('/docs-agent follow aj_3f9a…4a06'))).toContain(
-      "isn't a job id but the short form",
+      'No job that you can see here fits that. Type its whole id',
     );
     expect(scene.slack.messages).toEqual([]);
   });

@@ -83,20 +83,24 @@ describe('a start without an answer', () => {
     expect(scene.slack.messages).toHaveLength(4);
   });
 
-  test('whose job id was wrong is not found, and can be started again', async () => {
-    lose('before');
+  test('whose job id was wrong asks again, until it is the right one', async () => {
+    lose('after');
     await asks();
     await until(['⚠️ @ana']);
+    const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job id': 'se_1' });
-    await until([
-      '❌ @ana The platform does not know the export of docs.acme.com (404).\n[Start again]',
-      '❌ Not found · docs.acme.com',
+    const texts = await until(['The platform knows no job with that id: se_1']);
+    expect(texts).toEqual([
+      '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
+      QUESTION.replace('Look in', 'The platform knows no job with that id: se_1\nLook in'),
+      '⚠️ Needs an answer',
     ]);
-    expect(scene.platform.starts).toEqual([]);
-    await scene.clicks('ana', 'does not know', 'Start again');
-    await until(['42%', '⏳ Exporting · docs.acme.com']);
+    await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
+    await person('ana').submits({ 'Job id': `https://dash.example/exports/${jobId}` });
+    await until(['42%', '⏳ Exporting · docs.acme.com', 'It had: ana found it.']);
     expect(scene.platform.starts).toHaveLength(1);
+    expect(scene.slack.messages).toHaveLength(3);
   });
 
   test('is watched by nobody who comes after an answer: they are told who gave it', async () => {

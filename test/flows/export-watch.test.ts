@@ -72,7 +72,7 @@ describe('/docs-export watch', () => {
     ['', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
     [
       'se_3f9a…4a06',
-      "se_… isn't a job id but the short form of one. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
+      'No job that you can see here fits that. Type its whole id, such as /docs-export watch se_3f9a77bd04c24a06.',
     ],
     [
       'se_1 --private',

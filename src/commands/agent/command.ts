@@ -1,10 +1,12 @@
 import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
+import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
 import { ok, unclear } from '../args.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
+import { findAgentJob, noJobMessage, whichJobMessage } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
@@ -41,7 +43,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Follow a job in a thread, where replies instruct the agent',
       example: `${followExample} Also add error handling`,
-      run: (request, caller, tools) => followTyped(request, caller, tools),
+      run: followExisting,
     }),
     subcommand({
       verb: 'new',
@@ -76,7 +78,7 @@ export const agentCommand = defineCommand({
       summary: 'Stop following a job',
       example: '/docs-agent stop job_41d7',
       run: ({ jobId, project }, caller, tools) =>
-        withProject(project, tools, (known) => stopFollowing({ jobId, project: known }, caller, tools)),
+        withProject(project, tools, (known) => stopTyped(jobId, known, caller, tools)),
     }),
   ],
 });
@@ -88,6 +90,47 @@ async function choose(_input: unknown, caller: Caller, tools: CommandTools): Pro
   } catch (error) {
     if (error instanceof UserFacingError) return helpMessage(agentCommand);
     throw error;
+  }
+}
+
+async function followExisting(
+  {
+    jobId: typed,
+    ...rest
+  }: { jobId: TypedJob; instruction: string | undefined; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const found = await findAgentJob(typed, rest.project, caller, tools);
+  switch (found.kind) {
+    case 'one':
+      return followTyped(
+        { ...rest, jobId: found.job.id, project: rest.project ?? found.job.project },
+        caller,
+        tools,
+      );
+    case 'several':
+      return whichJobMessage(found.jobs, '/docs-agent follow', tools);
+    case 'none':
+      return noJobMessage(typed, followExample);
+  }
+}
+
+async function stopTyped(
+  typed: TypedJob | undefined,
+  project: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  if (typed === undefined) return stopFollowing({ jobId: undefined, project }, caller, tools);
+  const found = await findAgentJob(typed, project, caller, tools);
+  switch (found.kind) {
+    case 'one':
+      return stopFollowing({ jobId: found.job.id, project: project ?? found.job.project }, caller, tools);
+    case 'several':
+      return whichJobMessage(found.jobs, '/docs-agent stop', tools);
+    case 'none':
+      return noJobMessage(typed, '/docs-agent stop job_41d7');
   }
 }
 

@@ -1,20 +1,24 @@
 import { readDomain } from '../../domain.ts';
 import { newMention } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
-import { newThread } from '../../jobs/agent/thread/record.ts';
+import { listedThread, newThread, visibleThread } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
+import type { TypedJob } from '../../jobs/typed-job.ts';
+import { filterVisible } from '../../jobs/visibility.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Acceptance, RunBase } from '../../store/runs.ts';
+import { choose, type FoundJob, fittingThreads, projectNames, toJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';
 import { resolveAgentProject } from './project.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;
-type FollowRequest = Extract<ThreadText, { kind: 'follow' }>;
+/** A wish to follow the job that was typed. */
+type FollowRequest = { typed: TypedJob; project?: string | undefined };
 
 /**
  * Takes what was written, edited and deleted. Slack sends a mention twice, as each of the two events; that and every
@@ -43,8 +47,8 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   }
   const { threadTs } = reply;
   const parsed = readAddressedText(reply, identity.botUserId);
-  if (reply.kind === 'reply' && parsed?.kind === 'follow' && (await startFollowing(reply, parsed, tools)))
-    return;
+  const wanted = parsed && followRequestOf(parsed);
+  if (reply.kind === 'reply' && wanted && (await startFollowing(reply, wanted, tools))) return;
   if (reply.kind === 'reply' && parsed && namesSite(parsed)) {
     // Also where a job is followed: the platform exports a site, its agent does not.
     await startMention(reply, parsed, false, tools);
@@ -76,13 +80,37 @@ async function appendToFollowedThread(
 const namesSite = (parsed: ThreadText) =>
   parsed.kind === 'export' && parsed.site !== undefined && readDomain(parsed.site).kind === 'domain';
 
-const projectOf = ({ channel }: NewReply, { project: named }: FollowRequest, { projects }: EventTools) =>
+function followRequestOf(parsed: ThreadText): FollowRequest | undefined {
+  if (parsed.kind === 'follow') return { typed: { kind: 'id', id: parsed.jobId }, project: parsed.project };
+  if (parsed.kind !== 'badFollow' || parsed.typed === undefined) return undefined;
+  return { typed: parsed.typed, project: parsed.project };
+}
+
+/** Returns the job that is meant, where there is no doubt. Of an event nobody knows whether its author is a guest. */
+async function findJob(
+  { user, channel }: NewReply,
+  { typed, project }: FollowRequest,
+  { threads, identity, projects }: EventTools,
+): Promise<FoundJob | undefined> {
+  const listed = (await threads.followedIndex(identity.teamId)).flatMap(
+    (entry) => listedThread.safeParse(entry).data ?? [],
+  );
+  const viewer = { user: { id: user, fullMember: false }, channel: { id: channel } };
+  const fitting = fittingThreads(typed, projectNames(projects, project), listed);
+  const visible = await filterVisible(fitting, visibleThread, viewer, async () => false);
+  const found = choose(typed, visible.map(toJob), { projects });
+  if (found.kind === 'one') return found.job;
+  return typed.kind === 'id' ? { id: typed.id } : undefined;
+}
+
+const projectOf = ({ channel }: NewReply, named: string | undefined, { projects }: EventTools) =>
   resolveAgentProject(projects, { named, channel });
 
 /** Returns whether the message has a thread follow a job: it does so once, however often Slack sends it. */
-async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: EventTools): Promise<boolean> {
-  const project = projectOf(reply, parsed, tools);
-  if (project.kind !== 'project') return false;
+async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: EventTools): Promise<boolean> {
+  const job = await findJob(reply, wanted, tools);
+  const project = projectOf(reply, wanted.project ?? job?.project, tools);
+  if (job === undefined || project.kind !== 'project') return false;
   const { channel, ts, threadTs, user, external } = reply;
   const { teamId } = tools.identity;
   const place = { teamId, channel, rootTs: threadTs ?? ts };
@@ -92,7 +120,7 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
       id: idOf('agent-thread', teamId, channel, ts),
       teamId,
       project: project.name,
-      agentJobId: parsed.jobId,
+      agentJobId: job.id,
       owner: { id: user, name: user },
       checked: false,
       // The app is in there, since it received this; who else may read it, the event does not say.
@@ -106,7 +134,7 @@ async function startFollowing(reply: NewReply, parsed: FollowRequest, tools: Eve
 }
 
 async function startMention(reply: NewReply, parsed: ThreadText, early: boolean, tools: EventTools) {
-  const project = parsed.kind === 'follow' ? projectOf(reply, parsed, tools) : undefined;
+  const project = parsed.kind === 'follow' ? projectOf(reply, parsed.project, tools) : undefined;
   const { teamId, botUserId } = tools.identity;
   const { threadTs } = reply;
   const problem = project?.kind === 'unclear' ? project.problem : undefined;

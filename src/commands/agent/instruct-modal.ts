@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import type { Message } from '../../slack/blocks.ts';
-import { isJobId, typedId } from '../params.ts';
+import { findAgentJob, readJobField } from '../job-ids.ts';
+import { isBlankId } from '../params.ts';
 import { defineButton, type Modal } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { followJob } from './follow.ts';
@@ -38,15 +39,17 @@ export const instructModal: Modal = {
 
   async submit(values, caller, tools) {
     const text = cleanInstruction(values.text ?? '');
-    const jobId = typedId(values.job);
     const project = values.project ?? onlyAgent(tools);
+    const read = isBlankId(values.job)
+      ? { job: undefined }
+      : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
     const problems = {
-      ...(jobId !== '' && !isJobId(jobId) && { job: 'Copy the whole id of the job.' }),
+      ...('problem' in read && { job: read.problem }),
       // A job can be followed without a word to it.
-      ...((jobId === '' || text !== '') && textProblem(text, tools)),
+      ...((isBlankId(values.job) || text !== '') && textProblem(text, tools)),
     };
-    if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const refusal = await followJob({ jobId: jobId || undefined, text, project }, caller, tools);
+    if ('problem' in read || Object.keys(problems).length > 0) return { kind: 'problems', problems };
+    const refusal = await followJob({ jobId: read.job?.id, text, project }, caller, tools);
     return refusal === undefined ? { kind: 'closed' } : { kind: 'message', message: refusal };
   },
 };

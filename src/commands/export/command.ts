@@ -3,10 +3,12 @@ import { badDomainMessage } from '../../jobs/export/ask-view.ts';
 import { exportActions, type UseDomain, useDomain } from '../../jobs/export/buttons.ts';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportRun } from '../../jobs/export/record.ts';
+import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
+import { findExportJob, noJobMessage, whichJobMessage } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
@@ -58,7 +60,7 @@ export const exportCommand = defineCommand({
       summary: 'Watch an export that was started elsewhere',
       example: watchExample,
       tooManyArgs: () => ['Type one job id, such as ', { code: watchExample }, '.'],
-      run: watchExport,
+      run: watchTyped,
     }),
     subcommand({
       verb: 'status',
@@ -81,6 +83,22 @@ export const exportSiteButton = defineButton({
     return undefined;
   },
 });
+
+async function watchTyped(
+  { jobId: typed, project }: { jobId: TypedJob; project: string | undefined },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  const found = await findExportJob(typed, project, caller, tools);
+  switch (found.kind) {
+    case 'one':
+      return watchExport({ jobId: found.job.id, project: project ?? found.job.project }, caller, tools);
+    case 'several':
+      return whichJobMessage(found.jobs, '/docs-export watch', tools);
+    case 'none':
+      return noJobMessage(typed, watchExample);
+  }
+}
 
 /** [Use it] under a domain that was not quite one, and [Export …] under a mention. */
 export const useDomainButton = defineButton({

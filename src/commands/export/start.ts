@@ -121,8 +121,10 @@ export async function watchExport(
   }
   const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
-  const other = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
-  if (other?.jobId === jobId && other.state !== 'ended')
+  const found = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
+  // Somebody may have taken it for the id of another export, before the platform said that it knows none.
+  const other = found?.jobId === jobId ? found : undefined;
+  if (other !== undefined && other.state !== 'ended')
     return alreadyRunningReply(other.id, other.domain, caller, tools);
 
   const target = {

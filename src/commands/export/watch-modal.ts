@@ -7,7 +7,7 @@ import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formView, textField } from '../../slack/modals.ts';
 import { retryStale } from '../clicks.ts';
-import { isJobId, typedId } from '../params.ts';
+import { findExportJob, readJobField } from '../job-ids.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
@@ -34,7 +34,13 @@ export const watchView = (run: ExportRun) =>
     submit: 'Watch it',
     callback: CALLBACK_ID,
     intro: message([[`The export of ${site(run)} that you found in the platform's dashboard.`]]),
-    fields: [textField({ block: 'job', label: 'Job id', hint: 'Copy it from the dashboard.' })],
+    fields: [
+      textField({
+        block: 'job',
+        label: 'Job id',
+        hint: "Copy it from the dashboard, or the address of the export's page there.",
+      }),
+    ],
   });
 
 /** The export goes on with the job that somebody found. */
@@ -45,9 +51,12 @@ export const watchModal: Modal = {
   async submit(values, caller, tools, details) {
     const button = runButton.safeParse(parseJson(details.about));
     if (!button.success) return { kind: 'message', message: notFoundMessage('') };
-    const jobId = typedId(values.job);
-    if (!isJobId(jobId)) return { kind: 'problems', problems: { job: 'Copy the whole id of the job.' } };
-    const refusal = await retryStale('export', () => watch(button.data, jobId, caller, tools));
+    const run = await tools.intake.load(button.data.run, exportRun, caller);
+    const read = await readJobField(values.job ?? '', (typed) =>
+      findExportJob(typed, run?.project, caller, tools),
+    );
+    if ('problem' in read) return { kind: 'problems', problems: { job: read.problem } };
+    const refusal = await retryStale('export', () => watch(button.data, read.job.id, caller, tools));
     return refusal === undefined
       ? { kind: 'closed' }
       : ({ kind: 'message', message: refusal } satisfies SubmitResult);

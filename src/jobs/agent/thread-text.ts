@@ -1,5 +1,6 @@
 import { isSafeId } from '../../docs-api/paths.ts';
 import { cut, oneLine } from '../../slack/text.ts';
+import { readTypedJob, type TypedJob } from '../typed-job.ts';
 
 /** What a reply is by its text alone. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -10,8 +11,8 @@ export type ThreadText =
   | { kind: 'command'; command: ThreadCommand }
   /** `project` is as it was typed. */
   | { kind: 'follow'; jobId: string; project?: string }
-  /** A wish to follow a job, without its id or with the short form of it. */
-  | { kind: 'badFollow' }
+  /** A wish to follow a job without its id, or with what is no whole id: `typed` may lead to it all the same. */
+  | { kind: 'badFollow'; typed?: TypedJob; project?: string }
   /** A wish to export a site: the one word that was typed after it, if any. */
   | { kind: 'export'; site?: string }
   | { kind: 'instruction' };
@@ -51,6 +52,9 @@ const exportPattern = /^export(?:\s+(\S+))?$/iu;
 /** As text has them; some have a name alone, such as those of a workspace. */
 const emojiNames = /:[\w+-]{1,100}:/gu;
 const otherThanWords = /[^\p{L}\p{M}\p{N}]+/gu;
+/** The same before anything is taken from the ends of the id: dots may stand for more of it. */
+const followedText = /^[^\p{L}]*follow\s+(\S+)/iu;
+const quotes = /^["'`´“”‘’*]+|(?<!["'`´“”‘’*,;:!?.])["'`´“”‘’*,;:!?.]+$/gu;
 const trailingProject = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
 const idDelimiters =
@@ -95,11 +99,14 @@ function parseFollow(text: string): ThreadText | undefined {
   const project = trailingProject.exec(bare)?.[1]?.replace(idDelimiters, '');
   const found = followPattern.exec(bare.replace(trailingProject, '').trim());
   if (found === null) return undefined;
-  const id = found[1] ?? '';
-  const jobId = id.replace(idDelimiters, '');
-  if (jobId === '' || /…|\.{3}/u.test(id) || /(?:…|\.{3})$/u.test(text)) return { kind: 'badFollow' };
+  const jobId = (found[1] ?? '').replace(idDelimiters, '');
+  const named = project !== undefined && project !== '' && { project };
+  const typed = readTypedJob((followedText.exec(text)?.[1] ?? '').replace(quotes, ''));
+  if (typed !== undefined && typed.kind !== 'id') return { kind: 'badFollow', typed, ...named };
+  if (jobId === '' || /…|\.{3}/u.test(found[1] ?? '') || /(?:…|\.{3})$/u.test(text))
+    return { kind: 'badFollow' };
   if (jobId.length > MAX_JOB_ID_LENGTH || !isSafeId(jobId)) return undefined;
-  return { kind: 'follow', jobId, ...(project !== undefined && project !== '' && { project }) };
+  return { kind: 'follow', jobId, ...named };
 }
 
 /** A link of Markdown, of which an excerpt has the label alone. */

@@ -8,7 +8,7 @@ import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
-import { advance, endRun } from './transitions.ts';
+import { advance, endRun, isUnseenFind } from './transitions.ts';
 import { cardKey, exportMessages, privateKey } from './view.ts';
 
 /** Takes one static export from the accepted request to its ending. */
@@ -44,7 +44,7 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
     case 'starting':
       return startExport(run, context);
     case 'watching':
-      if (run.answer?.action === 'watchIt' && run.looks.length === 0) await nameJob(run, context);
+      if (isUnseenFind(run)) await nameJob(run, context);
       return pollExportJob(run, context);
     case 'bundling':
       return createDownloadLink(run, context);

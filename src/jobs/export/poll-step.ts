@@ -7,7 +7,15 @@ import { isNearEnd, nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '.
 import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
-import { advance, applyProgress, applySnapshot, endRun, withTrouble } from './transitions.ts';
+import {
+  advance,
+  applyProgress,
+  applySnapshot,
+  askAgain,
+  endRun,
+  isUnseenFind,
+  withTrouble,
+} from './transitions.ts';
 
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;
@@ -61,6 +69,9 @@ const watchEndsAtMs = (run: ExportRun, { timing }: JobContext) => run.sinceMs + 
 const giveUpWatch = (run: ExportRun, nowMs: number) =>
   saveAs(endRun(run, { kind: 'gaveUp', afterMs: nowMs - run.sinceMs }, nowMs));
 
+const saveQuestion = (run: ExportRun, { now }: JobContext) =>
+  saveAs(askAgain(run, now()), { audit: 'job not found, start unclear' });
+
 function saveTrouble(run: ExportRun, trouble: NonNullable<ExportRun['trouble']>, context: JobContext) {
   const nextMs = Math.min(trouble.nextMs, watchEndsAtMs(run, context));
   return saveAs(withTrouble(run, { ...trouble, nextMs }), { inMs: nextMs - context.now() });
@@ -75,10 +86,12 @@ async function handlePollError(
 ): Promise<StepResult<ExportRun>> {
   // An id that cannot even be asked for.
   if (error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no')
-    return giveUpWatch(run, context.now());
+    return isUnseenFind(run) ? saveQuestion(run, context) : giveUpWatch(run, context.now());
   const failed = await troubleOfPoll(run, error, rateLimit, context);
   if (failed === undefined) return runAgainIn(0);
   const { trouble, ...alert } = failed;
+  if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER && isUnseenFind(run))
+    return saveQuestion(run, context);
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return saveAs(endRun(run, { kind: 'lost' }, context.now()));
   return saveTrouble(run, { ...trouble, ...alert }, context);

@@ -97,9 +97,11 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
   if (isLinkMade(run)) return `Making the download link of ${site(run)}.`;
+  const { label } = shownStateOf(run);
+  // It was watched for a moment, by a wrong id.
+  if (run.state === 'unknown') return `${site(run)}: ${lowerFirst(label)}.`;
   const fraction = fractionOf(run);
   const words = cut(oneLine(run.progressText ?? ''), 60);
-  const { label } = shownStateOf(run);
   const facts =
     label === 'Queued'
       ? []

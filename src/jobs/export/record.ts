@@ -93,6 +93,8 @@ export const exportRun = runBase.extend({
   nextLookAtMs: z.number(),
   /** The platform's id of the export job. */
   jobId: z.string().optional(),
+  /** Somebody took it for that id, and the platform does not know it: the question is open again. */
+  unknownJobId: z.string().optional(),
   startedAtMs: z.number().optional(),
   /** What the platform last said. */
   status: z.string().optional(),

@@ -96,6 +96,7 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
     nextLookAtMs: nowMs,
     looks: [],
     jobId: undefined,
+    unknownJobId: undefined,
     startedAtMs: undefined,
     status: undefined,
     progressText: undefined,
@@ -140,9 +141,25 @@ export function watchFound(
   return {
     ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextLookAtMs: nowMs }, nowMs),
     trouble: undefined,
+    unknownJobId: undefined,
     answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'watchIt' },
   };
 }
+
+/** Whether the job is one that a person found, and that the platform has not shown yet. */
+export const isUnseenFind = ({ answer, attempt, looks }: ExportRun) =>
+  answer?.action === 'watchIt' && answer.attempt === attempt && looks.length === 0;
+
+/** The platform does not know the job that a person found: whether it started is as unclear as before. */
+export const askAgain = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { state: 'unknown', nextLookAtMs: nowMs }, nowMs),
+  jobId: undefined,
+  unknownJobId: run.jobId,
+  startedAtMs: undefined,
+  trouble: undefined,
+  lookWanted: undefined,
+  answer: undefined,
+});
 
 /** What the buttons do, by name. */
 export const transitions = {

@@ -1,5 +1,6 @@
-import { layout, type Message, message } from '../../slack/blocks.ts';
+import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
+import { cut, oneLine } from '../../slack/text.ts';
 import { personName } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
@@ -21,7 +22,8 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const place = run.inDirectMessage ? { user } : { channel: run.asked.channel };
   messages.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
 
-  const isKnown = run.startedAtMs !== undefined || (run.joined && run.looks.length > 0);
+  const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
+  const isKnown = wasWatched || (run.joined && run.looks.length > 0);
   // While its first link is made it stays as it is: the next edit is the last.
   const isEnding = run.state === 'bundling' && run.relinked === 0 && run.trouble === undefined;
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
@@ -78,6 +80,11 @@ export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.privat
 const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';
 
 function questionMessage(run: ExportRun): Message {
+  const { unknownJobId } = run;
+  const wrongId: Part[][] =
+    unknownJobId === undefined
+      ? []
+      : [['The platform knows no job with that id: ', { code: cut(oneLine(unknownJobId), 200) }]];
   return layout({
     lines: [
       [
@@ -85,6 +92,7 @@ function questionMessage(run: ExportRun): Message {
         { mention: run.requester.id },
         ` Did the export of ${site(run)} start? The platform gave no clear answer.`,
       ],
+      ...wrongId,
     ],
     small: [[LOOK_FIRST]],
     buttons: [
@@ -105,6 +113,7 @@ function questionMessage(run: ExportRun): Message {
         `Did the export of ${site(run)} start? The platform gave no clear answer. `,
         { mention: run.requester.id },
       ],
+      ...wrongId,
       [LOOK_FIRST],
     ],
   });

@@ -293,6 +293,49 @@ describe('@Docket follow <job id>', () => {
     expect(await world.threadRuns()).toEqual([]);
   });
 
+  const JOB = 'aj_3f9a77bd04c24a06';
+  const elsewhere = { channel: 'C0DOCS', rootTs: '1789912700.000900' };
+  const aFollowed = (changes: Parameters<typeof aThread>[0] = {}) =>
+    world.followed(aThread({ project: 'default', agentJobId: JOB, place: elsewhere, ...changes }));
+  const followedNow = async () => (await world.threadRuns()).filter(({ place: at }) => at === undefined);
+
+  test.each([
+    'aj_3f9a…4a06',
+    'aj_3f9a77',
+    `<https://dash.example/acme-2024/jobs/${JOB}>`,
+    `<https://dash.example/jobs/${JOB}|dash.example/jobs/…>`,
+  ])('takes %s for the job that is followed in this channel', async (typed) => {
+    await aFollowed();
+    await hear(aReply({ text: `<@U0BOT> follow ${typed}` }));
+    expect(await followedNow()).toMatchObject([{ agentJobId: JOB }]);
+    expect(await mentions()).toEqual([]);
+  });
+
+  test('takes an address with one id for that of a job that nobody follows yet', async () => {
+    await hear(aReply({ text: `<@U0BOT> follow <https://dash.example/prj_1/jobs/${JOB}>` }));
+    expect(await world.threadRuns()).toMatchObject([{ agentJobId: JOB }]);
+  });
+
+  test.each([
+    ['in another conversation', { channel: 'C0OTHER', joinable: true, isPublic: true }],
+    ['in direct messages', { channel: 'D0ANA', joinable: false, isPublic: false }],
+  ])('answers a short form of what others follow %s as if there were none', async (_, asked) => {
+    const place = { channel: asked.channel, rootTs: '1789912700.000900' };
+    await aFollowed({ owner: { id: 'U0CLEO', name: 'cleo' }, asked, place });
+    await hear(aReply({ text: '<@U0BOT> follow aj_3f9a…4a06' }));
+    expect(await mentions()).toHaveLength(1);
+    expect(await followedNow()).toEqual([]);
+  });
+
+  test('answers a short form that fits two jobs', async () => {
+    await aFollowed();
+    const place = { channel: 'C0DOCS', rootTs: '1789912700.000901' };
+    await aFollowed({ id: 'd'.repeat(24), agentJobId: 'aj_3f9a11111111aaaa', place });
+    await hear(aReply({ text: '<@U0BOT> follow aj_3f9a…' }));
+    expect(await mentions()).toHaveLength(1);
+    expect(await followedNow()).toEqual([]);
+  });
+
   test('of what is no job id is answered, and followed by nobody', async () => {
     await hear(aReply({ text: '<@U0BOT> follow aj_3f9a…4a06' }));
     expect(await mentions()).toHaveLength(1);

@@ -103,7 +103,9 @@ describe('watch', () => {
     ['watch &lt;se_3f9a&gt;', 'se_3f9a', undefined],
     ['watch se_3f9a --project acme', 'se_3f9a', 'acme'],
     ['—project acme watch se_3f9a', 'se_3f9a', 'acme'],
-  ])('%j', (text, jobId, project) => expect(inputOf(text)).toEqual({ verb: 'watch', jobId, project }));
+  ])('%j', (text, id, project) =>
+    expect(inputOf(text)).toEqual({ verb: 'watch', jobId: { kind: 'id', id }, project }),
+  );
 
   test.each([
     ['watch', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
@@ -115,10 +117,7 @@ describe('watch', () => {
       'watch "se 1"',
       "se 1 isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
     ],
-    [
-      'watch se_3f9a…4a06',
-      "se_3f9a…4a06 isn't a job id but the short form of one. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
-    ],
+    ['watch se_…', "se_… isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06."],
     [
       'watch se_1 --private',
       "--private doesn't go with watch. Leave it out: /docs-export watch se_3f9a77bd04c24a06",

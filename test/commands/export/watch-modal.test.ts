@@ -6,6 +6,7 @@ import type { CommandTools } from '../../../src/commands/tools.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import { type ExportRun, exportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
+import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -36,9 +37,9 @@ const aboutRun = (run: ExportRun) => runButtonOf(run, '', '').value ?? '';
 
 const click = (run: ExportRun, tools: CommandTools = world.tools) =>
   watchItButton.run(watchItButton.value.parse(JSON.parse(aboutRun(run))), byBen(), tools);
-const submit = (run: ExportRun, job: string | undefined = JOB, about = aboutRun(run)) => {
+const submit = (run: ExportRun, job: string | undefined = JOB, about = aboutRun(run), by = byBen()) => {
   const details: ModalDetails = { ticked: {}, about };
-  return watchModal.submit({ job }, byBen(), world.tools, details);
+  return watchModal.submit({ job }, by, world.tools, details);
 };
 const says = (text: string) => ({ kind: 'message', message: expect.objectContaining({ text }) });
 
@@ -90,6 +91,8 @@ describe('the modal', () => {
     ['as it is', JOB],
     ['with spaces', ` ${JOB} `],
     ['in pointed brackets', `<${JOB}>`],
+    ['in an address', `https://dash.example/acme/exports/${JOB}?tab=log`],
+    ['in an address of Slack', `<https://dash.example/acme/exports/${JOB}|dash.example>`],
   ])('has the export go on with the job whose id was typed %s', async (_, typed) => {
     const run = await given();
     expect(await submit(run, typed)).toEqual({ kind: 'closed' });
@@ -105,16 +108,37 @@ describe('the modal', () => {
   });
 
   test.each([
-    ['nothing', undefined],
-    ['a short form', 'se_0a1b…e8f9'],
-    ['several words', 'the second one'],
-  ])('refuses %s at the field', async (_, typed) => {
+    ['nothing', '', 'Copy the whole id of the job.'],
+    ['several words', 'the second one', 'Copy the whole id of the job.'],
+    [
+      'a short form that nobody knows',
+      'se_0a1b…e8f9',
+      'No job that you can see here fits that. Copy its whole id.',
+    ],
+    [
+      'an address without an id',
+      'https://dash.example/exports',
+      "I can't tell which part of that address is the job's id. Copy its whole id.",
+    ],
+    [
+      'an address with what may be two',
+      `https://dash.example/org_12345/${JOB}`,
+      `Copy one of these, whole: org_12345, ${JOB}`,
+    ],
+  ])('refuses %s at the field', async (_, typed, problem) => {
     const run = await given();
-    expect(await submit(run, typed ?? '')).toEqual({
-      kind: 'problems',
-      problems: { job: 'Copy the whole id of the job.' },
-    });
+    expect(problem.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
+    expect(await submit(run, typed)).toEqual({ kind: 'problems', problems: { job: problem } });
     expect(await stored(run.id)).toEqual(run);
+  });
+
+  test('keeps to the length of a problem, however long and many the ids are', async () => {
+    const run = await given();
+    const ids = Array.from({ length: 5 }, (_, index) => `se_${index}${'0'.repeat(100)}`);
+    const result = await submit(run, `https://dash.example/${ids.join('/')}`);
+    const problem = result.kind === 'problems' ? (result.problems.job ?? '') : '';
+    expect(problem).toMatch(/^Copy one of these, whole: se_00/);
+    expect(problem.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
   });
 
   test('submitted after somebody answered changes nothing, and says who did', async () => {
@@ -138,6 +162,21 @@ describe('the modal', () => {
     const watched = (await stored(run.id))?.jobId;
     expect([JOB, 'se_2']).toContain(watched);
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: watched, result: 'accepted' }]);
+  });
+
+  test('submitted at once by two people, with two ids, has one of them, and tells the other', async () => {
+    const run = await given();
+    const cleo = { id: 'U0CLEO', name: 'cleo', fullMember: true };
+    const results = await Promise.all([
+      submit(run),
+      submit(run, 'se_2', aboutRun(run), aCaller({ requestId: '1.9.y', user: cleo })),
+    ]);
+    const kept = await stored(run.id);
+    const [first, other] = kept?.jobId === JOB ? results : results.toReversed();
+    expect([JOB, 'se_2']).toContain(kept?.jobId);
+    expect(first).toEqual({ kind: 'closed' });
+    expect(other).toEqual(says(`@${kept?.answer?.by} found it already.`));
+    expect(world.audited).toHaveLength(1);
   });
 
   test('after one has left it at that oneself says so, and does not look as if it worked', async () => {

@@ -56,6 +56,8 @@ const trouble = (kind: NonNullable<ExportRun['trouble']>['kind'], changes: Parti
   aRun({ ...halfDone, trouble: { kind, inARow: 3, nextMs: NOW_MS + MINUTE }, ...changes });
 const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsTold: true };
 
+const wrongId = aRun({ ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' });
+
 const progresses: GalleryState[] = [
   progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
   progress('progress/running', aRun(), 'Exporting'),
@@ -76,11 +78,13 @@ const progresses: GalleryState[] = [
   progress('progress/project missing', trouble('project'), 'Exporting'),
   progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
   progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'Exported'),
+  progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
   progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'Exported'),
 ];
 
 const questions: GalleryState[] = [
   question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'start'),
+  question('question/wrong id', wrongId, 'start'),
   ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>
     question(
       `question/${action}`,

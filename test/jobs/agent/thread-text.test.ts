@@ -139,18 +139,44 @@ describe('another job to follow', () => {
     expect(parseThreadText(text)).toEqual({ kind: 'follow', jobId: 'aj_3f9a', project });
   });
 
+  test.each(['follow', 'Follow.', 'follow .', 'follow --project acme', 'follow aj_…'])(
+    '%j does not say which',
+    (text) => {
+      expect(parseThreadText(text)).toEqual({ kind: 'badFollow' });
+    },
+  );
+
   test.each([
-    'follow',
-    'Follow.',
-    'follow .',
-    'follow --project acme',
-    'follow aj_3f9a…4a06',
-    'follow `aj_3f9a…4a06`.',
-    'follow aj_3f9a...4a06',
-    'follow aj_3f9a…',
-    'follow aj_3f9a…4a06 --project acme',
-  ])('%j does not say which', (text) => {
-    expect(parseThreadText(text)).toEqual({ kind: 'badFollow' });
+    ['follow aj_3f9a…4a06', '4a06'],
+    ['follow `aj_3f9a…4a06`.', '4a06'],
+    ['follow aj_3f9a...4a06', '4a06'],
+    ['follow aj_3f9a…', ''],
+    ['“follow aj_3f9a…”', ''],
+  ])('%j says it in short', (text, end) => {
+    expect(parseThreadText(text)).toEqual({
+      kind: 'badFollow',
+      typed: { kind: 'short', start: 'aj_3f9a', end },
+    });
+  });
+
+  test.each([
+    'follow <https://dash.example/acme/jobs/aj_3f9a>',
+    'follow [dash.example/…](https://dash.example/acme/jobs/aj_3f9a)',
+    'follow https://dash.example/acme/jobs/aj_3f9a.',
+    'follow `dash.example/acme/jobs/aj_3f9a`',
+  ])('%j says it by an address', (text) => {
+    expect(parseThreadText(text)).toEqual({
+      kind: 'badFollow',
+      typed: { kind: 'address', parts: ['acme', 'jobs', 'aj_3f9a'] },
+    });
+  });
+
+  test('in short, in a project', () => {
+    expect(parseThreadText('follow aj_3f9a…4a06 --project acme')).toEqual({
+      kind: 'badFollow',
+      typed: { kind: 'short', start: 'aj_3f9a', end: '4a06' },
+      project: 'acme',
+    });
   });
 
   test.each([

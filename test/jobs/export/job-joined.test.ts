@@ -1,4 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { JobContext } from '../../../src/jobs/context.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -13,6 +14,7 @@ beforeEach(() => {
 });
 
 const ben = { id: 'U0BEN', name: 'ben' };
+const JOB = 'se_3f9a77bd04c24a06';
 
 /** As `/docs-export watch` makes it. */
 const joined = (changes: Partial<ExportRun> = {}) =>
@@ -100,6 +102,42 @@ test('a job that the platform does not know is lost, and offers no other in its 
   const ending = world.message(run, 'end.1.0');
   expect(ending?.message.text).toContain('The platform does not know the export of job se_3f9a…4a06 (404).');
   expect(ending?.message.blocks.some(({ type }) => type === 'actions')).toBe(false);
+});
+
+describe('a job that a person found after an unclear start, and that the platform does not know,', () => {
+  const answer = { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' as const };
+  const found = { joined: false, state: 'watching' as const, looks: [], answer, startedAtMs: NOW_MS };
+  async function untilIdle(run: ExportRun, context: JobContext) {
+    for (;;) {
+      const outcome = await world.step(run, context);
+      if (outcome.kind === 'done') return await world.stored(run);
+      world.clock.nowMs += outcome.inMs;
+    }
+  }
+
+  test('opens the question again, with that id', async () => {
+    const run = await joined({ ...found, domain: 'docs.acme.com' });
+    const context = world.contextWith({ getExport: failing('not_found') });
+    const asked = await untilIdle(run, context);
+    expect(asked).toMatchObject({ state: 'unknown', attempt: 1, unknownJobId: JOB });
+    for (const gone of ['jobId', 'answer', 'ending', 'startedAtMs'] as const)
+      expect(asked?.[gone]).toBeUndefined();
+    expect(world.text(run, 'question.1')).toContain(`The platform knows no job with that id: ${JOB}`);
+    expect(world.text(run, 'progress')).toBe(`docs.acme.com: needs an answer.`);
+    expect(world.message(run, 'end.1.0')).toBeUndefined();
+  });
+
+  test('is an id that cannot be asked for: the same', async () => {
+    const run = await joined(found);
+    const asked = await untilIdle(run, world.contextWith({ getExport: failing('bad_request') }));
+    expect(asked).toMatchObject({ state: 'unknown', unknownJobId: JOB });
+  });
+
+  test('after it was seen is lost', async () => {
+    const run = await joined({ ...found, looks: [{ atMs: NOW_MS, fraction: 0.1 }] });
+    const ended = await untilIdle(run, world.contextWith({ getExport: failing('not_found') }));
+    expect(ended).toMatchObject({ state: 'ended', ending: { kind: 'lost' } });
+  });
 });
 
 test('one with a domain that a person tries again is started from here', async () => {

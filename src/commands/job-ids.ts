@@ -1,0 +1,164 @@
+import { type ListedThread, listedThread, visibleThread } from '../jobs/agent/thread/record.ts';
+import { site } from '../jobs/export/phrases.ts';
+import { exportRun, jobAlias } from '../jobs/export/record.ts';
+import { mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
+import { filterVisible } from '../jobs/visibility.ts';
+import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
+import { projectNamed } from '../projects.ts';
+import { type Message, message, type Part } from '../slack/blocks.ts';
+import { cut, formatCount, oneLine } from '../slack/text.ts';
+import type { Caller, CommandTools } from './tools.ts';
+
+/** A job of the platform's. `project` is known of those that are known here, `about` says which it is. */
+export interface FoundJob {
+  id: string;
+  project?: string;
+  about?: string;
+}
+
+/** Which job somebody means. `one` may be unknown here: then only the platform can tell. */
+export type JobChoice =
+  | { kind: 'one'; job: FoundJob }
+  | { kind: 'several'; jobs: FoundJob[] }
+  | { kind: 'none' };
+
+type Tools = Pick<CommandTools, 'intake' | 'isPublic' | 'projects'>;
+
+/**
+ * Returns which export job is meant, among those that this person may see: those that run, this person's own, and in an
+ * address those whose whole id it has. Jobs of others are not found, as if they did not exist.
+ */
+export async function findExportJob(
+  typed: TypedJob,
+  named: string | undefined,
+  caller: Caller,
+  tools: Tools,
+): Promise<JobChoice> {
+  const { intake } = tools;
+  const names = projectNames(tools.projects, named);
+  const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.parts : [];
+  const aliases = names
+    .slice(0, MAX_PROJECTS)
+    .flatMap((name) => whole.map((id) => jobAlias(caller.teamId, name, id)));
+  const [active, own, aliased] = await Promise.all([
+    intake.listActive(exportRun, 'export', caller),
+    intake.listOfPerson(exportRun, caller),
+    Promise.all(aliases.map((alias) => intake.byAlias(alias, caller))),
+  ]);
+  const listed = [...active, ...own].map(({ id }) => id);
+  const found = aliased.flatMap((id) => (id === undefined || listed.includes(id) ? [] : [id]));
+  const others = found.length === 0 ? [] : await intake.loadAll(found, exportRun, caller);
+  const runs = [...active, ...own, ...others];
+  const fitting = runs.filter(
+    (run) => run.jobId !== undefined && names.includes(run.project) && mayMean(typed, run.jobId),
+  );
+  const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
+  const jobs = visible.map((run) => ({
+    id: run.jobId ?? '',
+    project: run.project,
+    ...(run.domain !== '' && { about: site(run) }),
+  }));
+  return choose(typed, jobs, tools);
+}
+
+/** The projects in which a job is looked for; `named` as it was typed. */
+export const projectNames = (projects: Tools['projects'], named: string | undefined) =>
+  (named === undefined ? projects : [projectNamed(projects, named)]).flatMap((one) => one?.name ?? []);
+
+/** More are not asked for at once. */
+const MAX_PROJECTS = 5;
+
+/** Returns which agent job is meant, among those that are followed where this person may see it. */
+export async function findAgentJob(
+  typed: TypedJob,
+  named: string | undefined,
+  caller: Caller,
+  tools: Tools,
+): Promise<JobChoice> {
+  const listed = await tools.intake.listFollowed(caller.teamId, listedThread, caller);
+  const visible = await filterVisible(
+    fittingThreads(typed, projectNames(tools.projects, named), listed),
+    visibleThread,
+    caller,
+    tools.isPublic,
+  );
+  return choose(typed, visible.map(toJob), tools);
+}
+
+/** Returns the followed threads whose job may be meant. */
+export const fittingThreads = (
+  typed: TypedJob,
+  projects: readonly string[],
+  threads: readonly ListedThread[],
+): ListedThread[] =>
+  threads.filter(
+    (thread) =>
+      thread.state !== 'ended' &&
+      thread.agentJobId !== undefined &&
+      projects.includes(thread.project) &&
+      mayMean(typed, thread.agentJobId),
+  );
+
+export const toJob = ({ agentJobId, project }: ListedThread): FoundJob => ({ id: agentJobId ?? '', project });
+
+/** Returns the choice among the jobs that fit: the one with this very id, else all; else what may be an unknown id. */
+export function choose(
+  typed: TypedJob,
+  jobs: readonly FoundJob[],
+  { projects }: Pick<CommandTools, 'projects'>,
+): JobChoice {
+  const distinct = [...new Map(jobs.map((job) => [`${job.project} ${job.id}`, job])).values()];
+  const exact = distinct.filter(({ id }) => typed.kind === 'id' && id === typed.id);
+  const known = (exact.length > 0 ? exact : distinct).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const unknown = unknownJobs(
+    typed,
+    projects.map(({ projectId }) => projectId),
+  ).map((id) => ({ id }));
+  const [first, ...others] = known.length > 0 ? known : unknown;
+  if (first === undefined) return { kind: 'none' };
+  return others.length === 0 ? { kind: 'one', job: first } : { kind: 'several', jobs: [first, ...others] };
+}
+
+/** Asks which of several jobs is meant. `command` is what to type, but for the id. */
+export function whichJobMessage(
+  jobs: readonly FoundJob[],
+  command: string,
+  { projects }: Pick<CommandTools, 'projects'>,
+): Message {
+  const rest = jobs.length - MAX_LISTED_NAMES;
+  const lines = jobs.slice(0, MAX_LISTED_NAMES).map(({ id, project, about }): Part[] => {
+    const flag = project === undefined || projects.length === 1 ? '' : ` --project ${project}`;
+    return [{ code: `${command} ${cut(oneLine(id), 200)}${flag}` }, about === undefined ? '' : ` · ${about}`];
+  });
+  const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; type more of the id.`]] : [];
+  return message([['Which one? Type it whole:'], ...lines, ...more]);
+}
+
+/** To somebody who typed what fits no job that this person may see. `example` is a command that is right. */
+export const noJobMessage = (typed: TypedJob, example: string): Message =>
+  message([[noJobText(typed), ' Type its whole id, such as ', { code: example }, '.']]);
+
+const noJobText = (typed: TypedJob) =>
+  typed.kind === 'address'
+    ? "I can't tell which part of that address is the job's id."
+    : 'No job that you can see here fits that.';
+
+/** Returns the job that was typed into a field of a modal, or what is wrong with it. */
+export async function readJobField(
+  text: string,
+  find: (typed: TypedJob) => Promise<JobChoice>,
+): Promise<{ job: FoundJob } | { problem: string }> {
+  const typed = readTypedJob(text);
+  if (typed === undefined) return { problem: 'Copy the whole id of the job.' };
+  const found = await find(typed);
+  switch (found.kind) {
+    case 'one':
+      return { job: found.job };
+    case 'several': {
+      const ids = cut(listNames(found.jobs.map(({ id }) => oneLine(id))), 100);
+      return { problem: `Copy one of these, whole: ${ids}` };
+    }
+    case 'none':
+      return { problem: `${noJobText(typed)} Copy its whole id.` };
+  }
+}

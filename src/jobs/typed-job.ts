@@ -1,0 +1,103 @@
+import { isSafeId } from '../docs-api/paths.ts';
+import { MAX_WHOLE_LENGTH } from './wording-view.ts';
+
+/** A job as somebody names it: by its id, or its beginning; in the short form of messages; by an address with its id. */
+export type TypedJob =
+  | { kind: 'id'; id: string }
+  | { kind: 'short'; start: string; end: string }
+  | { kind: 'address'; parts: string[] };
+
+/** Nothing longer is an id or an address. */
+const MAX_TYPED_LENGTH = 2000;
+
+/** Fewer characters of an id fit too many. Messages show eleven, and seven at its beginning. */
+const MIN_KNOWN_LENGTH = 6;
+
+/** Parts of an address beyond this are not looked at; an id stands near its end. */
+const MAX_PARTS = 20;
+
+const ellipsis = /…|\.{3}/u;
+
+/**
+ * Reads what was typed or pasted where the id of a job belongs: also in pointed brackets, as the usage shows it, and
+ * with a label, as Slack and Markdown write addresses. Returns nothing when it can be no job.
+ */
+export function readTypedJob(typed: string): TypedJob | undefined {
+  if (typed.length > MAX_TYPED_LENGTH) return undefined;
+  const text = withoutLabel(typed.trim());
+  const address = toAddress(text);
+  if (address !== undefined) return { kind: 'address', parts: partsOf(address) };
+  if (!isSafeId(text) || /\s/u.test(text)) return undefined;
+  if (!ellipsis.test(text)) return { kind: 'id', id: text };
+  const [start = '', end = '', ...more] = text.split(ellipsis);
+  const isEnough = more.length === 0 && start.length + end.length >= MIN_KNOWN_LENGTH;
+  return isEnough ? { kind: 'short', start, end } : undefined;
+}
+
+function withoutLabel(text: string): string {
+  if (text.startsWith('<') && text.endsWith('>')) return text.slice(1, -1).split('|', 1)[0] ?? '';
+  const labelEnd = text.startsWith('[') && text.endsWith(')') ? text.lastIndexOf('](') : -1;
+  return labelEnd < 0 ? text : text.slice(labelEnd + 2, -1);
+}
+
+function toAddress(text: string): URL | undefined {
+  if (/^https?:\/\//iu.test(text)) return URL.parse(text) ?? undefined;
+  // Browsers leave the scheme out.
+  const [host = '', ...path] = text.split('/');
+  const isHost = path.length > 0 && /^[\w-]+\.[\w.-]+$/u.test(host) && !host.includes('..');
+  return isHost ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
+}
+
+/** Every segment of the path and every value of the query that can be an id; a page may keep both behind its `#`. */
+function partsOf({ pathname, searchParams, hash }: URL): string[] {
+  const segments = [...pathname.split('/'), ...hash.split(/[#/?&=]/u)].map(decode);
+  const parts = [...segments, ...searchParams.values()].filter((part) => isSafeId(part) && !/\s/u.test(part));
+  return [...new Set(parts)].slice(-MAX_PARTS);
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Whether somebody may mean this job, which exists. */
+export function mayMean(typed: TypedJob, jobId: string): boolean {
+  switch (typed.kind) {
+    case 'id':
+      return jobId === typed.id || isBeginning(typed.id, jobId);
+    case 'short':
+      return (
+        jobId.length > typed.start.length + typed.end.length &&
+        jobId.startsWith(typed.start) &&
+        jobId.endsWith(typed.end)
+      );
+    case 'address':
+      return typed.parts.includes(jobId);
+  }
+}
+
+/** Short ids are counted up on some platforms: there `job_100` is no beginning of `job_1000`. */
+const isBeginning = (beginning: string, jobId: string) =>
+  jobId.length > MAX_WHOLE_LENGTH && beginning.length >= MIN_KNOWN_LENGTH && jobId.startsWith(beginning);
+
+/**
+ * Returns what may be the id of a job that nobody here knows: what was typed, or the parts of an address that look like
+ * one. `notJobs` are other ids of the platform's.
+ */
+export function unknownJobs(typed: TypedJob, notJobs: readonly (string | undefined)[]): string[] {
+  switch (typed.kind) {
+    case 'id':
+      return [typed.id];
+    case 'short':
+      return [];
+    case 'address':
+      return typed.parts.filter((part) => looksLikeId(part) && !notJobs.includes(part));
+  }
+}
+
+/** Ids have digits; a year, a version or a word of an address is no id. */
+const looksLikeId = (part: string) =>
+  part.length >= MIN_KNOWN_LENGTH && /^[\w-]+$/u.test(part) && /\d/u.test(part);
