@@ -108,6 +108,11 @@ export function digestsOn(scene: Stage) {
       `${part} in ${where}`,
     );
 
+  const jobsAtWork = async () => {
+    const members = await scene.world.redis.client.zrange(keys.activeRuns(), 0, '-1');
+    return members.map((member) => parseMember(member).job);
+  };
+
   return {
     read,
     reads,
@@ -158,11 +163,13 @@ export function digestsOn(scene: Stage) {
     settled: () =>
       expect
         .poll(async () => {
-          const members = await scene.world.redis.client.zrange(keys.activeRuns(), 0, '-1');
-          const jobs = members.map((member) => parseMember(member).job);
+          const jobs = await jobsAtWork();
           return jobs.filter((job) => ['digest', 'digest-figures', 'digest-ask'].includes(job));
         })
         .toEqual([]),
+
+    /** Waits until a digest is being made: until then, one that is long overdue would be skipped. */
+    begun: () => expect.poll(jobsAtWork).toContain('digest'),
 
     /**
      * Sets up a digest, and waits until it is: Mondays 09:00 in Berlin, in #docs, unless the fields say else. Answers the
