@@ -178,6 +178,9 @@ export function createPolicy(parts: PolicyParts) {
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
+    /** Returns whom the settings say to ask, in words; nothing where Slack has no name for it in time. */
+    contactText: (): Promise<string | undefined> => within(timeoutMs, contactText()).catch(() => undefined),
+
     /** Returns whether every full member has a permission. */
     isOpen: (permission: Permission): boolean => lists[permission].includes('everyone'),
   };

@@ -69,7 +69,7 @@ export async function createRoleParts(
     timing,
     log,
     monotonicMs,
-    onCall: (answered) => health.record('slack', answered),
+    onCall: (answered, refused) => health.record('slack', answered, refused),
   });
   const identity = createIdentity(slack, timing, log);
   closers.add(() => identity.stop());

@@ -8,9 +8,12 @@ import { registry } from './commands/index.ts';
 import { createIntake, createWaker } from './commands/intake.ts';
 import { createModalOpener } from './commands/open-modal.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
+import { findRejectedKeys } from './jobs/alerts/key-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
+import { workWithKey } from './jobs/features.ts';
 import { enqueueRun } from './jobs/index.ts';
 import { createSystemSnapshot } from './jobs/status/snapshot.ts';
+import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { within } from './runtime/within.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
@@ -76,6 +79,14 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ping: () => redis.ping(),
     redisProblems: parts.redisWatch.problems,
     counts: queues.counts,
+    rejectedKeys: (teamId) =>
+      findRejectedKeys(projects, stores.rejectedKeys.since, async (names) =>
+        workWaitsText(await workWithKey(teamId, names, stores)),
+      ),
+    countOverdue: stores.due.countOverdue,
+    contact: policy.contactText,
+    // Everybody as admins are nobody in particular: a message to all would be noise.
+    hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
     features,
     about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
     monotonicMs,

@@ -32,6 +32,8 @@ import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
+import { statusActions } from '../src/jobs/status/buttons.ts';
+import { detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { welcomeActions } from '../src/jobs/welcome/record.ts';
 import { welcomeMessage } from '../src/jobs/welcome/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
@@ -43,6 +45,7 @@ import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/job
 import { aSchedule } from './support/jobs/digest/builders.ts';
 import { anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aLinkRun } from './support/jobs/link/builders.ts';
+import { aState } from './support/jobs/status/builders.ts';
 import { menuButtonsIn } from './support/slack/rendering.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -148,9 +151,14 @@ describe('the registry', () => {
   const listeners = actionsOf(registry);
 
   test('listens to every action of the views, and to nothing else', () => {
-    const inViews = [exportActions, linkActions, agentActions, digestActions, welcomeActions].flatMap(
-      (actions) => Object.values<string>(actions),
-    );
+    const inViews = [
+      exportActions,
+      linkActions,
+      agentActions,
+      digestActions,
+      statusActions,
+      welcomeActions,
+    ].flatMap((actions) => Object.values<string>(actions));
     expect(listeners.toSorted()).toEqual(inViews.sort());
   });
 
@@ -210,6 +218,8 @@ async function everythingShown(): Promise<Message[]> {
     corrected,
     helpMessage(exportCommand),
     welcomeMessage,
+    statusMessage(aState()),
+    detailsMessage(aState(), { isAdmin: true }),
     ...agentMessages(),
     ...digestMessages(),
   ];

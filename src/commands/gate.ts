@@ -12,8 +12,8 @@ import { UserFacingError } from './user-facing-error.ts';
 type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };
 
 export interface GateParts {
-  tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission'>;
-  policy: Policy;
+  tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission' | 'hasPermission'>;
+  policy: Omit<Policy, 'contactText'>;
   /** Who the bot is; nothing while that is not known yet. */
   identity: () => Identity | undefined;
   audit: AuditStore;
@@ -102,6 +102,9 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
           async requirePermission(permission, subject) {
             await authorize(what, permission, { ...unverified, user }, teamId, subject);
           },
+          hasPermission: async (permission) =>
+            (await policy.check(id, permission, { external: teamId !== unverified.teamId })).kind ===
+            'allowed',
           botUserId,
           workspaceUrl,
         });
@@ -121,7 +124,7 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
 function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
   may: Permission,
-  policy: Policy,
+  policy: GateParts['policy'],
 ): { result: string; reply: Message } {
   if (verdict.kind === 'unknown')
     return verdict.missingScope

@@ -4,7 +4,7 @@ import { exportCommands } from './export/registry.ts';
 import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
-import { statusCommand } from './status/command.ts';
+import { statusCommands } from './status/command.ts';
 import { welcomeCommands } from './welcome/registry.ts';
 
 /** Everything that people can do, feature by feature. */
@@ -13,7 +13,7 @@ export const registry = mergeRegistries([
   agentCommands,
   digestCommands,
   linkCommands,
-  { commands: [statusCommand] },
+  statusCommands,
   { events: homeEvents },
   welcomeCommands,
 ]);

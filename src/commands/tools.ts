@@ -40,6 +40,8 @@ export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | '
    * `subject` says what was wanted.
    */
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
+  /** Returns whether this person has a further permission, as far as Slack says in time; leaves no audit line. */
+  hasPermission: (permission: Permission) => Promise<boolean>;
   /** The latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
   systemSnapshot: (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;

@@ -53,7 +53,7 @@ export interface JobContext {
   deliverMessage: Deliver;
   deliverReactions: Deliver;
   postEphemeral: PostEphemeral;
-  policy: Policy;
+  policy: Omit<Policy, 'contactText'>;
   /** Hears of owners of weekly digests whom Slack does not tell about. */
   ownerLookups: Pick<OwnerLookups, 'record'>;
   isPublic: IsPublic;

@@ -17,14 +17,24 @@ export interface Feature {
   permission?: { name: Permission; may: string; cannot?: string };
   homeRuns?: HomeRuns;
   /** What it holds itself and this person to, and how much of it is in use. */
-  limits?(person: LimitedPerson, context: FeatureContext): Promise<string[]>;
+  limits?(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]>;
   /** How much of its work in these projects cannot go on without their key. `what` is one of it, such as "export". */
   needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
-  /** What it says in `/docs-status`, and what stands there when that cannot be read in time. */
+  /**
+   * What it says in `/docs-status`, and what stands there when that cannot be read in time. `first`: it is what runs here,
+   * and needs no click on [Details].
+   */
   status?: {
+    first?: true;
     lines(teamId: string, viewer: Viewer, context: FeatureContext): Promise<Part[][]>;
     unknown: Part[][];
   };
+}
+
+/** `waiting`: how much that people notice waits for it. */
+export interface LimitInUse {
+  text: string;
+  waiting?: number;
 }
 
 export interface Work {

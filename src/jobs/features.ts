@@ -1,7 +1,7 @@
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, LimitedPerson, Work, WorkContext } from './feature.ts';
+import type { Feature, FeatureContext, LimitedPerson, LimitInUse, Work, WorkContext } from './feature.ts';
 import { outboxFeature } from './outbox/feature.ts';
 import { statusFeature } from './status/feature.ts';
 
@@ -16,8 +16,12 @@ export const features: readonly Feature[] = [
 
 /** Returns the limits of all features as this person sees them, a line for each. */
 export async function limitLines(person: LimitedPerson, context: FeatureContext): Promise<string[]> {
-  const lines = await Promise.all(features.map((feature) => feature.limits?.(person, context) ?? []));
-  return lines.flat();
+  return (await limitsInUse(person, context)).map(({ text }) => text);
+}
+
+export async function limitsInUse(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]> {
+  const limits = await Promise.all(features.map((feature) => feature.limits?.(person, context) ?? []));
+  return limits.flat();
 }
 
 /** Returns the work of all features in these projects that cannot go on without their key; of each at least one. */

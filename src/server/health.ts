@@ -17,10 +17,11 @@ export function createHealth(now: () => number) {
   }
 
   return {
-    /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal. */
-    record(part: Dependency, answered: boolean) {
-      const changed = snapshots.get(part)?.answered !== answered;
-      const latest = { answered, atMs: now() };
+    /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal, but of the token. */
+    record(part: Dependency, answered: boolean, refused = false) {
+      const before = snapshots.get(part);
+      const changed = before?.answered !== answered || (before.refused === true) !== refused;
+      const latest: HealthSnapshot = { answered, atMs: now(), ...(refused && { refused }) };
       snapshots.set(part, latest);
       for (const listener of listeners) listener(part, latest, changed);
     },

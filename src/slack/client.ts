@@ -70,8 +70,8 @@ export interface SlackApiOptions {
   log: Log;
   /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
-  /** Called after every call with whether Slack answered and accepted the token. */
-  onCall: (answered: boolean) => void;
+  /** Called after every call with whether Slack answered and accepted the token, and whether it refused the token. */
+  onCall: (answered: boolean, refused: boolean) => void;
 }
 
 export function createSlackApi(options: SlackApiOptions) {
@@ -104,11 +104,13 @@ export function createSlackApi(options: SlackApiOptions) {
     return gate.run(method, async () => {
       try {
         const response = await (timeoutMs === undefined ? run() : within(timeoutMs, run()));
-        onCall(true);
+        onCall(true, false);
         return response;
       } catch (thrown) {
         const error = toSlackApiError(method, thrown);
-        onCall(!['unreachable', 'unclear', 'token'].includes(error.kind));
+        // A token that lacks a scope works for everything else.
+        const refused = error.kind === 'token' && error.code !== 'missing_scope';
+        onCall(!['unreachable', 'unclear', 'token'].includes(error.kind), refused);
         reportScope(error);
         throw error;
       }

@@ -52,6 +52,13 @@ for _, member in ipairs(ahead) do found[#found + 1] = member end
 return found
 `);
 
+const countOverdueScript = luaScript<number>(`${LUA_NOW}
+local late = string.format('%.0f', now - ARGV[1])
+local count = 0
+for _, list in ipairs(KEYS) do count = count + redis.call('ZCOUNT', list, '-inf', late) end
+return count
+`);
+
 // A time to live that is longer than it can be was given before Redis' clock was set back.
 const claimScript = luaScript<0 | 1>(`
 local left = redis.call('PTTL', KEYS[1])
@@ -80,6 +87,9 @@ export function createDueStore(redis: Redis) {
      */
     overdue: (list: DueList, lateMs: number, longestMs: number): Promise<string[]> =>
       overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE]),
+    /** How many entries of all lists have been due for `lateMs` or longer. */
+    countOverdue: (lateMs: number): Promise<number> =>
+      countOverdueScript(redis, Object.values(dueLists), [lateMs]),
     /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
     async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;

@@ -4,8 +4,15 @@ import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
-/** What a call to something outside came to. `answered`: at all, if only with a refusal. `atMs` is epoch. */
-const healthSnapshot = z.object({ answered: z.boolean(), atMs: z.number() });
+/**
+ * What a call to something outside came to. `answered`: at all, if only with a refusal; not where Slack `refused` the
+ * token. `atMs` is epoch.
+ */
+const healthSnapshot = z.object({
+  answered: z.boolean(),
+  atMs: z.number(),
+  refused: z.literal(true).optional(),
+});
 export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 
 /** What Docket depends on and calls. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
@@ -31,34 +32,75 @@ describe('/docs-status', () => {
     return world.startBot({ env, timing });
   }
 
-  test('says of each thing how it is, and of what runs how far it is', async () => {
+  /** What [Details] shows somebody in place of the status. */
+  async function details(who: PersonName = 'ana') {
+    const { ephemeral } = await asks('/docs-status', who);
+    if (ephemeral === undefined) throw new Error('no status');
+    const isSame = ({ ts, to, deleted }: typeof ephemeral) =>
+      ts === ephemeral.ts && to === ephemeral.to && !deleted;
+    await world.slack.person(who).clicks(ephemeral, 'Details');
+    const shown = () => world.slack.ephemerals.findLast(isSame);
+    const read = () => plain(world.slack.read(shown() ?? ephemeral)).split('\n');
+    await world.slack.until(() => read().some((line) => line.startsWith('This process')));
+    return read();
+  }
+
+  const NO_ADMINS = 'Nobody is named as admin, so nobody gets a message when something is wrong.';
+  const WELL = '✅ All good';
+
+  test('says first that all is good, then what runs and how far it is; [Details] shows the rest in its place', async () => {
     await startBot();
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
-    const lines = await status('ben');
-    expect(lines.slice(0, 2)).toEqual([
-      'Docs platform — answering, last seen TIME',
-      'Slack — answering, last seen TIME',
-    ]);
-    expect(lines[2]).toMatch(/^Redis — answers in \d+ ms$/);
-    expect(lines[3]).toMatch(/^Queue docs-export — \d waiting, \d active, \d for later, 0 failed$/);
-    expect(lines[4]).toBe('Queue docs-agent — 0 waiting, 0 active, 0 for later, 0 failed');
-    expect(lines[5]).toBe('Queue docs-analytics — 0 waiting, 0 active, 0 for later, 0 failed');
-    expect(lines[6]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
-    expect(lines.slice(7, 11)).toEqual([
+    const first = [
+      WELL,
       'Exports you can see here — 1 running',
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+    ];
+    expect(await status('ben')).toEqual([...first, NO_ADMINS, '[Details]']);
+    const lines = await details('ben');
+    expect(lines.slice(0, 5)).toEqual([
+      ...first,
       'Agent threads — none is followed',
       'Schedules — Nothing is scheduled.',
     ]);
-    expect(lines[11]).toBe('Limit — looks at exports: up to 5 a second for each API key');
-    expect(lines[12]).toMatch(
+    expect(lines[5]).toBe('Limit — looks at exports: up to 5 a second for each API key');
+    expect(lines[6]).toMatch(
       /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) just now, /,
     );
-    expect(lines[13]).toBe('Limit — instructions to the docs agent: 0 of 100 used in the past hour');
-    expect(lines[14]).toBe('Limit — analytics requests: 0 of 100 used in the past hour');
-    expect(lines[15]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
-    expect(lines).toHaveLength(16);
+    expect(lines.slice(7, 11)).toEqual([
+      'Limit — instructions to the docs agent: 0 of 100 used in the past hour',
+      'Limit — analytics requests: 0 of 100 used in the past hour',
+      'Docs platform — answering, last seen TIME',
+      'Slack — answering, last seen TIME',
+    ]);
+    expect(lines[11]).toMatch(/^My database \(Redis\) — answers in \d+ ms$/);
+    expect(lines[12]).toMatch(/^Queue docs-export — \d waiting, \d active, \d for later, 0 failed$/);
+    expect(lines.slice(13, 15)).toEqual([
+      'Queue docs-agent — 0 waiting, 0 active, 0 for later, 0 failed',
+      'Queue docs-analytics — 0 waiting, 0 active, 0 for later, 0 failed',
+    ]);
+    expect(lines[15]).toMatch(/^Queue slack-outbox — \d+ waiting, \d+ active, \d+ for later, 0 failed$/);
+    expect(lines[16]).toMatch(/^This process — Docket \d+\.\d+\.\d+ · role all · up since TIME$/);
+    expect(lines.slice(17)).toEqual([NO_ADMINS]);
+    // Nobody else sees any of it.
+    expect(world.slack.ephemerals.every(({ to }) => to === world.slack.person('ben').id)).toBe(true);
+  });
+
+  test('[Details] offers the audit log to an admin', async () => {
+    await startBot(adminIsAna());
+    expect(await details('ben')).not.toContain('[Audit log]');
+    expect((await details()).at(-1)).toBe('[Audit log]');
+    const shown = world.slack.ephemerals.findLast((one) =>
+      plain(world.slack.read(one)).includes('[Audit log]'),
+    );
+    if (shown === undefined) throw new Error('no details');
+    await world.slack.person('ana').clicks(shown, 'Audit log');
+    await world.slack.until(() =>
+      world.slack.ephemerals.some((one) =>
+        world.slack.read(one).includes('Nothing is in the audit log yet.'),
+      ),
+    );
   });
 
   test('counts what runs beyond five, and shows nothing of what the person cannot open from here', async () => {
@@ -78,26 +120,74 @@ describe('/docs-status', () => {
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     await startBot({ DOCKET_ROLE: 'web' });
-    const docs = async () => (await status())[0];
-    await expect.poll(docs).toBe('Docs platform — answering, last seen TIME');
+    await expect.poll(async () => (await status())[0]).toBe(WELL);
     // The poll that it is cut off in says nothing of the platform.
     const cutOff = Promise.withResolvers<void>();
     world.platform.wire.onCall(() => worker.end().then(cutOff.resolve));
     await cutOff.promise;
-    expect(await docs()).toBe('Docs platform — answering, last seen TIME');
-    expect((await status()).at(-1)).toContain('role web');
+    expect((await status())[0]).toBe(WELL);
+    expect((await details()).join()).toContain('role web');
   });
 
   test('a platform that does not answer is told as such, and again when it is back', async () => {
     await startBot();
-    const docs = async () => (await status())[0];
-    expect(await docs()).toBe('Docs platform — not asked lately');
+    expect((await status())[0]).toBe('✅ All good, as far as I know');
+    expect((await status()).join()).toContain('Not known just now: whether the docs platform answers');
     world.platform.wire.order(() => true, { kind: 'reset', when: 'before' }, 1000);
     await asks('/docs-export docs.acme.com');
-    await expect.poll(docs).toBe('Docs platform — not answering, last tried TIME');
+    await expect
+      .poll(async () => (await status()).slice(0, 2))
+      .toEqual([
+        '⚠️ Not all is good',
+        "The docs platform isn't answering, last tried TIME: nothing new starts, and nobody sees how far what runs there is.",
+      ]);
     world.platform.wire.clear();
     await world.slack.person('ana').clicks(await questionOf(), 'Start again');
-    await expect.poll(docs).toBe('Docs platform — answering, last seen TIME');
+    await expect.poll(async () => (await status())[0]).toBe(WELL);
+  });
+
+  test('a key that the platform rejects is named by its setting until it works, also by a process that calls nobody', async () => {
+    await startBot({ DOCKET_ROLE: 'worker' });
+    const web = { DOCKET_ROLE: 'web' };
+    await startBot(web);
+    await asks('/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+    const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
+    world.platform.wire.order(() => true, refused, 1000);
+    await expect
+      .poll(async () => (await status()).slice(0, 2))
+      .toEqual([
+        '⚠️ Not all is good',
+        'DOCS_API_KEY is rejected since TIME; 1 export waits. Nothing new starts with it until there is another.',
+      ]);
+    world.platform.wire.clear();
+    await asks('/docs-export docs.acme.com --version 2');
+    await expect.poll(async () => (await status())[0]).toBe(WELL);
+  });
+
+  test('work that nobody does is told once it has been due for a minute', async () => {
+    await startBot({ DOCKET_ROLE: 'web' });
+    await asks('/docs-export docs.acme.com');
+    expect((await status()).join()).not.toContain('stands still');
+    for (const member of await world.redis.client.zrange(keys.activeRuns(), '0', '-1'))
+      await world.redis.client.zadd(keys.activeRuns(), 0, member);
+    expect((await status()).slice(0, 2)).toEqual([
+      '⚠️ Not all is good',
+      'Work stands still: 1 thing has been due for more than a minute. What you start is kept, and comes late.',
+    ]);
+  });
+
+  test('a token that Slack refuses is told as such, by an answer that needs none', async () => {
+    await startBot();
+    world.slack.wire.order(
+      'chat.postMessage',
+      { kind: 'answer', status: 200, body: { ok: false, error: 'token_revoked' } },
+      1000,
+    );
+    await asks('/docs-export docs.acme.com');
+    await expect
+      .poll(async () => (await status())[1])
+      .toMatch(/^Slack refuses my token, last tried TIME: messages don't come/);
   });
 
   async function questionOf() {
@@ -116,25 +206,27 @@ describe('/docs-status', () => {
       const answer = await asks('/docs-status');
       expect(answer).toMatchObject({ ok: true });
       expect(answer.tookMs).toBeLessThan(2500);
-      const lines = told(answer);
-      expect(lines[0]).toBe('Docs platform — answering, last seen TIME');
-      expect(lines[1]).toContain('Slack — answering');
-      expect(lines[2]).toBe('Redis — not answering; I start nothing I might lose');
-      expect(lines[3]).toBe("Exports you can see here — can't be read right now");
-      expect(lines.at(-1)).toContain('role all');
+      expect(told(answer)).toEqual([
+        '⚠️ Not all is good',
+        "My database isn't answering: nothing new starts, and what runs stands still.",
+        "Exports you can see here — can't be read right now",
+        '[Details]',
+      ]);
+      const lines = await details();
+      expect(lines).toContain('Docs platform — answering, last seen TIME');
+      expect(lines).toContain('My database (Redis) — not answering');
       expect(lines).toContain("Agent threads — can't be counted right now");
       expect(lines).toContain('Limit — instructions to the docs agent: up to 100 an hour');
       expect(lines).toContain("Schedules — can't be read right now");
-      expect(lines).toHaveLength(11);
 
       const audit = await asks('/docs-status audit');
       expect(audit.tookMs).toBeLessThan(2500);
       expect(told(audit)).toEqual([
-        "My store doesn't answer, so I can't read the audit log. Try again in a minute.",
+        "My database doesn't answer, so I can't read the audit log. Try again in a minute.",
       ]);
       if (how === 'dead') await world.redis.start();
       else world.redis.thaw();
-      await expect.poll(async () => (await status()).join()).toContain('Redis — answers in');
+      await expect.poll(async () => (await status()).join()).toContain(WELL);
     });
   });
 

@@ -27,6 +27,17 @@ test('the last call counts, and when it was', () => {
   });
 });
 
+test('a token that Slack refuses is kept apart from one that gets no answer', () => {
+  const { clock, health } = setting();
+  const changes: boolean[] = [];
+  health.subscribe((_, __, changed) => changes.push(changed));
+  for (const refused of [false, true, true, false]) health.record('slack', false, refused);
+  health.record('slack', false, true);
+  expect(changes).toEqual([true, true, false, true, true]);
+  expect(health.snapshots().slack).toEqual({ answered: false, refused: true, atMs: clock.ms });
+  expect(health.states().slack).toBe('down');
+});
+
 describe('the others are informed', () => {
   /** A store whose writes are counted, and wait when they are to. */
   function told(before: () => Promise<void> = async () => {}) {

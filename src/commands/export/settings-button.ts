@@ -21,7 +21,7 @@ const linkOnItsWay = message([
   ['The new link is still being made. When it is there, open the settings again.'],
 ]);
 
-const storeUnavailable = message([["My store doesn't answer just now. Try again in a minute."]]);
+const storeUnavailable = message([["My database doesn't answer just now. Try again in a minute."]]);
 
 /** What a deployment of one's own needs to serve the bundle. The modal has the link: only those open it who have it. */
 export const settingsButton = defineButton({

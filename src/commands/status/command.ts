@@ -1,9 +1,11 @@
 import { auditMessage } from '../../jobs/status/audit-view.ts';
-import { statusMessage } from '../../jobs/status/view.ts';
+import { statusActions, statusButton } from '../../jobs/status/buttons.ts';
+import { detailsMessage, statusMessage } from '../../jobs/status/view.ts';
 import { within } from '../../runtime/within.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { ok, type Reading, shown, unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
+import { defineButton, type Registry } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 
@@ -32,7 +34,7 @@ export const statusCommand = defineCommand({
     subcommand({
       args: {},
       flags: {},
-      summary: 'See how the platform, Slack, Redis and the queues are',
+      summary: 'See whether all is good, and what runs here',
       example: '/docs-status',
       tooManyArgs: unknownText,
       run: async (_input, caller, tools) =>
@@ -50,6 +52,32 @@ export const statusCommand = defineCommand({
   ],
 });
 
+/** Replaces the status with all that there is to see: nobody else sees either. */
+const detailsButton = defineButton({
+  action: statusActions.details,
+  may: 'status',
+  value: statusButton,
+  async run(_, caller, tools) {
+    const [state, isAdmin] = await Promise.all([
+      tools.systemSnapshot(caller, REDIS_TIMEOUT_MS),
+      tools.hasPermission('admin'),
+    ]);
+    return { ...detailsMessage(state, { isAdmin }), replace_original: true as const };
+  },
+});
+
+const auditButton = defineButton({
+  action: statusActions.audit,
+  may: 'status',
+  value: statusButton,
+  run: (_, caller, tools) => readAudit(AUDIT_LINES.usual, caller, tools),
+});
+
+export const statusCommands = {
+  commands: [statusCommand],
+  buttons: [detailsButton, auditButton],
+} satisfies Partial<Registry>;
+
 function readLineCount(typed: string | undefined): Reading<number> {
   const count = typed === undefined ? AUDIT_LINES.usual : Number(typed);
   if (Number.isInteger(count) && count >= 1 && count <= AUDIT_LINES.most) return ok(count);
@@ -61,7 +89,7 @@ async function readAudit(lines: number, caller: Caller, tools: CommandTools): Pr
   await tools.requirePermission('admin', 'audit');
   const entries = await within(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
     throw new UserFacingError(
-      message([["My store doesn't answer, so I can't read the audit log. Try again in a minute."]]),
+      message([["My database doesn't answer, so I can't read the audit log. Try again in a minute."]]),
     );
   });
   return auditMessage(entries);

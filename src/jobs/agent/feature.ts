@@ -44,7 +44,9 @@ export const agentFeature: Feature = {
     return Promise.all(
       withAgent.map(async ({ name }) => {
         const usage = await rateLimiter.usage(followUpLimit(name, perHour));
-        return `instructions to the docs agent${withAgent.length > 1 ? ` in ${name}` : ''}: ${hourlyUsageText(usage, perHour)}`;
+        const where = withAgent.length > 1 ? ` in ${name}` : '';
+        const text = `instructions to the docs agent${where}: ${hourlyUsageText(usage, perHour)}`;
+        return { text, waiting: usage?.waiting ?? 0 };
       }),
     );
   },

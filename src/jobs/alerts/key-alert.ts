@@ -1,12 +1,11 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import type { Project } from '../../projects.ts';
-import { layout, type Message, type Part } from '../../slack/blocks.ts';
 import type { RejectedKeyStore } from '../../store/rejected-keys.ts';
-import { listNames } from '../wording-view.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
+import { keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
 
 export interface KeyAlertParts extends AdminAlertParts {
-  projects: readonly Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable'>[];
+  projects: readonly KeyOwner[];
   rejectedKeys: Pick<RejectedKeyStore, 'reject'>;
   /** Returns what waits in these projects, such as "3 exports wait"; empty for nothing. */
   waits: (teamId: string, projects: readonly string[]) => Promise<string>;
@@ -21,9 +20,7 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
 
   return async (teamId: string, project: string): Promise<boolean> => {
     const apiKey = projects.find(({ name }) => name === project)?.apiKey;
-    const sharing = projects.filter((one) => one.apiKey === apiKey);
-    const [variable = `The key of ${project}`] = sharing.map(({ apiKeyVariable }) => apiKeyVariable);
-    const names = sharing.map(({ name }) => name);
+    const { variable, names } = keyOf(projects.filter((one) => one.apiKey === apiKey));
     const sinceMs = await rejectedKeys.reject(keyIdOf(apiKey ?? ''), parts.now());
     return alertAdmins(teamId, {
       name: `key:${teamId}:${variable}`,
@@ -35,32 +32,31 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
   };
 }
 
-interface RejectedKey {
-  /** The setting that holds it. */
-  variable: string;
-  /** The projects that it is for, where there are others. */
-  names: readonly string[];
-  sinceMs: number;
-  /** What waits because of it; empty for nothing. */
-  waiting: string;
+/** Returns the setting and the names of projects that share a key. */
+function keyOf(sharing: readonly KeyOwner[]) {
+  const [variable = 'The API key'] = sharing.map(({ apiKeyVariable }) => apiKeyVariable);
+  return { variable, names: sharing.map(({ name }) => name) };
 }
 
-/** Which key is rejected, of which projects, since when, and what waits because of it. */
-function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedKey): Part[] {
-  const of = names.length > 0 ? ` (${listNames(names)})` : '';
-  return [
-    { bold: variable },
-    `${of} is rejected since `,
-    { time: sinceMs, format: '{date_short_pretty} {time}' },
-    waiting === '' ? '.' : `; ${waiting}.`,
-  ];
-}
+type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable'>;
 
-function keyAlertMessage(key: RejectedKey): Message {
-  const fix = 'Set a new one and restart me; what waits goes on by itself then.';
-  return layout({
-    lines: [['🔑 ', ...rejectedKeyLine(key)], [fix]],
-    small: [['I tell you once an hour at most.']],
-    text: [rejectedKeyLine(key), [fix]],
+/** Returns the keys of these projects that the platform rejects. */
+export async function findRejectedKeys(
+  projects: readonly KeyOwner[],
+  since: RejectedKeyStore['since'],
+  waits: (projects: readonly string[]) => Promise<string>,
+): Promise<RejectedKey[]> {
+  const keys = [...Map.groupBy(projects, ({ apiKey }) => keyIdOf(apiKey))];
+  const found = await since(keys.map(([keyId]) => keyId));
+  const rejected = keys.flatMap(([, sharing], index) => {
+    const sinceMs = found[index];
+    return sinceMs === undefined ? [] : [{ ...keyOf(sharing), sinceMs }];
   });
+  return Promise.all(
+    rejected.map(async (key) => ({
+      ...key,
+      names: keys.length > 1 ? key.names : [],
+      waiting: await waits(key.names).catch(() => ''),
+    })),
+  );
 }

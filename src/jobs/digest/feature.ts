@@ -42,7 +42,10 @@ export const digestFeature: Feature = {
       [...byKey].map(async ([keyId, sharing]) => {
         const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));
         const names = byKey.size > 1 ? ` for ${sharing.map(({ name }) => name).join(', ')}` : '';
-        return `analytics requests${names}: ${hourlyUsageText(usage, perHour)}`;
+        return {
+          text: `analytics requests${names}: ${hourlyUsageText(usage, perHour)}`,
+          waiting: usage?.waiting ?? 0,
+        };
       }),
     );
   },

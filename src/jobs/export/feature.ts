@@ -39,10 +39,11 @@ export const exportFeature: Feature = {
   },
 
   async limits(_, { limits }) {
-    return [`looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key`];
+    return [{ text: `looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key` }];
   },
 
   status: {
+    first: true,
     async lines(_, viewer, context) {
       const active = await context.runs.activeOf(exportRun, 'export');
       const { lines, rest } = await runningExports(

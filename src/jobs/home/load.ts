@@ -1,4 +1,3 @@
-import type { Policy } from '../../policy.ts';
 import { runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeEntry } from '../feature.ts';
@@ -52,7 +51,7 @@ async function loadEntries(teamId: string, userId: string, context: JobContext):
   });
 }
 
-async function loadPermissions(userId: string, policy: Policy) {
+async function loadPermissions(userId: string, policy: JobContext['policy']) {
   const granted = await policy.permissionsOf(userId);
   const may = granted && permissions.filter(({ name }) => granted.includes(name)).map(({ may }) => may);
   const [first] = usual;

@@ -7,9 +7,9 @@ export const outboxFeature: Feature = {
   async limits({ teamId }, { rateLimiter, timing }) {
     const edits = editRateLimit(teamId, timing);
     const usage = await rateLimiter.usage(edits);
-    return [
-      `edits in Slack: up to ${edits.count} a minute${usage === undefined ? '' : `, ${usageText(usage)}`}`,
-    ];
+    const use = usage === undefined ? '' : `, ${usageText(usage)}`;
+    // Edits wait for seconds all the time.
+    return [{ text: `edits in Slack: up to ${edits.count} a minute${use}` }];
   },
 };
 

@@ -1,11 +1,12 @@
 import { within } from '../../runtime/within.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
+import type { RejectedKey } from '../alerts/key-alert-view.ts';
 import type { FeatureContext } from '../feature.ts';
-import { features, limitLines } from '../features.ts';
+import { features, limitsInUse } from '../features.ts';
 import type { QueueCounts } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
-import type { SystemState } from './view.ts';
+import { OVERDUE_MS, type SystemState } from './view.ts';
 
 export interface SystemParts {
   /** What this process saw itself. */
@@ -15,6 +16,11 @@ export interface SystemParts {
   ping: () => Promise<unknown>;
   redisProblems: () => readonly RedisProblem[];
   counts: () => Promise<QueueCounts[]>;
+  rejectedKeys: (teamId: string) => Promise<RejectedKey[]>;
+  countOverdue: (lateMs: number) => Promise<number>;
+  /** Never rejects, and takes no longer than a look-up may. */
+  contact: () => Promise<string | undefined>;
+  hasAdmins: boolean;
   features: FeatureContext;
   about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
@@ -22,7 +28,7 @@ export interface SystemParts {
 
 /** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
 export function createSystemSnapshot(parts: SystemParts) {
-  const { snapshots, store, connected, ping, redisProblems, counts, about, monotonicMs } = parts;
+  const { snapshots, store, connected, ping, redisProblems, counts, about, hasAdmins, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
     const sentMs = monotonicMs();
@@ -37,17 +43,28 @@ export function createSystemSnapshot(parts: SystemParts) {
       ...parts.features,
       rateLimiter: { usage: (limit) => orUndefined(rateLimiter.usage(limit)) },
     };
-    const featureLines = features.map(
-      async ({ status }) =>
-        status && ((await orUndefined(status.lines(caller.teamId, caller, context))) ?? status.unknown),
-    );
-    const [redisMs, queues, shared, lines, limits] = await Promise.all([
-      orUndefined(measurePing()),
-      orUndefined(counts()),
-      orUndefined(store.load()),
-      Promise.all(featureLines),
-      limitLines({ teamId: caller.teamId, userId: caller.user.id }, context),
-    ]);
+    const linesOf = (isFirst: boolean) =>
+      Promise.all(
+        features
+          .flatMap(({ status }) => status ?? [])
+          .filter(({ first = false }) => first === isFirst)
+          .map(
+            async ({ lines, unknown }) =>
+              (await orUndefined(lines(caller.teamId, caller, context))) ?? unknown,
+          ),
+      );
+    const [redisMs, queues, shared, rejectedKeys, overdue, running, lines, limits, contact] =
+      await Promise.all([
+        orUndefined(measurePing()),
+        orUndefined(counts()),
+        orUndefined(store.load()),
+        orUndefined(parts.rejectedKeys(caller.teamId)),
+        orUndefined(parts.countOverdue(OVERDUE_MS)),
+        linesOf(true),
+        linesOf(false),
+        limitsInUse({ teamId: caller.teamId, userId: caller.user.id }, context),
+        orUndefined(parts.contact()),
+      ]);
     const own = snapshots();
     return {
       docs: latest(own.docs, shared?.docs),
@@ -57,8 +74,14 @@ export function createSystemSnapshot(parts: SystemParts) {
       // That it is away is said already.
       redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
       queues,
-      featureLines: lines.flatMap((some) => some ?? []),
-      limits,
+      rejectedKeys,
+      overdue,
+      running: running.flat(),
+      featureLines: lines.flat(),
+      limits: limits.map(({ text }) => text),
+      waits: limits.filter(({ waiting = 0 }) => waiting > 0).map(({ text }) => text),
+      hasAdmins,
+      contact,
       ...about,
     };
   };

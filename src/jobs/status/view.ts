@@ -1,8 +1,10 @@
-import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { type ButtonParts, layout, type Message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { HealthSnapshot } from '../../store/health.ts';
+import { type RejectedKey, rejectedKeyLine } from '../alerts/key-alert-view.ts';
 import type { QueueCounts } from '../queue.ts';
 import { statusLine } from '../wording-view.ts';
+import { auditButton, detailsButton } from './buttons.ts';
 
 /** How things are, as far as it is known. Times are epoch milliseconds. */
 export interface SystemState {
@@ -15,41 +17,134 @@ export interface SystemState {
   redisMs: number | undefined;
   /** What is wrong with Redis, in sentences with the fix. */
   redisProblems: readonly string[];
+  /** Keys that the platform rejects; nothing when that is not known. */
+  rejectedKeys: readonly RejectedKey[] | undefined;
+  /** How much has been due for longer than `OVERDUE_MS`, and nobody does it; nothing when that is not known. */
+  overdue: number | undefined;
   queues: QueueCounts[] | undefined;
-  /** What the features say of themselves, and what they hold themselves to. */
+  /** What runs here. */
+  running: readonly Part[][];
+  /** What the features say of themselves besides, what they hold themselves to, and where something waits for it. */
   featureLines: readonly Part[][];
   limits: readonly string[];
+  waits: readonly string[];
+  /** Whether anybody hears of trouble by direct message. */
+  hasAdmins: boolean;
+  /** Whom the settings say to ask. */
+  contact: string | undefined;
   version: string;
   role: string;
   upSinceMs: number;
 }
 
-/** How things are: one line for each, state in words. */
-export function statusMessage(state: SystemState): Message {
-  const { redisMs, queues, connected } = state;
-  const socketText =
-    connected === undefined ? '' : connected ? ' · socket connected' : ' · socket not connected';
-  return message([
-    statusLine('Docs platform', ...healthParts(state.docs, 'not asked lately')),
-    statusLine('Slack', ...healthParts(state.slack, 'not called lately'), socketText),
-    redisMs === undefined
-      ? statusLine('Redis', 'not answering; I start nothing I might lose')
-      : statusLine('Redis', `answers in ${Math.max(1, Math.round(redisMs))} ms`),
-    ...state.redisProblems.map((text) => [`⚠️ ${text}`]),
-    ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
+/** Whatever is due is begun within seconds where somebody works. */
+export const OVERDUE_MS = 60_000;
+
+/** Whether all is good, then what is not and what that means for people, and what runs here. */
+export const statusMessage = (state: SystemState): Message =>
+  withRest(state, [...state.running], [detailsButton]);
+
+/** The same with everything else. */
+export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boolean }): Message {
+  const { queues, redisMs, docs, slack, connected } = state;
+  const socket = connected === undefined ? '' : ` · socket ${connected ? '' : 'not '}connected`;
+  const rest: Part[][] = [
+    ...state.running,
     ...state.featureLines,
     ...state.limits.map((text) => statusLine('Limit', text)),
+    statusLine('Docs platform', ...healthParts(docs, 'not asked lately')),
+    statusLine('Slack', ...healthParts(slack, 'not called lately'), socket),
+    statusLine(
+      'My database (Redis)',
+      redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
+    ),
+    ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
     statusLine('This process', `Docket ${state.version} · role ${state.role} · up since `, {
       time: state.upSinceMs,
       format: '{date_short_pretty} {time}',
     }),
-  ]);
+  ];
+  return withRest(state, rest, isAdmin ? [auditButton] : []);
 }
+
+function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): Message {
+  const problems = problemLines(state);
+  const waits = state.waits.map((text): Part[] => [`🕒 ${text}`]);
+  const { small, isKnown } = unknownLines(state);
+  const headline: Part[] =
+    problems.length > 0
+      ? ['⚠️ ', { bold: 'Not all is good' }]
+      : ['✅ ', { bold: isKnown ? 'All good' : 'All good, as far as I know' }];
+  const noAdmins: Part[][] = state.hasAdmins
+    ? []
+    : [['Nobody is named as admin, so nobody gets a message when something is wrong.']];
+  const ask: Part[][] = problems.length > 0 && state.contact ? [[`Ask ${state.contact}.`]] : [];
+  const lines = [headline, ...problems, ...waits, ...rest];
+  return layout({ lines, small: [...small, ...ask, ...noAdmins], buttons });
+}
+
+/** What is wrong, and what that means for people. */
+function problemLines(state: SystemState): Part[][] {
+  const { docs, slack, connected, redisMs, redisProblems, rejectedKeys = [], overdue = 0 } = state;
+  const lines: Part[][] = [];
+  if (redisMs === undefined)
+    lines.push([
+      { bold: "My database isn't answering" },
+      ': nothing new starts, and what runs stands still.',
+    ]);
+  for (const text of redisProblems) lines.push([{ bold: 'My database is not as it should be' }, `: ${text}`]);
+  for (const key of rejectedKeys)
+    lines.push([...rejectedKeyLine(key), ' Nothing new starts with it until there is another.']);
+  if (docs?.answered === false)
+    lines.push([
+      { bold: "The docs platform isn't answering" },
+      ', last tried ',
+      ago(docs),
+      ': nothing new starts, and nobody sees how far what runs there is.',
+    ]);
+  if (slack?.refused)
+    lines.push([
+      { bold: 'Slack refuses my token' },
+      ', last tried ',
+      ago(slack),
+      ": messages don't come and aren't brought up to date. Install me again, or give me the new token.",
+    ]);
+  else if (slack?.answered === false)
+    lines.push([
+      { bold: "Slack isn't answering" },
+      ', last tried ',
+      ago(slack),
+      ': messages come late, with nothing lost.',
+    ]);
+  if (connected === false)
+    lines.push([{ bold: "Slack doesn't reach me" }, ' here just now: commands may get no answer.']);
+  if (overdue > 0)
+    lines.push([
+      { bold: 'Work stands still' },
+      `: ${formatCount(overdue)} ${overdue === 1 ? 'thing has' : 'things have'} been due for more than a minute. What you start is kept, and comes late.`,
+    ]);
+  return lines;
+}
+
+/** What is not known, in one line. */
+function unknownLines({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) {
+  const unknown = [
+    docs === undefined ? 'whether the docs platform answers' : '',
+    slack === undefined ? 'whether Slack takes messages' : '',
+    redisMs !== undefined && rejectedKeys === undefined ? 'whether my keys work' : '',
+    redisMs !== undefined && overdue === undefined ? 'whether anything stands still' : '',
+  ].filter((text) => text !== '');
+  const small: Part[][] = unknown.length === 0 ? [] : [[`Not known just now: ${unknown.join(', ')}.`]];
+  return { small, isKnown: unknown.length === 0 };
+}
+
+const ago = ({ atMs }: HealthSnapshot): Part => ({ time: atMs, format: '{ago}' });
 
 function healthParts(snapshot: HealthSnapshot | undefined, fallback: string): Part[] {
   if (snapshot === undefined) return [fallback];
-  const at: Part = { time: snapshot.atMs, format: '{ago}' };
-  return snapshot.answered ? ['answering, last seen ', at] : ['not answering, last tried ', at];
+  return snapshot.answered
+    ? ['answering, last seen ', ago(snapshot)]
+    : [snapshot.refused ? 'refuses my token' : 'not answering', ', last tried ', ago(snapshot)];
 }
 
 const queueText = ({ waiting, active, delayed, failed }: QueueCounts) =>

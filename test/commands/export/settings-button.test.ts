@@ -174,7 +174,7 @@ describe('[Deployment settings]', () => {
     const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UserFacingError);
     expect((error as UserFacingError).reply.text).toBe(
-      "My store doesn't answer just now. Try again in a minute.",
+      "My database doesn't answer just now. Try again in a minute.",
     );
   });
 });

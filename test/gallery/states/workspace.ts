@@ -2,13 +2,13 @@ import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
-import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
+import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
-import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import { detailsMessage, type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
 import { newWelcome } from '../../../src/jobs/welcome/record.ts';
 import { welcomeMessages } from '../../../src/jobs/welcome/view.ts';
 import {
@@ -78,7 +78,13 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
     { queue: 'docs-export', waiting: 0, active: 2, delayed: 12, failed: 0 },
     { queue: 'docs-agent', waiting: 0, active: 0, delayed: 3, failed: 0 },
   ],
-  featureLines: [exportLine(aRun(), THREAD)],
+  rejectedKeys: [],
+  overdue: 0,
+  running: [exportLine(aRun(), THREAD)],
+  featureLines: [['Agent threads — 2 followed']],
+  waits: [],
+  hasAdmins: true,
+  contact: undefined,
   limits: aHome().limits,
   version: '0.1.0',
   role: 'all',
@@ -90,22 +96,49 @@ const volatile = problemsOf({
   config: { policy: 'allkeys-lru', appendonly: 'no', save: '' },
 });
 
+const withKeys = ['ACME_DOCS_API_KEY', 'OTHER_KEY'].map((apiKeyVariable, index) =>
+  aProject({ name: ['acme', 'beta'][index] ?? '', apiKey: `adm_${index}`, apiKeyVariable }),
+);
+const refusedKey = {
+  variable: 'DOCS_API_KEY',
+  names: [],
+  sinceMs: NOW_MS - 3_600_000,
+  waiting: workWaitsText([{ count: 3, what: 'export' }]),
+};
+const nothing = {
+  docs: { answered: false, atMs: NOW_MS - 60_000 },
+  slack: undefined,
+  connected: false,
+  redisMs: undefined,
+  redisProblems: volatile.map(({ text }) => text),
+  queues: undefined,
+  rejectedKeys: undefined,
+  overdue: undefined,
+};
+const states: Record<string, Partial<SystemState>> = {
+  'all is well': { connected: true },
+  'something waits': { waits: ['instructions to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
+  'nothing answers': nothing,
+  'key rejected': { rejectedKeys: [refusedKey], hasAdmins: false, contact: '@docs-admins' },
+  'token refused': { slack: { answered: false, refused: true, atMs: NOW_MS - 60_000 } },
+  'Slack away': { slack: { answered: false, atMs: NOW_MS - 60_000 } },
+  'work stands still': { overdue: 12 },
+  'one thing stands still': { overdue: 1 },
+  'nothing asked yet': { docs: undefined, slack: undefined, rejectedKeys: undefined, overdue: undefined },
+};
+
 const statuses: GalleryState[] = [
-  answered('status/all is well', statusMessage(aState({ connected: true }))),
-  answered(
-    'status/nothing answers',
-    statusMessage(
-      aState({
-        docs: { answered: false, atMs: NOW_MS - 60_000 },
-        slack: undefined,
-        connected: false,
-        redisMs: undefined,
-        redisProblems: volatile.map(({ text }) => text),
-        queues: undefined,
-      }),
-    ),
-  ),
-  answered('status/nothing asked yet', statusMessage(aState({ docs: undefined, slack: undefined }))),
+  ...Object.entries(states).flatMap(([what, changes]) => [
+    answered(`status/${what}`, statusMessage(aState(changes))),
+    answered(`status/${what}, details`, detailsMessage(aState(changes), { isAdmin: what === 'all is well' })),
+  ]),
+  ...(
+    await findRejectedKeys(
+      withKeys,
+      async () => [NOW_MS, undefined],
+      async () => '',
+    )
+  ).map((found) => answered('status/key of one project', statusMessage(aState({ rejectedKeys: [found] })))),
   answered('status/audit, empty', auditMessage({ done: [], refused: [] })),
   answered(
     'status/audit',
@@ -148,9 +181,6 @@ const atWork = [
   { count: 3, what: 'export' },
   { count: 1, what: 'digest' },
 ];
-const withKeys = ['ACME_DOCS_API_KEY', 'OTHER_KEY'].map((apiKeyVariable, index) =>
-  aProject({ name: ['acme', 'beta'][index] ?? '', apiKey: `adm_${index}`, apiKeyVariable }),
-);
 const keyAlert = (projects: typeof withKeys, work: typeof atWork) =>
   sentBy((parts, waiting) => {
     const rejectedKeys = { reject: async () => NOW_MS - 3_600_000 };

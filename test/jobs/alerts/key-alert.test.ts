@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
-import { createKeyAlert } from '../../../src/jobs/alerts/key-alert.ts';
+import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
 import { retention } from '../../../src/runtime/timing.ts';
 import { createAlertStore } from '../../../src/store/alerts.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -194,4 +194,18 @@ describe('who the admins are', () => {
     answers = true;
     expect(await alert('T0ACME', 'acme')).toBe(true);
   });
+});
+
+test('the keys that are rejected are found by their settings, with what waits in their projects', async () => {
+  const store = createRejectedKeyStore(redis.client);
+  const waits = async (names: readonly string[]) => (names.length === 2 ? '1 export waits' : '');
+  const find = (among = projects) => findRejectedKeys(among, store.since, waits);
+  expect(await find()).toEqual([]);
+  await alertFor([])('T0ACME', 'gamma');
+  const key = { variable: 'DOCS_API_KEY', sinceMs: NOW_MS, waiting: '1 export waits' };
+  expect(await find()).toEqual([{ ...key, names: ['beta', 'gamma'] }]);
+  // With one key alone, nobody needs to know of which projects it is.
+  expect(await find(projects.slice(1))).toEqual([{ ...key, names: [] }]);
+  const fails = () => Promise.reject(new Error('unreadable'));
+  expect(await findRejectedKeys(projects, store.since, fails)).toMatchObject([{ waiting: '' }]);
 });

@@ -38,6 +38,10 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     ping: async () => 'PONG',
     redisProblems: () => [],
     counts: async () => [],
+    rejectedKeys: async () => [],
+    countOverdue: async () => 0,
+    contact: async () => '@docs-admins',
+    hasAdmins: true,
     features,
     about: { version: '1.2.3', role: 'web', upSinceMs: 1000 },
     monotonicMs: () => performance.now(),
@@ -50,7 +54,8 @@ const look = (changes: Partial<SystemParts>, limitMs = 5000) =>
 const texts = (lines: readonly Part[][]) => lines.map((line) => message([line]).text);
 
 test('the use of the limits is that of the workspace that asks, and of each project that has an agent', async () => {
-  const { limits } = await look({});
+  const { limits, waits } = await look({});
+  expect(waits).toEqual(['instructions to the docs agent: 12 of 100 used in the past hour, 1 waits']);
   expect(limits).toEqual([
     'looks at exports: up to 5 a second for each API key',
     'edits in Slack: up to 44 a minute, 3 free just now, 1 waits',
@@ -60,12 +65,9 @@ test('the use of the limits is that of the workspace that asks, and of each proj
 });
 
 test('the features have their lines, in one order', async () => {
-  const { featureLines } = await look({});
-  expect(texts(featureLines)).toEqual([
-    'Exports you can see here — none is running',
-    'Agent threads — 2 followed',
-    'Schedules — Nothing is scheduled.',
-  ]);
+  const { running, featureLines } = await look({});
+  expect(texts(running)).toEqual(['Exports you can see here — none is running']);
+  expect(texts(featureLines)).toEqual(['Agent threads — 2 followed', 'Schedules — Nothing is scheduled.']);
 });
 
 describe('of what this process saw and what the workers reported', () => {
@@ -105,6 +107,9 @@ test.each([
       store: { load: gives, save: async () => {} },
       ping: gives,
       counts: gives,
+      rejectedKeys: gives,
+      countOverdue: gives,
+      contact: gives,
       features: {
         ...features,
         runs: { activeOf: gives },
@@ -119,6 +124,10 @@ test.each([
     docs: { answered: true, atMs: 5 },
     redisMs: undefined,
     queues: undefined,
+    rejectedKeys: undefined,
+    overdue: undefined,
+    contact: undefined,
+    waits: [],
     limits: [
       'looks at exports: up to 5 a second for each API key',
       'edits in Slack: up to 44 a minute',
@@ -127,11 +136,31 @@ test.each([
     ],
     role: 'web',
   });
+  expect(texts(state.running)).toEqual(["Exports you can see here — can't be read right now"]);
   expect(texts(state.featureLines)).toEqual([
-    "Exports you can see here — can't be read right now",
     "Agent threads — can't be counted right now",
     "Schedules — can't be read right now",
   ]);
+});
+
+test('what is rejected, what is late and whom to ask are part of it', async () => {
+  const key = { variable: 'DOCS_API_KEY', names: [], sinceMs: 5, waiting: '' };
+  const asked: number[] = [];
+  const state = await look({
+    rejectedKeys: async () => [key],
+    async countOverdue(lateMs) {
+      asked.push(lateMs);
+      return 3;
+    },
+    hasAdmins: false,
+  });
+  expect(state).toMatchObject({
+    rejectedKeys: [key],
+    overdue: 3,
+    contact: '@docs-admins',
+    hasAdmins: false,
+  });
+  expect(asked).toEqual([60_000]);
 });
 
 test('what is wrong with Redis is reported, but not once more that it is away', async () => {

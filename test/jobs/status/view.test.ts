@@ -4,81 +4,152 @@ import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
-import { type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import { detailsMessage, type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
+import type { Message } from '../../../src/slack/blocks.ts';
+import { hostileText } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
+import { aState } from '../../support/jobs/status/builders.ts';
+import { reads } from '../../support/slack/rendering.ts';
 
-const aState = (changes: Partial<SystemState> = {}): SystemState => ({
-  docs: { answered: true, atMs: NOW_MS },
-  slack: { answered: true, atMs: NOW_MS },
-  connected: undefined,
-  redisMs: 0.4,
-  redisProblems: [],
-  queues: [{ queue: 'docs-export', waiting: 1, active: 2, delayed: 3000, failed: 0 }],
-  featureLines: [['Agent threads — none is followed'], ['Schedules — Nothing is scheduled.']],
-  limits: ['looks at exports: up to 5 a second', 'edits in Slack: up to 44 a minute'],
-  version: '1.2.3',
-  role: 'all',
-  upSinceMs: NOW_MS,
-  ...changes,
+const lines = (message: Message) => reads(message).split('\n');
+const status = (changes: Partial<SystemState> = {}) => lines(statusMessage(aState(changes)));
+const NONE = 'Exports you can see here — none is running';
+
+test('where all is good, one line says so, above what runs', () => {
+  expect(status()).toEqual(['✅ All good', NONE, '[Details]']);
+  expect(status({ connected: true })).toEqual(['✅ All good', NONE, '[Details]']);
 });
 
-const reads = (state: SystemState) =>
-  statusMessage(state)
-    .text.replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1')
-    .split('\n');
+const away = { answered: false, atMs: NOW_MS };
+const key = { variable: 'DOCS_API_KEY', names: [], sinceMs: NOW_MS, waiting: '' };
 
-test('one line for each thing, its state in words', () => {
-  expect(reads(aState())).toEqual([
-    'Docs platform — answering, last seen TIME{ago}',
-    'Slack — answering, last seen TIME{ago}',
-    'Redis — answers in 1 ms',
-    'Queue docs-export — 1 waiting, 2 active, 3,000 for later, 0 failed',
+test.each<[string, Partial<SystemState>, string]>([
+  [
+    'Redis',
+    { redisMs: undefined },
+    "My database isn't answering: nothing new starts, and what runs stands still.",
+  ],
+  [
+    'the platform',
+    { docs: away },
+    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees how far what runs there is.",
+  ],
+  [
+    'Slack',
+    { slack: away },
+    "Slack isn't answering, last tried TIME{ago}: messages come late, with nothing lost.",
+  ],
+  [
+    "Slack's token",
+    { slack: { ...away, refused: true } },
+    "Slack refuses my token, last tried TIME{ago}: messages don't come and aren't brought up to date. Install me again, or give me the new token.",
+  ],
+  ['the socket', { connected: false }, "Slack doesn't reach me here just now: commands may get no answer."],
+  [
+    'a key',
+    { rejectedKeys: [key] },
+    'DOCS_API_KEY is rejected since TIME{date_short_pretty} {time}. Nothing new starts with it until there is another.',
+  ],
+  [
+    'a key of several, with work',
+    { rejectedKeys: [{ ...key, names: ['acme', 'beta'], waiting: '3 exports wait' }] },
+    'DOCS_API_KEY (acme, beta) is rejected since TIME{date_short_pretty} {time}; 3 exports wait. Nothing new starts with it until there is another.',
+  ],
+  [
+    'one thing that nobody does',
+    { overdue: 1 },
+    'Work stands still: 1 thing has been due for more than a minute. What you start is kept, and comes late.',
+  ],
+  [
+    'many things that nobody does',
+    { overdue: 1200 },
+    'Work stands still: 1,200 things have been due for more than a minute. What you start is kept, and comes late.',
+  ],
+  [
+    'what loses work',
+    { redisProblems: ['Redis drops keys. Run <this> & that.'] },
+    'My database is not as it should be: Redis drops keys. Run <this> & that.',
+  ],
+])('%s: what is wrong and what that means stands below the first line', (_, changes, line) => {
+  expect(status(changes)).toEqual(['⚠️ Not all is good', line, NONE, '[Details]']);
+});
+
+test('what waits for a limit is told, and is nothing wrong', () => {
+  const text = 'instructions to the docs agent: 100 of 100 used in the past hour, 3 wait';
+  expect(status({ waits: [text] })).toEqual(['✅ All good', `🕒 ${text}`, NONE, '[Details]']);
+});
+
+test('what is not known is told as such', () => {
+  expect(status({ docs: undefined, slack: undefined })).toEqual([
+    '✅ All good, as far as I know',
+    NONE,
+    'Not known just now: whether the docs platform answers, whether Slack takes messages.',
+    '[Details]',
+  ]);
+  expect(status({ rejectedKeys: undefined, overdue: undefined })).toContain(
+    'Not known just now: whether my keys work, whether anything stands still.',
+  );
+  expect(status({ rejectedKeys: undefined, overdue: undefined, redisMs: undefined })).toEqual([
+    '⚠️ Not all is good',
+    "My database isn't answering: nothing new starts, and what runs stands still.",
+    NONE,
+    '[Details]',
+  ]);
+});
+
+test('where nobody is admin, it says so; where something is wrong, whom to ask', () => {
+  const nobody = 'Nobody is named as admin, so nobody gets a message when something is wrong.';
+  expect(status({ hasAdmins: false })).toEqual(['✅ All good', NONE, nobody, '[Details]']);
+  expect(status({ contact: '@docs-admins' })).not.toContain('Ask @docs-admins.');
+  expect(status({ contact: '@docs-admins', docs: away, hasAdmins: false }).slice(-3)).toEqual([
+    'Ask @docs-admins.',
+    nobody,
+    '[Details]',
+  ]);
+});
+
+test('the details have a line for each thing, its state in words', () => {
+  expect(lines(detailsMessage(aState({ docs: away, connected: true }), { isAdmin: true }))).toEqual([
+    '⚠️ Not all is good',
+    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees how far what runs there is.",
+    NONE,
     'Agent threads — none is followed',
     'Schedules — Nothing is scheduled.',
     'Limit — looks at exports: up to 5 a second',
     'Limit — edits in Slack: up to 44 a minute',
-    'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
-  ]);
-});
-
-test('what is wrong with Redis stands under it, with the fix', () => {
-  const lines = reads(aState({ redisProblems: ['Redis drops keys. Run <this> & that.'] }));
-  expect(lines.slice(2, 4)).toEqual([
-    'Redis — answers in 1 ms',
-    '⚠️ Redis drops keys. Run &lt;this&gt; &amp; that.',
-  ]);
-});
-
-test('what is not known is not made up', () => {
-  const changes = { docs: undefined, slack: undefined, redisMs: undefined, queues: undefined };
-  expect(reads(aState({ ...changes, featureLines: [], limits: [] }))).toEqual([
-    'Docs platform — not asked lately',
-    'Slack — not called lately',
-    'Redis — not answering; I start nothing I might lose',
-    'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
-  ]);
-});
-
-test('what does not answer is shown with the time of the last try', () => {
-  const away = { answered: false, atMs: NOW_MS };
-  expect(reads(aState({ docs: away, slack: away, connected: false })).slice(0, 2)).toEqual([
     'Docs platform — not answering, last tried TIME{ago}',
-    'Slack — not answering, last tried TIME{ago} · socket not connected',
-  ]);
-  expect(reads(aState({ connected: true }))[1]).toBe(
     'Slack — answering, last seen TIME{ago} · socket connected',
+    'My database (Redis) — answers in 1 ms',
+    'Queue docs-export — 1 waiting, 2 active, 3,000 for later, 0 failed',
+    'This process — Docket 1.2.3 · role all · up since TIME{date_short_pretty} {time}',
+    '[Audit log]',
+  ]);
+});
+
+test('details say what is not known, and offer the audit log to admins alone', () => {
+  const unknown = { docs: undefined, slack: undefined, redisMs: undefined, queues: undefined };
+  const details = lines(detailsMessage(aState({ ...unknown, connected: false }), { isAdmin: false }));
+  expect(details).toContain('Docs platform — not asked lately');
+  expect(details).toContain('Slack — not called lately · socket not connected');
+  expect(details).toContain('My database (Redis) — not answering');
+  expect(details.join()).not.toContain('[Audit log]');
+  const refused = aState({ slack: { ...away, refused: true } });
+  expect(lines(detailsMessage(refused, { isAdmin: false }))).toContain(
+    'Slack — refuses my token, last tried TIME{ago}',
   );
 });
 
 test('whatever the exports are called, Slack takes it and nobody is notified', () => {
   fc.assert(
-    fc.property(fc.array(anyRun, { minLength: 1, maxLength: 5 }), (runs) => {
-      const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
-      const { text, blocks } = statusMessage(aState({ featureLines: lines }));
-      expect(checkMessageBlocks(blocks, (prefix) => prefix)).toHaveLength(1);
-      expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);
+    fc.property(fc.array(anyRun, { minLength: 1, maxLength: 5 }), hostileText, (runs, contact) => {
+      const running = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
+      const state = aState({ running, contact, hasAdmins: false, docs: undefined });
+      for (const { text, blocks } of [statusMessage(state), detailsMessage(state, { isAdmin: true })]) {
+        checkMessageBlocks(blocks, (prefix) => prefix);
+        expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);
+      }
     }),
   );
 });

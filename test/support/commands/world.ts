@@ -46,6 +46,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     openModal: async (_caller, view) => void opened.push(view),
     personZone: async () => 'Europe/Berlin',
     audit: async (line) => void audited.push(line),
+    hasPermission: async () => false,
     requirePermission: async () => {},
     auditLines: async () => ({ done: [], refused: [] }),
     systemSnapshot: () => Promise.reject(new Error('nobody asks here')),
