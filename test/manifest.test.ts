@@ -270,6 +270,7 @@ const toolsFor = (opened: ModalView[]) =>
     now: () => NOW_MS,
     links: 'thread',
     intake: {
+      isClosed: async () => false,
       listFollowed: async () => [aThread()],
       loadAll: async () => [aThread()],
       load: async (id: string) => (id === unclear.id ? unclear : anEdition),

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
+import type { ThreadPlace } from '../store/closed-threads.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
@@ -15,7 +16,7 @@ interface IntakeRequest {
 
 export interface IntakeParts {
   runs: RunStore;
-  threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex'>;
+  threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex' | 'isClosed'>;
   /** Has a worker step the run at once. */
   wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
@@ -126,6 +127,9 @@ export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotoni
       if (result !== 'gone') await wake({ job, id: runId });
       return result;
     },
+
+    /** Whether nothing instructs the agent in this thread, such as that of a digest. */
+    isClosed: (place: ThreadPlace, request: IntakeRequest) => readInTime(threads.isClosed(place), request),
 
     /** The run that has this further name. */
     byAlias: (name: string, request: IntakeRequest) => readInTime(runs.byAlias(name), request),

@@ -74,6 +74,7 @@ test('what Redis comes to too late is refused, and was not kept', async () => {
   const { appendToInbox } = createThreadStore(redis.client);
   const late = intakeWith({
     threads: {
+      isClosed: async () => false,
       followedIndex: async () => [],
       appendToInbox: (job, id, what) => appendToInbox(job, id, what, 1),
     },
@@ -89,6 +90,7 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
   const { tell } = intakeWith({
     monotonicMs: () => 2000,
     threads: {
+      isClosed: async () => false,
       followedIndex: async () => [],
       appendToInbox: async (_job, _id, _what, deadlineMs) => {
         deadlines.push(deadlineMs);
@@ -107,6 +109,7 @@ test('what was kept without an answer is reported as in doubt', async () => {
   const lost = intakeWith({
     timeoutMs: 300,
     threads: {
+      isClosed: async () => false,
       followedIndex: async () => [],
       appendToInbox: async (...args) => {
         await appendToInbox(...args);
@@ -125,7 +128,11 @@ test('the followed threads are given, or it is said that Redis is away', async (
   await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
   const listed = z.object({ id: z.string() });
   expect(await intake.listFollowed('T0ACME', listed, request)).toEqual([{ id: 't1' }]);
-  const away = { ...threads, followedIndex: () => Promise.reject(new Error('away')) };
+  const away = {
+    ...threads,
+    isClosed: async () => false,
+    followedIndex: () => Promise.reject(new Error('away')),
+  };
   await expect(intakeWith({ threads: away }).intake.listFollowed('T0ACME', listed, request)).rejects.toThrow(
     UserFacingError,
   );

@@ -3,6 +3,7 @@ import { agentsOn } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const NAME = 'Send to the docs agent';
+const QUICKSTART = 'acme/docs @ agent/quickstart · Ready';
 
 describe('the shortcut on a message', () => {
   const scene = stage();
@@ -20,7 +21,6 @@ describe('the shortcut on a message', () => {
     await reacted(talk, 'double_vertical_bar');
     await uses('ana', talk);
     expect(person('ana').fields()).toMatchObject([
-      { label: 'Which job', value: 'acme/docs @ agent/quickstart · Ready' },
       { label: 'Instruction', value: 'the first table is **wrong**, @ana' },
     ]);
     await person('ana').submits({ Instruction: 'Mend the first table' });
@@ -39,8 +39,12 @@ describe('the shortcut on a message', () => {
     expect(person('ana').fields()).toMatchObject([
       {
         label: 'Which job',
-        value: '',
-        options: ['acme/docs @ agent/limits · Ready', 'acme/docs @ agent/quickstart · Ready'],
+        value: 'A new job, in this thread',
+        options: [
+          'A new job, in this thread',
+          'acme/docs @ agent/limits · Ready',
+          'acme/docs @ agent/quickstart · Ready',
+        ],
       },
       { label: 'Instruction', value: 'The limits are not documented' },
     ]);
@@ -55,7 +59,7 @@ describe('the shortcut on a message', () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
-    await person('ana').submits();
+    await person('ana').submits({ 'Which job': QUICKSTART });
     const request = scene.slack.lastRequest;
     await sent(1);
     await scene.slack.resend(request);
@@ -63,11 +67,18 @@ describe('the shortcut on a message', () => {
     expect(await sent(2)).toEqual(['The limits are not documented', 'This one comes after it']);
   });
 
-  test('without any followed job: says how to follow one', async () => {
-    await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
-    await scene.slack.until(() => toldLast('ana'));
-    expect(toldLast('ana')).toContain('No agent job that you can see here is followed');
-    expect(person('ana').modal()).toBeUndefined();
+  test('in a thread that follows nothing: a new job there, with its card and its replies', async () => {
+    const question = await person('ben').says('#docs', 'The limits are not documented');
+    const reply = await replies(question, 'Nor are the errors');
+    await uses('ana', reply);
+    expect(person('ana').fields()).toMatchObject([{ label: 'Instruction', value: 'Nor are the errors' }]);
+    scene.platform.agent.plan({ hold: true });
+    await person('ana').submits({ Instruction: 'Document the errors' });
+    expect(await sent(1)).toEqual(['Document the errors']);
+    await untilBelow(question, '⏳ Working · acme/docs', '⏳ "Document the errors" (ana)');
+    await replies(question, 'With an example for each');
+    expect(await sent(2)).toEqual(['Document the errors', 'With an example for each']);
+    expect(scene.platform.agent.jobs.size).toBe(1);
   });
 
   test('of a job that is followed no more when it is submitted: nothing is sent', async () => {
@@ -75,7 +86,7 @@ describe('the shortcut on a message', () => {
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
     await scene.clicks('ben', 'docs agent ·', 'Stop following');
     await scene.slack.until(() => scene.slack.read(root).includes('Stopped following'));
-    await person('ana').submits();
+    await person('ana').submits({ 'Which job': QUICKSTART });
     await scene.slack.until(() => toldLast('ana'));
     expect(toldLast('ana')).toBe('That job is followed no more, so nothing was sent.');
     expect(instructions()).toEqual([]);

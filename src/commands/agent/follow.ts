@@ -1,17 +1,27 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { newOwnThread } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
-import type { Message } from '../../slack/blocks.ts';
+import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/ids.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { resolveAgentProject } from './project.ts';
 
 /**
- * Keeps a thread that its card becomes, which is posted here. `text` goes to the agent; without `jobId` it makes the job.
- * Returns what to say where the project is not clear.
+ * Keeps a thread that follows a job: its card becomes it, which is posted here, unless it is `under` a message of a thread
+ * that is there. `text` goes to the agent; without `jobId` it makes the job. Returns what to say where that cannot be.
  */
 export async function followJob(
-  { jobId, text, project: named }: { jobId: string | undefined; text: string; project: string | undefined },
+  {
+    jobId,
+    text,
+    project: named,
+    under,
+  }: {
+    jobId: string | undefined;
+    text: string;
+    project: string | undefined;
+    under?: { rootTs: string; ts: string };
+  },
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -28,13 +38,17 @@ export async function followJob(
       project: project.name,
       agentJobId: jobId,
       owner: { id: user.id, name: user.name },
-      asked: conversationOf(channel),
+      asked: { ...conversationOf(channel), ...under },
       mode: tools.replyMode,
       instructionId: idOf('instruction', teamId, requestId),
       text,
     },
     tools.now(),
   );
-  await tools.intake.start(thread, caller);
-  return undefined;
+  const acceptance = await tools.intake.start(thread, caller);
+  return acceptance.kind === 'claimed' ? followsAlready : undefined;
 }
+
+const followsAlready = message([
+  ['This thread follows a job by now, so nothing was sent: reply there to instruct the agent.'],
+]);

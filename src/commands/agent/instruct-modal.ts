@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import type { Message } from '../../slack/blocks.ts';
 import { findAgentJob, readJobField } from '../job-ids.ts';
@@ -9,19 +8,16 @@ import type { Caller, CommandTools } from '../tools.ts';
 import { followJob } from './follow.ts';
 import { INSTRUCT_CALLBACK, instructView } from './instruct-views.ts';
 import { cleanInstruction, instructionProblem } from './modal-fields.ts';
-import { projectsWithAgent, resolveAgentProject } from './project.ts';
+import { noAgentMessage, projectsWithAgent, resolveAgentProject, soleAgent } from './project.ts';
 
 /** Opens the modal for whoever asked. Returns what to say where no project has an agent; rejects with `UserFacingError`. */
 export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
-  const projects = projectsWithAgent(tools.projects);
-  const here = resolveAgentProject(tools.projects, { channel: caller.channel.id });
-  if (projects.length === 0) {
-    const [{ name } = { name: 'default' }] = tools.projects;
-    const problem = here.kind === 'unclear' && here.problem.kind === 'noId' ? here.problem : undefined;
-    return projectMessage(problem ?? { kind: 'noId', name }, '/docs-agent new …', 'new');
-  }
+  const { projects } = tools;
+  const missing = noAgentMessage(projects, caller.channel.id);
+  if (missing !== undefined) return missing;
+  const here = resolveAgentProject(projects, { channel: caller.channel.id });
   const project = here.kind === 'project' ? here.name : undefined;
-  await tools.openModal(caller, instructView({ projects, project }, caller));
+  await tools.openModal(caller, instructView({ projects: projectsWithAgent(projects), project }, caller));
   return undefined;
 }
 
@@ -39,7 +35,7 @@ export const instructModal: Modal = {
 
   async submit(values, caller, tools) {
     const text = cleanInstruction(values.text ?? '');
-    const project = values.project ?? onlyAgent(tools);
+    const project = values.project ?? soleAgent(tools.projects);
     const read = isBlankId(values.job)
       ? { job: undefined }
       : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
@@ -58,10 +54,4 @@ function textProblem(text: string, { limits }: CommandTools): Record<string, str
   if (text === '') return { text: 'Write what the agent should do, or give the id of a job below.' };
   const problem = instructionProblem(text, undefined, limits);
   return problem === undefined ? {} : { text: problem };
-}
-
-/** The project that the modal did not ask for, since no other one has an agent. */
-function onlyAgent({ projects }: CommandTools): string | undefined {
-  const [only, ...others] = projectsWithAgent(projects);
-  return others.length === 0 ? only?.name : undefined;
 }

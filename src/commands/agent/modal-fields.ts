@@ -12,6 +12,9 @@ import type { CommandTools } from '../tools.ts';
 
 // What modals share in which somebody instructs the agent.
 
+/** What is chosen where a new job is wanted; no run is called so. */
+export const NEW_JOB = 'new';
+
 /** Returns the choice among threads: each is named by its job, and those that look the same by their owner too. */
 export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
   const labels = threads.map(labelOf);
@@ -31,13 +34,23 @@ function withOwner(label: string, { owner }: ThreadRun): string {
 }
 
 /** Returns the field for the project of a new job; none where there is one project alone. `initial` is chosen at first. */
-export function projectFields(projects: readonly Project[], initial: string | undefined): InputBlock[] {
+export function projectFields(
+  projects: readonly Project[],
+  initial: string | undefined,
+  optional: { hint?: string; optional?: boolean } = {},
+): InputBlock[] {
   if (projects.length < 2) return [];
   const choices = projects
     .slice(0, SLACK_LIMITS.selectOptions)
     .map(({ name }) => ({ label: name, value: name }));
   return [
-    choiceField({ block: 'project', label: 'Project', choices, ...(initial !== undefined && { initial }) }),
+    choiceField({
+      block: 'project',
+      label: 'Project',
+      choices,
+      ...optional,
+      ...(initial !== undefined && { initial }),
+    }),
   ];
 }
 

@@ -1,47 +1,86 @@
 import type { ModalView } from '@slack/types';
+import { z } from 'zod';
 import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, threadRun, visibleThread } from '../../jobs/agent/thread/record.ts';
 import { threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
+import type { Project } from '../../projects.ts';
+import { parseJson } from '../../runtime/json.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { choiceField, formView, textField } from '../../slack/modals.ts';
+import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/ids.ts';
-import type { Modal, SubmitResult } from '../registry.ts';
-import { cleanInstruction, instructionProblem, threadChoices } from './modal-fields.ts';
+import type { Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
+import type { Caller, CommandTools } from '../tools.ts';
+import { followJob } from './follow.ts';
+import {
+  cleanInstruction,
+  instructionProblem,
+  NEW_JOB,
+  projectFields,
+  threadChoices,
+} from './modal-fields.ts';
+import { projectsWithAgent, soleAgent } from './project.ts';
 import { auditThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
-/** Asks which thread's agent gets a message, and for the last touch to its text. `here` is chosen at first. */
-export function sendModalView({
-  threads,
-  here,
-  text,
-}: {
+/** Where a message can go. */
+export interface SendTargets {
+  /** Those that follow a job and take instructions; `here` is that of the message. */
   threads: readonly ThreadRun[];
   here: ThreadRun | undefined;
-  text: string;
-}): ModalView {
-  const listed = [...(here ? [here] : []), ...threads.filter((thread) => thread !== here)].slice(
-    0,
-    SLACK_LIMITS.selectOptions,
-  );
-  const initial = here ?? (listed.length === 1 ? listed[0] : undefined);
+  /** The projects that a new job in the thread of the message can be in, where one can; `project` is chosen at first. */
+  newJob?: { projects: readonly Project[]; project: string | undefined } | undefined;
+}
+
+/** What the modal was opened about: a message, and where it goes where there is no choice. */
+const sendAbout = z.object({
+  v: z.literal(1),
+  ts: z.string(),
+  rootTs: z.string(),
+  to: z.string().optional(),
+});
+type SendAbout = z.infer<typeof sendAbout>;
+
+const targetChoices = ({ threads, here, newJob }: SendTargets): Choice[] =>
+  [
+    ...(newJob ? [{ label: 'A new job, in this thread', value: NEW_JOB }] : []),
+    ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
+  ].slice(0, SLACK_LIMITS.selectOptions);
+
+/** Opens the modal about a message; `text` is what it says. */
+export async function openSendModal(
+  { ts, threadTs: rootTs = ts }: Pick<ShortcutMessage, 'ts' | 'threadTs'>,
+  targets: SendTargets & { text: string },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  const [only, ...others] = targetChoices(targets);
+  const to = others.length === 0 ? only?.value : undefined;
+  const about: SendAbout = { v: 1, ts, rootTs, ...(to !== undefined && { to }) };
+  await tools.openModal(caller, sendModalView(targets), JSON.stringify(about));
+}
+
+/** Asks which job gets a message, where there are several, and for the last touch to its text. */
+export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {
+  const { here, newJob } = targets;
+  const choices = targetChoices(targets);
+  const [first] = choices;
+  const isSole = choices.length === 1;
+  const initial = here?.id ?? (newJob ? NEW_JOB : undefined);
   const fits = text.length <= SLACK_LIMITS.inputInitialValue;
   const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
   return formView({
     title: 'Send to the docs agent',
     submit: 'Send',
     callback: CALLBACK_ID,
+    ...(isSole && first && { intro: message([soleTarget(first)]) }),
     fields: [
-      choiceField({
-        block: 'thread',
-        label: 'Which job',
-        choices: threadChoices(listed),
-        ...(initial && { initial: initial.id }),
-      }),
+      ...(isSole
+        ? []
+        : [choiceField({ block: 'thread', label: 'Which job', choices, ...(initial && { initial }) })]),
       textField({
         block: 'text',
         label: 'Instruction',
@@ -51,9 +90,21 @@ export function sendModalView({
         multiline: true,
         ...(shown !== '' && { initial: shown }),
       }),
+      ...(newJob
+        ? projectFields(
+            newJob.projects,
+            newJob.project,
+            isSole ? {} : { hint: 'Of a new job.', optional: true },
+          )
+        : []),
     ],
   });
 }
+
+const soleTarget = ({ label, value }: Choice): Part[] =>
+  value === NEW_JOB
+    ? ["A new job starts with it, and shows in this message's thread."]
+    : ['It goes to ', { bold: label }, '.'];
 
 /** Cut by what Slack counts, and not in the middle of a character. */
 const cutCodeUnits = (text: string) =>
@@ -63,34 +114,65 @@ export const sendModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'agent',
 
-  async submit(values, caller, tools) {
+  async submit(values, caller, tools, details) {
+    const about = sendAbout.safeParse(parseJson(details.about)).data;
     const text = cleanInstruction(values.text ?? '');
-    const threadId = values.thread;
-    if (threadId === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
-    const thread = await tools.intake.load(threadId, threadRun, caller);
-    if (thread === undefined || thread.state === 'ended') return notFollowed;
-    if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notFollowed;
-    const problem = instructionProblem(text, thread, tools.limits);
-    if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-    const { requestId, teamId, user } = caller;
-    const entry = instructEntry({
-      id: idOf('instruct', teamId, requestId),
-      by: { id: user.id, name: user.name },
-      text,
-      atMs: tools.now(),
-    });
-    const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
-    if (outcome === 'gone') return notFollowed;
-    await auditThread(thread, 'accepted', tools);
-    const permalink = threadPermalink(thread, tools.workspaceUrl);
-    const where: Part[] =
-      permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
-    return {
-      kind: 'message',
-      message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
-    };
+    const to = values.thread ?? about?.to;
+    if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+    if (to !== NEW_JOB) return sendTo(to, text, caller, tools);
+    return about === undefined ? notFollowed : startHere(about, text, values.project, caller, tools);
   },
 };
+
+/** Sends it to a job that a thread follows. */
+async function sendTo(
+  threadId: string,
+  text: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const thread = await tools.intake.load(threadId, threadRun, caller);
+  if (thread === undefined || thread.state === 'ended') return notFollowed;
+  if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notFollowed;
+  const problem = instructionProblem(text, thread, tools.limits);
+  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
+  const { requestId, teamId, user } = caller;
+  const entry = instructEntry({
+    id: idOf('instruct', teamId, requestId),
+    by: { id: user.id, name: user.name },
+    text,
+    atMs: tools.now(),
+  });
+  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
+  if (outcome === 'gone') return notFollowed;
+  await auditThread(thread, 'accepted', tools);
+  const permalink = threadPermalink(thread, tools.workspaceUrl);
+  const where: Part[] =
+    permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
+  return {
+    kind: 'message',
+    message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
+  };
+}
+
+/** Starts a new job in the thread of the message. Its card there is the answer. */
+async function startHere(
+  { ts, rootTs }: SendAbout,
+  text: string,
+  chosen: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const problem = instructionProblem(text, undefined, tools.limits);
+  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
+  const project = chosen ?? soleAgent(tools.projects);
+  const started = await followJob({ jobId: undefined, text, project, under: { ts, rootTs } }, caller, tools);
+  if (started === undefined) return { kind: 'closed' };
+  const isAsked = chosen === undefined && projectsWithAgent(tools.projects).length > 1;
+  return isAsked
+    ? { kind: 'problems', problems: { project: 'Choose a project.' } }
+    : { kind: 'message', message: started };
+}
 
 const notFollowed: SubmitResult = {
   kind: 'message',

@@ -1,3 +1,4 @@
+import { mentionMessage } from '../../jobs/agent/mention/view.ts';
 import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
@@ -6,7 +7,8 @@ import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts
 import { noNames } from '../../slack/markdown/names.ts';
 import type { MessageShortcut, ShortcutMessage } from '../registry.ts';
 import type { CommandTools } from '../tools.ts';
-import { sendModalView } from './modal.ts';
+import { openSendModal, type SendTargets } from './modal.ts';
+import { noAgentMessage, projectsWithAgent, resolveAgentProject } from './project.ts';
 import { findThreads } from './threads.ts';
 
 /** The longest that names may hold up a modal, whose trigger ends soon; without them it says "@someone". */
@@ -19,19 +21,33 @@ export const sendShortcut: MessageShortcut = {
 
   async run(chosen, caller, tools) {
     const rootTs = chosen.threadTs ?? chosen.ts;
+    const { teamId, channel } = caller;
     const isHere = ({ place }: Pick<ThreadRun, 'place'>) =>
-      place?.channel === caller.channel.id && place.rootTs === rootTs;
-    const [{ threads: known }, text] = await Promise.all([
+      place?.channel === channel.id && place.rootTs === rootTs;
+    const [{ threads: known }, isClosed, text] = await Promise.all([
       findThreads(caller, tools, SLACK_LIMITS.selectOptions, undefined, isHere),
+      tools.intake.isClosed({ teamId, channel: channel.id, rootTs }, caller),
       textOf(chosen, tools),
     ]);
     const threads = known.filter(acceptsInstructions);
-    if (threads.length === 0) return noneFollowed;
     const here = threads.find(isHere);
-    await tools.openModal(caller, sendModalView({ threads, here, text }));
-    return undefined;
+    // A thread follows one job at a time.
+    const newJob = isClosed || known.some(isHere) ? undefined : newJobIn(channel.id, tools);
+    if (threads.length > 0 || newJob !== undefined) {
+      await openSendModal(chosen, { threads, here, newJob, text }, caller, tools);
+      return undefined;
+    }
+    if (isClosed) return mentionMessage('', { kind: 'closed' });
+    return noAgentMessage(tools.projects, channel.id) ?? noneFollowed;
   },
 };
+
+function newJobIn(channel: string, { projects }: CommandTools): SendTargets['newJob'] {
+  const withAgent = projectsWithAgent(projects);
+  if (withAgent.length === 0) return undefined;
+  const here = resolveAgentProject(projects, { channel });
+  return { projects: withAgent, project: here.kind === 'project' ? here.name : undefined };
+}
 
 async function textOf({ content }: ShortcutMessage, { names, botUserId }: CommandTools): Promise<string> {
   const known = await within(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);

@@ -11,43 +11,55 @@ import {
 import { instructionFor } from '../../jobs/digest/ask/instruction.ts';
 import type { AskButton } from '../../jobs/digest/buttons.ts';
 import type { EditionRun } from '../../jobs/digest/edition/record.ts';
+import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { isolate, oneLine } from '../../slack/text.ts';
-import { cleanInstruction, threadChoices } from '../agent/modal-fields.ts';
+import { cleanInstruction, NEW_JOB, threadChoices } from '../agent/modal-fields.ts';
+import { readPage } from './ask-subject.ts';
 
 export const SUBJECT_CALLBACK = 'digest.ask.subject';
 export const ASK_CALLBACK = 'digest.ask';
 
-/** What is chosen where a new job is wanted; no run is called so. */
-export const NEW_JOB = 'new';
-
 const TITLE = 'Ask the docs agent';
+
+const NEW_JOB_PLACE = 'A new job gets a thread of its own in the channel of the digest.';
 
 /** Returns the first modal: what the agent is asked about. Under the tables, that may be any page. */
 export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
   const entries = entriesOf(run, about).slice(0, SLACK_LIMITS.selectOptions);
   const isAnyPage = about === 'pages';
-  const listed = choiceField({
-    block: 'entry',
-    label: about === 'searches' ? 'Search' : 'Page',
-    optional: isAnyPage,
-    choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
-  });
+  const listed = () =>
+    choiceField({
+      block: 'entry',
+      label: about === 'searches' ? 'Search' : 'Page',
+      optional: isAnyPage,
+      choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
+    });
+  // One page is no choice: it stands in the field.
+  const [only, ...others] = entries;
+  const initial = isAnyPage && only !== undefined && others.length === 0 ? subjectOf(only).name : '';
   const other = textField({
     block: 'path',
-    label: 'Another page',
-    hint: 'Its path. It counts instead of a page from the list.',
+    label: others.length > 0 ? 'Another page' : 'Page',
+    hint: others.length > 0 ? 'Its path. It counts instead of a page from the list.' : 'Its path.',
     placeholder: '/guides/sso',
-    optional: true,
+    optional: others.length > 0,
+    ...(isPath(initial) && { initial }),
   });
   return formView({
     title: TITLE,
     submit: 'Next',
     callback: SUBJECT_CALLBACK,
-    fields: [...(entries.length > 0 ? [listed] : []), ...(isAnyPage ? [other] : [])],
+    fields: [...(others.length > 0 ? [listed()] : []), ...(isAnyPage ? [other] : [])],
   });
 }
+
+/** Whether it can be submitted as it stands. */
+const isPath = (path: string) => {
+  const read = readPage(path);
+  return read.kind === 'page' && read.path === path;
+};
 
 /** The numbers stay readable, however long a path is. */
 function labelOf(entry: AskEntry): string {
@@ -69,6 +81,7 @@ export function instructionView(
     title: TITLE,
     submit: 'Ask',
     callback: ASK_CALLBACK,
+    ...(threads.length === 0 && { intro: message([[NEW_JOB_PLACE]]) }),
     fields: [
       textField({
         block: 'text',
@@ -77,13 +90,17 @@ export function instructionView(
         multiline: true,
         initial: cleanInstruction(instructionFor(entry, run, nowMs)),
       }),
-      choiceField({
-        block: 'where',
-        label: 'Which job',
-        hint: 'A new job gets a thread of its own in the channel of the digest.',
-        choices: choices.slice(0, SLACK_LIMITS.selectOptions),
-        initial: NEW_JOB,
-      }),
+      ...(threads.length === 0
+        ? []
+        : [
+            choiceField({
+              block: 'where',
+              label: 'Which job',
+              hint: NEW_JOB_PLACE,
+              choices: choices.slice(0, SLACK_LIMITS.selectOptions),
+              initial: NEW_JOB,
+            }),
+          ]),
     ],
   });
 }

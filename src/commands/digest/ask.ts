@@ -15,13 +15,13 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatCount, formatDuration } from '../../slack/text.ts';
 import { idOf } from '../../store/ids.ts';
-import { cleanInstruction, instructionProblem } from '../agent/modal-fields.ts';
+import { cleanInstruction, instructionProblem, NEW_JOB } from '../agent/modal-fields.ts';
 import { resolveAgentProject } from '../agent/project.ts';
 import { findThreads } from '../agent/threads.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { type AskAbout, findEntry, loadVisible, readAbout, readPage } from './ask-subject.ts';
-import { ASK_CALLBACK, instructionView, NEW_JOB, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
+import { ASK_CALLBACK, instructionView, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
 
 const HOUR_MS = 3_600_000;
 

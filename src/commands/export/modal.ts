@@ -1,4 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
+import type { Project } from '../../projects.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
@@ -24,17 +25,19 @@ export function exportModalView(
   tools: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
 ): ModalView {
   const { version, paths, privately = false } = request;
+  const sole = soleDomain(tools);
   const mayShare = tools.links === 'thread' && user.fullMember;
   return formView({
     title: 'Export a docs site',
     submit: 'Export',
     callback: CALLBACK_ID,
     intro: message([
+      ...(sole === undefined ? [] : [[{ bold: sole }]]),
       placeParts(channel.id),
       ...(mayShare ? [] : [['The download link goes to you, by direct message.']]),
     ]),
     fields: [
-      domainField(request.domain, tools),
+      ...(sole === undefined ? [domainField(request.domain, tools)] : []),
       ...projectField(request.project, tools),
       textField({
         block: 'version',
@@ -75,11 +78,21 @@ const linkField = (privately: boolean) =>
     initial: privately ? 'requester' : 'thread',
   });
 
+const knownDomains = (projects: readonly Project[]) => [
+  ...new Set(projects.flatMap(({ domains }) => domains ?? [])),
+];
+
+/** The one domain that can be exported here: then there is nothing to choose. */
+function soleDomain({ projects }: Pick<CommandTools, 'projects'>): string | undefined {
+  const [only, ...others] = knownDomains(projects);
+  return others.length === 0 && projects.every(({ domains }) => domains !== undefined) ? only : undefined;
+}
+
 function domainField(
   typed: string | undefined,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ): InputBlock {
-  const known = [...new Set(projects.flatMap(({ domains }) => domains ?? []))];
+  const known = knownDomains(projects);
   const fits =
     known.length > 0 &&
     known.length <= SLACK_LIMITS.selectOptions &&
@@ -128,13 +141,14 @@ export const exportModal: Modal = {
   async submit(values, caller, tools) {
     const version = values.version === undefined ? undefined : readVersion(values.version);
     const paths = values.paths === undefined ? undefined : readPaths(values.paths);
+    const sole = soleDomain(tools);
     const target = resolveTarget(
-      { domain: values.domain, project: values.project },
+      { domain: values.domain ?? sole, project: values.project },
       caller.channel.id,
       tools,
     );
     const problems = {
-      ...(target.kind !== 'ok' && fieldProblem(target)),
+      ...(target.kind !== 'ok' && fieldProblem(target, sole === undefined ? 'domain' : 'project')),
       ...(version?.kind === 'unclear' && { version: version.problem }),
       ...(paths?.kind === 'unclear' && { paths: paths.problem }),
     };
@@ -155,7 +169,11 @@ export const exportModal: Modal = {
   },
 };
 
-function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<string, string> {
+/** `refusedAt` is the field where a domain and a project can be made to fit. */
+function fieldProblem(
+  target: Exclude<ResolvedTarget, { kind: 'ok' }>,
+  refusedAt: 'domain' | 'project',
+): Record<string, string> {
   switch (target.kind) {
     case 'noDomain':
       return { domain: 'Type the domain of the docs site, such as docs.acme.com.' };
@@ -170,7 +188,7 @@ function fieldProblem(target: Exclude<ResolvedTarget, { kind: 'ok' }>): Record<s
       };
     }
     case 'domainRefused':
-      return { domain: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
+      return { [refusedAt]: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
     case 'unknownProject':
       return { project: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
     case 'ask': {

@@ -1,10 +1,13 @@
-import type { InputBlock } from '@slack/types';
+import type { InputBlock, KnownBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
+import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
+import { threadClaim } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
+import { aCaller, aProject, ben, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
+import { reads } from '../../support/slack/rendering.ts';
 
 let world: CommandWorld;
 onFreshWorlds(
@@ -15,8 +18,11 @@ onFreshWorlds(
 );
 
 const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
+const newJob = { projects: [aProject({ name: 'acme', projectId: 'prj_1' })], project: 'acme' };
 const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
-  const { blocks } = sendModalView(what);
+  const view = sendModalView(what);
+  expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+  const blocks = view.blocks.filter(({ type }) => type === 'input');
   // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
   return blocks.map((block) => (block as InputBlock).element as any);
 };
@@ -43,13 +49,32 @@ describe('the modal', () => {
     );
   });
 
-  test('has the only one chosen, and the one where it was opened', () => {
-    const [one] = threads(1);
-    expect(fieldsOf({ threads: threads(1), here: undefined, text: '' })[0].initial_option.value).toBe(
-      one?.id,
-    );
+  test('has the thread where it was opened chosen, else a new job there', () => {
     const many = threads(3);
     expect(fieldsOf({ threads: many, here: many[2], text: '' })[0].initial_option.value).toBe('run2');
+    const [choice] = fieldsOf({ threads: many, here: undefined, newJob, text: '' });
+    expect(choice.options[0]).toMatchObject({ text: { text: 'A new job, in this thread' } });
+    expect(choice.initial_option.value).toBe('new');
+  });
+
+  test.each<[string, Partial<Parameters<typeof sendModalView>[0]>, string]>([
+    ['job', { threads: threads(1) }, 'It goes to acme/docs @ agent/quickstart · Ready.'],
+    ['place for a new job', { newJob }, "A new job starts with it, and shows in this message's thread."],
+  ])('with one %s says so instead of asking', (_, targets, told) => {
+    const what = { threads: [], here: undefined, text: 'Go', ...targets };
+    expect(fieldsOf(what).map(({ type }) => type)).toEqual(['plain_text_input']);
+    expect(reads({ text: '', blocks: sendModalView(what).blocks.slice(0, 1) as KnownBlock[] })).toBe(told);
+  });
+
+  test('asks for the project of a new job where there are several', () => {
+    const projects = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
+    const [, field] = fieldsOf({
+      threads: [],
+      here: undefined,
+      newJob: { projects, project: 'beta' },
+      text: '',
+    });
+    expect(field.initial_option.value).toBe('beta');
   });
 
   test('keeps to the limits of Slack', () => {
@@ -120,10 +145,10 @@ describe('submitted', () => {
     const thread = await world.followed(aThread());
     const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\uFE0F\uFE0F\u202E';
     const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';
-    expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[1].initial_value).toBe(sent);
+    expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[0].initial_value).toBe(sent);
     await submit({ thread: thread.id, text: typed });
     expect(await world.inbox(thread)).toMatchObject([{ text: sent }]);
-    const cutInside = fieldsOf({ threads: [thread], here: undefined, text: '👩‍'.repeat(1500) })[1]
+    const cutInside = fieldsOf({ threads: [thread], here: undefined, text: '👩‍'.repeat(1500) })[0]
       .initial_value;
     await submit({ thread: thread.id, text: cutInside }, aCaller({ requestId: 'view V2' }));
     expect(await world.inbox(thread)).toMatchObject([{}, { text: cutInside }]);
@@ -159,5 +184,54 @@ describe('submitted', () => {
       message,
     });
     expect(await world.inbox(hidden)).toEqual([]);
+  });
+
+  describe('as a new job', () => {
+    const about = JSON.stringify({ v: 1, ts: '1.2', rootTs: '1.1', to: 'new' });
+    const start = (entered: Record<string, string>, tools = world.tools) =>
+      sendModal.submit(entered, aCaller({ requestId: 'view V1' }), tools, { ticked: {}, about });
+    const withAgents = (...names: string[]) => ({
+      ...world.tools,
+      projects: names.map((name) => aProject({ name, projectId: `prj_${name}` })),
+    });
+
+    test('starts it in the thread of the message, once', async () => {
+      expect(await start({ text: 'Mend it' }, withAgents('acme'))).toEqual({ kind: 'closed' });
+      await start({ text: 'Mend it' }, withAgents('acme'));
+      const [thread, ...more] = await world.threadRuns();
+      expect(more).toEqual([]);
+      expect(thread).toMatchObject({
+        project: 'acme',
+        owner: { id: 'U0ANA' },
+        checked: true,
+        asked: { channel: 'C0DOCS', rootTs: '1.1', ts: '1.2' },
+        claim: threadClaim({ teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' }),
+        instructions: [{ text: 'Mend it', creates: true, isReply: false, state: 'waiting' }],
+      });
+    });
+
+    test('where a job is followed by now says so', async () => {
+      await world.followed(aThread({ place: { channel: 'C0DOCS', rootTs: '1.1' } }));
+      expect(await start({ text: 'Mend it' }, withAgents('acme'))).toMatchObject({
+        kind: 'message',
+        message: {
+          text: 'This thread follows a job by now, so nothing was sent: reply there to instruct the agent.',
+        },
+      });
+    });
+
+    test('of several projects wants one, and takes it', async () => {
+      expect(await start({ text: 'Mend it' }, withAgents('acme', 'beta'))).toEqual({
+        kind: 'problems',
+        problems: { project: 'Choose a project.' },
+      });
+      await start({ text: 'Mend it', project: 'beta' }, withAgents('acme', 'beta'));
+      expect(await world.threadRuns()).toMatchObject([{ project: 'beta' }]);
+    });
+
+    test('without words says so at the field', async () => {
+      expect(await start({}, withAgents('acme'))).toMatchObject({ kind: 'problems' });
+      expect(await world.threadRuns()).toEqual([]);
+    });
   });
 });

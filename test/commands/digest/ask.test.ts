@@ -44,7 +44,7 @@ const clicks = (about: AskButton['about'], run: Pick<EditionRun, 'id'> = anEditi
 
 // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
 const fieldsOf = (view: ModalView | undefined): any[] =>
-  (view?.blocks ?? []).map((block) => (block as InputBlock).element);
+  (view?.blocks ?? []).flatMap((block) => (block.type === 'input' ? [(block as InputBlock).element] : []));
 const optionsOf = (view: ModalView | undefined): { text: { text: string }; value: string }[] =>
   fieldsOf(view).flatMap(({ options = [] }) => options);
 
@@ -93,6 +93,33 @@ describe('the button', () => {
     ]);
     expect(fieldsOf(world.opened[0])[1]).toMatchObject({ type: 'plain_text_input' });
     checked(world.opened[0], abouts[0]);
+  });
+
+  test.each([
+    ['that can be submitted has it in its field', '/guides/sso', '/guides/sso'],
+    ['that cannot leaves the field empty', '<!channel> *bold*', undefined],
+  ])('under a table of one page %s', async (_, path, initial) => {
+    const { pages } = anEdition();
+    const one = pages && { ...pages, top: [aPage(path)], falling: [], quiet: [] };
+    await world.given(anEdition({ pages: one }));
+    await clicks('pages');
+    const fields = fieldsOf(world.opened[0]);
+    expect(fields.map(({ type, initial_value: value }) => [type, value])).toEqual([
+      ['plain_text_input', initial],
+    ]);
+    checked(world.opened[0], abouts[0]);
+  });
+
+  test('asks which job only where one is followed', async () => {
+    await world.given(anEdition());
+    await clicks('thumbs');
+    expect(fieldsOf(world.opened[0]).map(({ type }) => type)).toEqual(['plain_text_input']);
+    expect(JSON.stringify(world.opened[0])).toContain('A new job gets a thread of its own in the channel');
+    expect(await submits({ text: 'Mend it' })).toEqual({ kind: 'closed' });
+    expect(await asks()).toMatchObject([{ handover: { text: 'Mend it', newThread: {} } }]);
+    await world.followed(thread());
+    await clicks('thumbs');
+    expect(optionsOf(world.opened[1])).toHaveLength(2);
   });
 
   test('of a line with one entry goes on with the instruction at once', async () => {

@@ -55,12 +55,12 @@ describe('the modal', () => {
     ['a text field for more than Slack lists', [{ ...acme, domains: manyDomains(101) }], 'plain_text_input'],
     [
       'a text field where one is longer than Slack shows',
-      [{ ...acme, domains: [`${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
+      [{ ...acme, domains: ['docs.acme.com', `${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
       'plain_text_input',
     ],
     [
       'radio buttons up to the length that Slack shows',
-      [{ ...acme, domains: [`${'a'.repeat(60)}.${'b'.repeat(11)}.io`] }],
+      [{ ...acme, domains: ['docs.acme.com', `${'a'.repeat(60)}.${'b'.repeat(11)}.io`] }],
       'radio_buttons',
     ],
   ])('offers domains by %s', (_, projects, type) => {
@@ -89,6 +89,12 @@ describe('the modal', () => {
     ['a project that takes any domain', [acme, aProject()], true],
   ])('asks for the project only where the domain does not tell it: %s', (_, projects, asks) => {
     expect(fields(viewFor(projects)).includes('project')).toBe(asks);
+  });
+
+  test('names the only domain, with nothing to choose', () => {
+    const view = viewFor([{ ...acme, domains: ['docs.acme.com'] }]);
+    expect(fields(view)).not.toContain('domain');
+    expect(JSON.stringify(view)).toContain('"docs.acme.com"');
   });
 
   test('has the project that was named chosen already, and fits any number of them', () => {
@@ -173,6 +179,26 @@ describe('a command that leaves something open', () => {
     expect(view).toBeUndefined();
     expect(runs).toEqual([]);
   });
+});
+
+test('the modal of the only domain, submitted, exports that', async () => {
+  const one = { ...acme, domains: ['docs.acme.com'] };
+  const world = createCommandWorld(redis, {
+    projects: [one, { ...one, name: 'beta', channels: [] }, aProject({ name: 'empty', domains: [] })],
+  });
+  const submit = (project: string) =>
+    exportModal.submit(
+      { project, link: 'thread' },
+      aCaller({ requestId: 'view V1' }),
+      world.tools,
+      noDetails,
+    );
+  expect(await submit('empty')).toMatchObject({
+    kind: 'problems',
+    problems: { project: expect.any(String) },
+  });
+  expect(await submit('beta')).toEqual({ kind: 'closed' });
+  expect(await world.exports()).toMatchObject([{ domain: 'docs.acme.com', project: 'beta' }]);
 });
 
 describe('the modal, submitted', () => {

@@ -394,6 +394,33 @@ const modals: GalleryState[] = [
     sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION }),
   ),
   modal(
+    'agent/modal/send, a new job',
+    sendModalView({
+      threads: [],
+      here: undefined,
+      newJob: { projects: projects.slice(0, 1), project: 'acme' },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
+    'agent/modal/send, a new job in one of two projects',
+    sendModalView({
+      threads: [],
+      here: undefined,
+      newJob: { projects, project: undefined },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
+    'agent/modal/send, a new job or one that is followed',
+    sendModalView({
+      threads: [aThread()],
+      here: undefined,
+      newJob: { projects, project: 'beta' },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
     'agent/modal/send, two that look the same',
     sendModalView({ threads: [aThread(), other], here: other, text: '' }),
   ),

@@ -304,11 +304,19 @@ if (entry === undefined) throw new Error('a digest has pages');
 const withNumbers = (name: string) => aProject({ ...acme, name, projectId: name });
 const tools = { projects: [withNumbers('acme'), withNumbers('beta')], now: () => NOW_MS };
 
+const onePage = {
+  ...(anEdition().pages as NonNullable<EditionRun['pages']>),
+  ...{ rising: [], falling: [], fresh: [], quiet: [], aiRead: [] },
+};
 const modals: GalleryState[] = [
   modal('digest/modal/ask about a page', subjectView(whole(), 'pages')),
   modal('digest/modal/ask about a search', subjectView(whole(), 'searches')),
   modal('digest/modal/ask about thumbs', subjectView(whole(), 'thumbs')),
   modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }), 'pages')),
+  modal(
+    'digest/modal/ask, one page is listed',
+    subjectView(whole({ pages: { ...onePage, top: onePage.top.slice(0, 1) } }), 'pages'),
+  ),
   modal('digest/modal/instruction', instructionView(whole(), entry, [aThread()], NOW_MS)),
   modal('digest/modal/instruction, no job is followed', instructionView(whole(), entry, [], NOW_MS)),
   modal(

@@ -200,6 +200,10 @@ const modals: GalleryState[] = [
     exportModalView({}, { user: ana, channel }, { ...inThread, projects: [acme, beta] }),
   ),
   modal(
+    'export/modal/one domain',
+    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [{ ...acme, domains: [SITE] }] }),
+  ),
+  modal(
     'export/modal/project asked for, filled in',
     exportModalView(request, { user: ana, channel }, { ...inThread, projects: [acme, someDomains] }),
   ),
