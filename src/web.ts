@@ -11,7 +11,7 @@ import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/key-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { workWithKey } from './jobs/features.ts';
-import { enqueueRun } from './jobs/index.ts';
+import { enqueueHome, enqueueRun } from './jobs/index.ts';
 import { createSystemSnapshot } from './jobs/status/snapshot.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
@@ -91,6 +91,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
     monotonicMs,
   });
+  const openModal = createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log });
   const tools: GateParts['tools'] = {
     intake,
     outbox,
@@ -105,12 +106,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     auditLines: audit.latest,
     systemSnapshot,
     personZone: slack.personZone,
-    openModal: createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log }),
+    openModal,
     now,
   };
-  const updateHome = (teamId: string, userId: string) => {
-    const data = { teamId, userId, openedAtMs: now() };
-    return queues.enqueue('slack-outbox', 'home', `${teamId}:${userId}`, data, { now: true });
+  const updateHome = async (teamId: string, userId: string) => {
+    await stores.homes.markOpened(teamId, userId);
+    await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
   };
   bind(bolt, {
     registry,
@@ -118,6 +119,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     identity: identity.current,
     eventTools: { threads, runs, wake, updateHome, projects, replyMode, now, log },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
+    openModal,
     postEphemeral,
     ephemeralTimeoutMs: timing.ephemeralMs,
     monotonicMs,

@@ -10,7 +10,7 @@ import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
 import { workWithKey } from './jobs/features.ts';
-import { enqueueRun, jobs } from './jobs/index.ts';
+import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { workText, workWaitsText } from './jobs/wording-view.ts';
@@ -98,6 +98,11 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
       callMs: timing.slackCallMs,
       didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
     }),
+    async refreshHomes(teamId, userIds) {
+      const opened = await stores.homes.whoOpened(teamId, userIds);
+      const openedAtMs = now();
+      await Promise.all(opened.map((userId) => enqueueHome(queues, { teamId, userId, openedAtMs })));
+    },
     wake,
     stopping,
     newToken: randomUUID,

@@ -30,6 +30,8 @@ import { runButtonOf } from '../src/jobs/export/phrases.ts';
 import type { Ending } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
+import { features } from '../src/jobs/features.ts';
+import { answerButtonOf, homeActions } from '../src/jobs/home/answer.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
 import { statusActions } from '../src/jobs/status/buttons.ts';
@@ -158,6 +160,7 @@ describe('the registry', () => {
       digestActions,
       statusActions,
       welcomeActions,
+      homeActions,
     ].flatMap((actions) => Object.values<string>(actions));
     expect(listeners.toSorted()).toEqual(inViews.sort());
   });
@@ -220,10 +223,20 @@ async function everythingShown(): Promise<Message[]> {
     welcomeMessage,
     statusMessage(aState()),
     detailsMessage(aState(), { isAdmin: true }),
+    aHome,
     ...agentMessages(),
     ...digestMessages(),
   ];
 }
+
+/** The buttons of a Home. */
+const aHome: Message = message(
+  [['Home']],
+  [
+    ...features.flatMap(({ begin }) => begin?.button ?? []),
+    answerButtonOf(aRun(), { user: 'U0ANA', id: 'start 1' }),
+  ],
+);
 
 function agentMessages(): Message[] {
   const ended = (kind: 'newPr' | 'failed' | 'gaveUp') => ({

@@ -13,7 +13,7 @@ import type {
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
-import { MENU_ACTION, type Message } from '../slack/blocks.ts';
+import { MENU_ACTION, type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
@@ -42,6 +42,8 @@ export interface BindParts {
   eventTools: Omit<EventTools, 'identity'>;
   /** The response URL of the request that opened a modal, while it is known. */
   responseUrlOf: (request: string) => Promise<string | undefined>;
+  /** Opens a modal for whoever clicked on Home, or replaces the one that they clicked in. */
+  openModal: CommandTools['openModal'];
   postEphemeral: PostEphemeral;
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
@@ -93,17 +95,38 @@ export function bind(app: App, parts: BindParts) {
     { ack, body }: Click,
   ) {
     const clicker = callerOfAction(body, monotonicMs());
+    let opened = false;
     const reply = await pass({ name, may }, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
-      return carried.success ? run(carried.data, caller, tools) : outdated.button;
+      if (!carried.success) return outdated.button;
+      return run(carried.data, caller, {
+        ...tools,
+        async openModal(...modal) {
+          await tools.openModal(...modal);
+          opened = true;
+        },
+      });
     });
-    await sendEphemeral(clicker, reply);
+    const isAnswered = reply === undefined && (opened || clicker.modalId === undefined);
+    if (!isAnswered) await answerClick(clicker, reply ?? doneInThread, body);
     await ack();
   }
 
   async function clickUnknown({ ack, body }: Click) {
-    await sendEphemeral(callerOfAction(body, monotonicMs()), outdated.button);
+    await answerClick(callerOfAction(body, monotonicMs()), outdated.button, body);
     await ack();
+  }
+
+  /** Where a click has no conversation, on Home and in a modal, the answer is a modal. */
+  async function answerClick(clicker: Caller, reply: EphemeralMessage, { view }: BlockAction) {
+    if (clicker.responseUrl !== undefined || view === undefined) {
+      await sendEphemeral(clicker, reply);
+      return;
+    }
+    const title = view.type === 'modal' ? view.title.text : 'Docket';
+    await parts.openModal(clicker, noticeView(title, reply)).catch((error: unknown) => {
+      log.warn({ err: error, user: clicker.user.id }, 'the answer to a click was not shown');
+    });
   }
 
   for (const button of buttons)
@@ -194,6 +217,9 @@ export function bind(app: App, parts: BindParts) {
       ack({ response_action: 'update', view: noticeView(view.title.text, outdated.modal) }),
   );
 }
+
+/** To somebody whose click in a modal is answered elsewhere. */
+const doneInThread = message([['Done. You see in its thread what comes of it.']]);
 
 const noneOf = (names: readonly string[]) => new RegExp(`^(?!(?:${names.map(RegExp.escape).join('|')})$)`);
 

@@ -18,12 +18,14 @@ export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Calle
 /** From a click, or a shortcut of a message. In a modal and on Home there is neither a channel nor a response URL. */
 export function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: number): Caller {
   const name = 'username' in body.user ? body.user.username : undefined;
+  const view = 'view' in body ? body.view : undefined;
   return {
     teamId: body.team?.id ?? body.user.team_id ?? '',
     user: { id: body.user.id, name: name ?? body.user.name ?? body.user.id, fullMember: false },
     channel: { id: body.channel?.id ?? '', name: body.channel?.name ?? '' },
     requestId: body.trigger_id,
     triggerId: body.trigger_id,
+    ...(view?.type === 'modal' && { modalId: view.id }),
     responseUrl: body.response_url,
     receivedAtMs,
   };

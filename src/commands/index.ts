@@ -1,6 +1,7 @@
 import { agentCommands } from './agent/registry.ts';
 import { digestCommands } from './digest/registry.ts';
 import { exportCommands } from './export/registry.ts';
+import { answerHomeButton } from './home/answer.ts';
 import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
@@ -14,6 +15,6 @@ export const registry = mergeRegistries([
   digestCommands,
   linkCommands,
   statusCommands,
-  { events: homeEvents },
+  { buttons: [answerHomeButton], events: homeEvents },
   welcomeCommands,
 ]);

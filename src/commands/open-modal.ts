@@ -10,7 +10,7 @@ import type { Caller } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 export interface ModalOpenerParts {
-  slack: Pick<SlackApi, 'openModal'>;
+  slack: Pick<SlackApi, 'openModal' | 'updateModal'>;
   responseUrls: ResponseUrlStore;
   /** For the call itself; less when the request has taken long already. */
   timeoutMs: number;
@@ -38,10 +38,13 @@ export const withOrigin = (view: ModalView, origin: ModalOrigin): ModalView => (
   private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)),
 });
 
-/** Opens a modal for whoever asked, and keeps where its answer belongs. Rejects with `UserFacingError`. */
+/**
+ * Opens a modal for whoever asked, in place of the one that they clicked in, and keeps where its answer belongs. Rejects
+ * with `UserFacingError`.
+ */
 export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
-    { requestId, channel, triggerId, responseUrl, receivedAtMs }: Caller,
+    { requestId, channel, triggerId, modalId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
     about?: string,
   ): Promise<void> => {
@@ -55,7 +58,12 @@ export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs,
     const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();
     if (remainingMs <= 0) throw new UserFacingError(notOpened);
     try {
-      await Promise.all([slack.openModal(triggerId, opened, Math.min(timeoutMs, remainingMs)), saved]);
+      const limitMs = Math.min(timeoutMs, remainingMs);
+      const shown =
+        modalId === undefined
+          ? slack.openModal(triggerId, opened, limitMs)
+          : slack.updateModal(modalId, opened, limitMs);
+      await Promise.all([shown, saved]);
     } catch (error) {
       log.warn({ err: error }, 'a modal was not opened');
       throw new UserFacingError(notOpened);

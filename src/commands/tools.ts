@@ -12,6 +12,8 @@ import type { createIntake } from './intake.ts';
 export interface Caller extends RunRequest {
   /** Opens one modal, within 3 s. */
   triggerId: string;
+  /** The modal in which this was clicked: its answer takes the place of it. */
+  modalId?: string;
   /** A secret. Some requests have none: those of modals whose command is long ago. */
   responseUrl: string | undefined;
   /** On the monotonic clock, in milliseconds. */
@@ -29,7 +31,7 @@ export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | '
   replyMode: 'auto' | 'all' | 'mention';
   /** A presigned link by its name; nothing once it has ended. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
-  /** Opens a modal for whoever asked; `about` comes back with what is submitted. Rejects with `UserFacingError`. */
+  /** Opens a modal for whoever asked, in place of the one that they clicked in; `about` comes back with what is submitted. Rejects with `UserFacingError`. */
   openModal: (caller: Caller, view: ModalView, about?: string) => Promise<void>;
   /** Returns somebody's time zone, an IANA name; `undefined` where Slack shows none. */
   personZone: (userId: string) => Promise<string | undefined>;

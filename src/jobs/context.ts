@@ -72,6 +72,8 @@ export interface JobContext {
   steps: CallOnceStore;
   /** For calls to Slack that must not happen twice. */
   callOnceInSlack: CallOnce;
+  /** Has the Home tabs of these people brought up to date, of those who open theirs. */
+  refreshHomes: (teamId: string, userIds: readonly string[]) => Promise<void>;
   /** Queues a run for a step, at once. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
   /** Aborted when the process is to stop: reads end early, writes never begin. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Timing } from '../runtime/timing.ts';
-import type { Part } from '../slack/blocks.ts';
+import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
@@ -15,7 +15,11 @@ export interface Feature {
   command?: `/${string}`;
   /** What its permission allows, such as "Start exports". `cannot` says the same to those who may do nothing. */
   permission?: { name: Permission; may: string; cannot?: string };
+  /** How somebody with its permission begins: a button, and how it goes on from there. */
+  begin?: { button: ButtonParts; how: string };
   homeRuns?: HomeRuns;
+  /** What is left of the limits that this person may meet, such as "100 of 100 instructions left this hour". */
+  left?(context: FeatureContext): Promise<string[]>;
   /** What it holds itself and this person to, and how much of it is in use. */
   limits?(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]>;
   /** How much of its work in these projects cannot go on without their key. `what` is one of it, such as "export". */
@@ -42,7 +46,8 @@ export interface Work {
   what: string;
 }
 
-export interface WorkContext extends Pick<FeatureContext, 'threads'> {
+export interface WorkContext {
+  threads: Pick<ThreadStore, 'followed'>;
   runs: Pick<RunStore, 'activeOf' | 'loadAll'>;
 }
 
@@ -55,10 +60,31 @@ export interface LimitedPerson {
 export interface HomeRuns<Run extends RunBase = RunBase> {
   job: string;
   record: z.ZodType<Run>;
-  /** Returns ids of runs that may be somebody's after their list of runs has forgotten them. */
-  lasting?(teamId: string, context: FeatureContext): Promise<string[]>;
+  /** The heading of those that have not ended. */
+  title: string;
+  /** Returns ids of runs that may be this person's, or need them, beside those of their list of runs. */
+  lasting?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
+  /** What of a run waits for an answer of somebody; Home asks them. */
+  needs?: RunNeeds<Run>;
   /** Returns nothing for a run that this person's Home does not list. */
   entry(run: Run, userId: string, context: FeatureContext): HomeEntry | undefined;
+}
+
+/** One question that waits for an answer of one person. `id` is the same while it does, and of no other one of its run. */
+export interface Need {
+  user: string;
+  id: string;
+}
+
+/** How a feature asks what its runs need of people. */
+export interface RunNeeds<Run extends RunBase = RunBase> {
+  of(run: Run): Need[];
+  /** Returns one line that says what is asked. */
+  line(run: Run, need: Need, context: Pick<FeatureContext, 'workspaceUrl'>): Part[];
+  /** Returns the question with the buttons that it has where it was asked first. */
+  question(run: Run, need: Need): Message;
+  /** Returns what came of a question that waits no more. */
+  settled(run: Run, need: Need): Message;
 }
 
 export interface HomeEntry {
@@ -73,7 +99,7 @@ export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs
 export interface FeatureContext
   extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
   runs: Pick<RunStore, 'activeOf'>;
-  threads: Pick<ThreadStore, 'followed'>;
+  threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
   timing: Pick<Timing, 'editsPerMinute'>;
   /** How much of a limit is in use; nothing when that cannot be read in time. */

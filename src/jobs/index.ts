@@ -7,7 +7,7 @@ import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob } from './export/job.ts';
-import { homeJob } from './home/job.ts';
+import { type HomeData, homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
 import { outboxJob, reactionsJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
@@ -35,4 +35,10 @@ export async function enqueueRun(queues: Queues, { id, job }: Pick<RunBase, 'id'
   const definition = jobs.find(({ name }) => name === job);
   if (definition === undefined) throw new Error(`No job is called ${job}`);
   await queues.enqueue(definition.queue, job, id, { runId: id }, { now: true });
+}
+
+/** Queues the Home tab of one person to be published, at once. */
+export async function enqueueHome(queues: Queues, data: HomeData): Promise<void> {
+  const name = `${data.teamId}:${data.userId}`;
+  await queues.enqueue(homeJob.queue, homeJob.name, name, data, { now: true });
 }

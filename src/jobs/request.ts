@@ -16,10 +16,10 @@ export const requestRunId = ({ teamId, requestId }: Pick<RunRequest, 'teamId' | 
 
 /**
  * Returns where somebody asked. `joinable`: the app can be invited there. Slack names public channels alone; one
- * without a name counts as private.
+ * without a name counts as private. On Home there is none: what is asked there goes to the person's direct messages.
  */
 export function conversationOf({ id, name }: RunRequest['channel']) {
-  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D');
+  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D') || id === '';
   const isNamed = name !== '' && name !== 'privategroup';
   return { channel: id, joinable: !isDirect, isPublic: !isDirect && isNamed };
 }

@@ -3,7 +3,9 @@ import type { OutboxMessage } from '../slack/outbox.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import { type RunBase, UnreadableRun } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
+import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
+import { peopleWithNews, withNeeds } from './needs.ts';
 import type { QueueName } from './queue.ts';
 
 /** How often a record that cannot be read is tried again. */
@@ -50,8 +52,13 @@ export interface LoadedRun<R extends RunBase> {
   wakes: number;
 }
 
+interface SteppedRun extends RunBase {
+  state?: string;
+  needs?: string[] | undefined;
+}
+
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
-export interface RunJob<R extends RunBase & { state?: string }, Loaded extends LoadedRun<R>, Execution> {
+export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execution> {
   /** The `job` of its runs. */
   name: R['job'];
   queue: QueueName;
@@ -68,6 +75,8 @@ export interface RunJob<R extends RunBase & { state?: string }, Loaded extends L
   messages?(run: R): OutboxMessage[];
   /** Whether the save of a run frees its claim, where there is no `save`. */
   hasEnded?(run: R): boolean;
+  /** Which questions of a run wait for whom: whose Home is open reads of them, and that they are settled. */
+  needs?: RunNeeds<R>['of'];
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
   /** Makes what the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
@@ -82,7 +91,7 @@ export interface RunJob<R extends RunBase & { state?: string }, Loaded extends L
  * be read, a newer Docket wrote it, and it is left to that one as it is.
  */
 export function defineRunJob<
-  R extends RunBase & { state?: string },
+  R extends SteppedRun,
   Loaded extends LoadedRun<R> = LoadedRun<R>,
   Execution = undefined,
 >(definition: RunJob<R, Loaded, Execution>): Job<{ runId: string }, JobContext> {
@@ -135,6 +144,8 @@ export function defineRunJob<
       await context.wake(run);
       return done;
     }
+    const people = peopleWithNews(before, saved);
+    if (people.length > 0) await context.refreshHomes(run.teamId, people);
     if (run.state !== before.state) context.log.info(about, 'a run has a new state');
     if (inMs <= 0) return 'next';
     await publish(saved, context);
@@ -151,6 +162,8 @@ export function defineRunJob<
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       const result = await stepRun(runId, context, async (loaded) => {
         await publish(loaded.run, context);
+        const changed = definition.needs && withNeeds(loaded.run, definition.needs(loaded.run));
+        if (changed !== undefined) return saveAs(changed);
         return definition.step(loaded, context, execution);
       });
       if (result !== 'next') return result;

@@ -67,6 +67,15 @@ export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: numb
   return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
 }
 
+/** What is left of more projects than this helps nobody on Home. */
+export const MAX_LEFT = 3;
+
+/** What is left of an hour's limit; the limit alone where that is not known. */
+export const leftText = (usage: RateLimitUsage | undefined, perHour: number, what: string) =>
+  usage === undefined
+    ? `up to ${formatCount(perHour)} ${what} an hour`
+    : `${formatCount(usage.free)} of ${formatCount(perHour)} ${what} left this hour`;
+
 /** More names than this do not help. */
 export const MAX_LISTED_NAMES = 10;
 

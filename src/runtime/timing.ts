@@ -99,6 +99,8 @@ export const retention = {
   /** A key that no call was made with for longer: nobody knows any more. */
   rejectedKeyMs: 7 * 24 * hour,
   auditMs: 90 * 24 * hour,
+  /** Home is kept up to date so long after somebody opened it last. */
+  homeOpenedMs: 30 * 24 * hour,
   /** The id of a person's direct message conversation never changes; look it up again once a day. */
   directMessageMs: 24 * hour,
   /** Views of finished days: an alert compares with eight weeks before. */

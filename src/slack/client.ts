@@ -46,6 +46,7 @@ export const methodScopes = {
   'usergroups.list': ['usergroups:read'],
   'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
   'views.open': [],
+  'views.update': [],
   'views.publish': [],
   'conversations.open': ['im:write'],
   'chat.postMessage': ['chat:write'],
@@ -204,6 +205,11 @@ export function createSlackApi(options: SlackApiOptions) {
      */
     async openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void> {
       await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
+    },
+
+    /** Replaces a modal that is open. */
+    async updateModal(viewId: string, view: ModalView, timeoutMs?: number): Promise<void> {
+      await call('views.update', () => web.views.update({ view_id: viewId, view }), timeoutMs);
     },
 
     /** Replaces a person's Home tab. Rejects with code `not_enabled` when the app has none. */

@@ -17,6 +17,7 @@ const INDEXED_FIELDS = [
   'inDirectMessage',
   'place',
   'state',
+  'needs',
 ] as const;
 
 /** A run as the index has it. */

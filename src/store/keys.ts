@@ -67,6 +67,8 @@ export const keys = {
   /** Parts of rate limits: of those that give slots one by one, and of those with so many in any window. */
   spacedLimit: (part: string) => `${PREFIX}:pace:${part}`,
   windowLimit: (part: string) => `${PREFIX}:budget:${part}`,
+  /** Somebody has opened their Home tab. */
+  homeOpened: (teamId: string, userId: string) => `${PREFIX}:home-opened:${teamId}:${userId}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
   /** Stream of who did what. */
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,

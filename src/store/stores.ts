@@ -5,6 +5,7 @@ import { createCallOnceStore } from './calls.ts';
 import { createDueStore } from './due.ts';
 import { createFiguresStore } from './figures.ts';
 import { createHealthStore } from './health.ts';
+import { createHomeStore } from './homes.ts';
 import { createLinkStore } from './links.ts';
 import { createMessageStore } from './messages.ts';
 import { createOwnPostStore } from './own-posts.ts';
@@ -23,6 +24,7 @@ export const createStores = (redis: Redis) => ({
   due: createDueStore(redis),
   health: createHealthStore(redis),
   figures: createFiguresStore(redis),
+  homes: createHomeStore(redis),
   links: createLinkStore(redis),
   messages: createMessageStore(redis),
   ownPosts: createOwnPostStore(redis),

@@ -4,12 +4,20 @@ import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export/command.ts';
+import type { GateParts } from '../../src/commands/gate.ts';
 import { homeEvents } from '../../src/commands/home/events.ts';
 import { registry } from '../../src/commands/index.ts';
 import type { ShortcutMessage } from '../../src/commands/registry.ts';
-import { actionsOf, defineButton, type EventTools, type Registry } from '../../src/commands/registry.ts';
+import {
+  actionsOf,
+  type ButtonAction,
+  defineButton,
+  type EventTools,
+  type Registry,
+} from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
 import { type Message, message } from '../../src/slack/blocks.ts';
+import { noticeView } from '../../src/slack/modals.ts';
 import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import {
   aButton,
@@ -276,6 +284,55 @@ describe('a button', () => {
     await clicks('test.go', '{"v":1}');
     expect(ran()).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't start exports here/);
+  });
+});
+
+describe('a click where there is no conversation', () => {
+  const onHome = { channel: undefined, response_url: undefined, view: { id: 'V0HOME', type: 'home' } };
+  const title = { type: 'plain_text', text: 'Needs you' };
+  const inModal = { ...onHome, view: { id: 'V1', type: 'modal', title } };
+
+  function setting(run: ButtonAction['run']) {
+    const opened: { modalId: string | undefined; title: string; text: string }[] = [];
+    const openModal: BindChanges['openModal'] = async ({ modalId }, { title, blocks }) =>
+      void opened.push({ modalId, title: title.text, text: JSON.stringify(blocks) });
+    const tools = { openModal } as GateParts['tools'];
+    return { opened, ...bindForTest({ buttons: [{ ...aButton('test.go'), run }], openModal, tools }) };
+  }
+
+  test.each([
+    ['on Home is answered by a modal', onHome, undefined, 'Docket'],
+    ['in a modal is answered in its place', inModal, 'V1', 'Needs you'],
+  ])('%s', async (_, body, modalId, title) => {
+    const { opened, clicks, answers } = setting(async () => done);
+    expect(await clicks('test.go', '{"v":1}', body)).toBe(1);
+    expect(opened).toEqual([{ modalId, title, text: expect.stringContaining('Done') }]);
+    expect(answers).toEqual([]);
+  });
+
+  test('in a modal, whose answer is elsewhere, says so', async () => {
+    const { opened, clicks } = setting(async () => undefined);
+    await clicks('test.go', '{"v":1}', inModal);
+    expect(opened.map(({ text }) => text)).toEqual([expect.stringContaining('You see in its thread')]);
+  });
+
+  test('that opens a modal has no other answer', async () => {
+    const { opened, clicks } = setting(async (_value, caller, tools) => {
+      await tools.openModal(caller, noticeView('Next', done));
+      return undefined;
+    });
+    await clicks('test.go', '{"v":1}', inModal);
+    await clicks('test.go', '{"v":1}', onHome);
+    expect(opened.map(({ title, modalId }) => [title, modalId])).toEqual([
+      ['Next', 'V1'],
+      ['Next', undefined],
+    ]);
+  });
+
+  test('on Home without an answer opens nothing', async () => {
+    const { opened, clicks } = setting(async () => undefined);
+    await clicks('test.go', '{"v":1}', onHome);
+    expect(opened).toEqual([]);
   });
 });
 

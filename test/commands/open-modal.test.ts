@@ -22,7 +22,10 @@ function openerWith(changes: Partial<Parts> = {}) {
   const opened: unknown[][] = [];
   const { log, text } = keptLog();
   const open = createModalOpener({
-    slack: { openModal: async (...what) => void opened.push(what) },
+    slack: {
+      openModal: async (...what) => void opened.push(what),
+      updateModal: async (...what) => void opened.push(['update', ...what]),
+    },
     responseUrls: createResponseUrlStore(redis.client),
     timeoutMs: 1200,
     monotonicMs: () => 500,
@@ -69,6 +72,12 @@ test('is not even tried for a request that has taken too long already, and says 
   expect(opened).toEqual([]);
 });
 
+test('takes the place of the modal in which it was asked for', async () => {
+  const { open, opened } = openerWith();
+  await open(aCaller({ modalId: 'V1', responseUrl: undefined }), view);
+  expect(opened).toEqual([['update', 'V1', view, 1200]]);
+});
+
 test('keeps nothing where there is no address', async () => {
   const { open, opened } = openerWith();
   await open(aCaller({ responseUrl: undefined }), view);
@@ -90,7 +99,7 @@ test.each([
 
 test('that Slack does not open is reported, with what to do instead', async () => {
   const openDialog = () => Promise.reject(new SlackApiError('missing', 'views.open', 'expired_trigger_id'));
-  const { open, log } = openerWith({ slack: { openModal: openDialog } });
+  const { open, log } = openerWith({ slack: { openModal: openDialog, updateModal: openDialog } });
   const error = await open(aCaller(), view).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UserFacingError);
   expect((error as UserFacingError).reply.text).toBe(notOpened);

@@ -14,17 +14,12 @@ describe('Home', () => {
   const person = (name: PersonName) => world.slack.person(name);
   const published = () => world.slack.wire.calls.filter(({ name }) => name === 'views.publish');
 
-  /** What somebody's Home says, by its headings. */
-  function home(who: PersonName): Record<string, string[]> {
-    const sections: Record<string, string[]> = {};
-    const titles = ['What you run and follow', 'What you may do', 'Limits', 'Help'];
-    let current: string[] = [];
-    for (const line of plain(person(who).reads(person(who).home())).split('\n')) {
-      if (titles.includes(line)) sections[line] = current = [];
-      else current.push(line);
-    }
-    return sections;
-  }
+  const FIRST = 'Exports, the docs agent and weekly numbers, from Slack.';
+  const HELP =
+    'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel. This page is brought up to date when you open it.';
+
+  /** The lines of somebody's Home. */
+  const home = (who: PersonName) => plain(person(who).reads(person(who).home())).split('\n');
 
   /** Opens Home and waits until it is there in its newest form. */
   async function opens(who: PersonName) {
@@ -33,30 +28,36 @@ describe('Home', () => {
     await world.slack.until(() => person(who).home() !== before);
     return home(who);
   }
-  const runs = async (who: PersonName) => (await opens(who))['What you run and follow'];
+  /** What stands below a heading, up to the next one. */
+  async function below(heading: string, who: PersonName) {
+    const lines = await opens(who);
+    const headings = ['What runs', 'What you follow', 'What ended', 'Something new'];
+    if (!lines.includes(heading)) return [];
+    const after = lines.slice(lines.indexOf(heading) + 1);
+    return after.slice(
+      0,
+      after.findIndex((line) => headings.includes(line)),
+    );
+  }
 
-  test('says at first that there is nothing, what the person may do, the limits, and how to get help', async () => {
-    const sections = await opens('ana');
-    expect(sections).toEqual({
-      'What you run and follow': ['Nothing yet.'],
-      'What you may do': ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
-      Limits: [
-        'looks at exports: up to 5 a second for each API key',
-        expect.stringMatching(/^edits in Slack: up to \d+ a minute, \d+ free just now, none waits$/),
-        'instructions to the docs agent: 0 of 100 used in the past hour',
-        'analytics requests: 0 of 100 used in the past hour',
-      ],
-      Help: [
-        'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel.',
-        'This page is brought up to date when you open it.',
-      ],
-    });
+  test('says at first what it is for, how to begin, what the person may do, and what is left of limits', async () => {
+    expect(await opens('ana')).toEqual([
+      FIRST,
+      expect.stringMatching(/^Export a site: /),
+      expect.stringMatching(/^Instruct the docs agent: /),
+      expect.stringMatching(/^Set up a digest: /),
+      expect.stringMatching(
+        /^You may: start exports · .* · up to 10 exports at once · 100 of 100 instructions /,
+      ),
+      HELP,
+      '[Export a site] [Instruct the agent] [Set up a digest]',
+    ]);
   });
 
   test('shows a running export with the way to its thread, and its ending after it is opened again', async () => {
     await person('ana').types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
-    expect(await runs('ana')).toEqual([
+    expect(await below('What runs', 'ana')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     expect(JSON.stringify(person('ana').home())).toContain(
@@ -64,7 +65,9 @@ describe('Home', () => {
     );
     world.platform.finish('docs.acme.com');
     await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
-    expect(await runs('ana')).toEqual(['✅ Exported · docs.acme.com · requested by ana TIME · Open thread']);
+    expect(await below('What ended', 'ana')).toEqual([
+      '✅ Exported · docs.acme.com · requested by ana TIME · Open thread',
+    ]);
     // Not even after the end is there a link to the bundle on it.
     expect(JSON.stringify(person('ana').home())).not.toContain('X-Signature');
   });
@@ -72,13 +75,13 @@ describe('Home', () => {
   test('shows what somebody follows, and nothing else of what others run', async () => {
     await person('ana').types('#private', '/docs-export docs.acme.com');
     await until(world, '#private', ['42%', 'se_…']);
-    expect(await runs('ben')).toEqual(['Nothing yet.']);
-    expect(await runs('ana')).toEqual([
+    expect((await opens('ben'))[0]).toBe(FIRST);
+    expect(await below('What runs', 'ana')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
     // No way into a conversation that ben may have left.
-    expect(await runs('ben')).toEqual([
+    expect(await below('What runs', 'ben')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME',
     ]);
   });
@@ -97,8 +100,10 @@ describe('Home', () => {
   });
 
   test('tells a guest, who may do nothing, whom to ask', async () => {
-    expect((await opens('gus'))['What you may do']).toEqual([
+    expect(await opens('gus')).toEqual([
+      FIRST,
       "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
+      HELP,
     ]);
   });
 
@@ -111,7 +116,7 @@ describe('Home', () => {
     await person('ana').opensHome();
     await expect.poll(() => published().length, { timeout: 15_000 }).toBe(3);
     await world.slack.until(() => person('ana').home());
-    expect(home('ana')['What you run and follow']).toEqual(['Nothing yet.']);
+    expect(home('ana')[0]).toBe(FIRST);
   });
 
   test('is left alone when the app has no Home, with a line in the log', async () => {

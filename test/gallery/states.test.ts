@@ -30,7 +30,6 @@ describe('every state is in the gallery:', () => {
     'reactionsOf',
     'readPlace',
     'readTimetable',
-    'threadPermalink',
   ];
 
   test('each branch of a view that has words of its own is reached', async () => {

@@ -19,7 +19,7 @@ const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C
 
 const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   runs: { activeOf: async () => [] },
-  threads: { followed: async () => [] },
+  threads: { followed: async () => [], followedIndex: async () => [] },
   outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
   isPublic: async () => true,
   workspaceUrl: () => 'https://acme.example/',
@@ -60,7 +60,10 @@ test('exports have their lines in the status, the oldest first, and those withou
 
 test('followed threads are counted', async () => {
   expect(await statusLines({})).toContain('Agent threads — none is followed');
-  const threads = { followed: async () => Array.from({ length: 1200 }, String) };
+  const threads = {
+    followed: async () => Array.from({ length: 1200 }, String),
+    followedIndex: async () => [],
+  };
   expect(await statusLines({ threads })).toContain('Agent threads — 1,200 followed');
 });
 
@@ -171,7 +174,7 @@ describe('schedules', () => {
   test('are on the Home of whoever they belong to, until they are removed', async () => {
     const home = digestFeature.homeRuns;
     const context = aContext({ runs: activeRuns([aSchedule(), aSchedule({ id: 'r2', teamId: 'T0ELSE' })]) });
-    expect(await home?.lasting?.('T0ACME', context)).toEqual(['schedule-1']);
+    expect(await home?.lasting?.('T0ACME', 'U0ANA', context)).toEqual(['schedule-1']);
     const entry = home?.entry(aSchedule(), 'U0ANA', context);
     expect(message([(await entry?.line()) ?? []]).text.replace(/<!date[^>]*>/, 'TIME')).toBe(
       'Weekly digest · docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin · next TIME',

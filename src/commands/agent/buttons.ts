@@ -34,7 +34,9 @@ export const threadButtons = threadClicks.map((action) =>
     async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
       const thread = await tools.intake.load(run, threadRun, caller);
       if (thread === undefined) return notFound;
-      if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
+      // On Home there is no conversation; whoever is asked about their own words may answer.
+      const isOwn = isAboutOwn(thread, about, caller.user.id);
+      if (!isOwn && !(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
       const by: Person = { id: caller.user.id, name: caller.user.name };
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt };
       const refusal = refusalOf(thread, event, tools.now());
@@ -56,6 +58,9 @@ export const threadButtons = threadClicks.map((action) =>
     },
   }),
 );
+
+const isAboutOwn = ({ instructions, troubles }: ThreadRun, about: readonly string[], userId: string) =>
+  [...instructions, ...troubles].some(({ id, by }) => about.includes(id) && by.id === userId);
 
 const repeatableActions: ReadonlySet<Action> = new Set([
   'checkJob',

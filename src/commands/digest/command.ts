@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { digestActions } from '../../jobs/digest/buttons.ts';
 import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { readRange } from '../../jobs/digest/weeks.ts';
@@ -5,6 +7,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
 import { optional, projectFlag } from '../params.ts';
+import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { applyToSchedule } from './change.ts';
 import { openCreateModal } from './modal.ts';
@@ -86,6 +89,14 @@ async function create(
   await openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
   return undefined;
 }
+
+/** [Set up a digest], on Home. */
+export const setUpButton = defineButton({
+  action: digestActions.setUp,
+  may: 'digest',
+  value: z.object({ v: z.literal(1) }),
+  run: (_value, caller, tools) => create({ project: undefined }, caller, tools),
+});
 
 /** Goes on with the name of a project that somebody typed, as the settings have it. */
 async function withKnownProject(

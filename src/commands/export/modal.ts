@@ -61,10 +61,13 @@ export function exportModalView(
 }
 
 /** Only channels have a name that everybody reads; what is asked elsewhere may go to the person's direct messages. */
-const placeParts = (channelId: string): Part[] =>
-  channelId.startsWith('C')
-    ? ['Progress shows in ', { channel: channelId }, '.']
+function placeParts(channelId: string): Part[] {
+  if (channelId.startsWith('C')) return ['Progress shows in ', { channel: channelId }, '.'];
+  // On Home there is no conversation.
+  return channelId === ''
+    ? ['Progress shows in your direct messages with me.']
     : ['Progress shows in this conversation, or in your direct messages with me.'];
+}
 
 const linkField = (privately: boolean) =>
   choiceField({

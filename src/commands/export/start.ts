@@ -85,7 +85,9 @@ const quotasOf = (
   { limits }: Pick<CommandTools, 'limits'>,
 ): Quota[] => [
   { name: ['exports', teamId, requester.id].join(':'), max: limits.exportsPerPerson },
-  { name: ['exports', teamId, asked.channel].join(':'), max: limits.exportsPerChannel },
+  ...(asked.channel === ''
+    ? []
+    : [{ name: ['exports', teamId, asked.channel].join(':'), max: limits.exportsPerChannel }]),
 ];
 
 function quotaMessage(

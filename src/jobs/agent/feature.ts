@@ -1,13 +1,38 @@
+import type { Project } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
 import { runBase } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
-import { hourlyUsageText, statusLine } from '../wording-view.ts';
+import { isNeedOf } from '../needs.ts';
+import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
+import { instructButton } from './ask-view.ts';
 import { followUpLimit } from './thread/follow-up-limit.ts';
-import { type ThreadRun, threadRun } from './thread/record.ts';
+import { threadNeeds } from './thread/needs.ts';
+import { listedThread, type ThreadRun, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
-/** Followed threads of the workspace, the latest first, among which those of one person are looked for. */
+/** Followed threads of the workspace, the latest first, among which what waits for a key is counted. */
 const MAX_FOLLOWED = 300;
+
+/** More threads of one person are not looked at for their Home. */
+const MAX_OWN = 300;
+
+/**
+ * Returns ids of the threads that need this person, then of those that they follow, the latest first: what somebody asked
+ * for is forgotten in time, and a thread that they follow is not.
+ */
+function ownThreads(listed: readonly unknown[], userId: string): string[] {
+  const threads = listed.flatMap((entry) => {
+    const known = listedThread.safeParse(entry);
+    return known.success ? [known.data] : [];
+  });
+  const needing = threads.filter(({ needs = [] }) => needs.some((need) => isNeedOf(need, userId)));
+  const followed = threads.filter(({ owner, state }) => owner.id === userId && state !== 'ended');
+  return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_OWN);
+}
+
+/** Without an id a project has no agent. */
+const projectsWithAgent = (projects: readonly Project[]) =>
+  projects.filter(({ projectId }) => projectId !== undefined);
 
 export const agentFeature: Feature = {
   command: '/docs-agent',
@@ -15,9 +40,10 @@ export const agentFeature: Feature = {
 
   homeRuns: defineHomeRuns<ThreadRun>({
     job: 'agent-thread',
+    title: 'What you follow',
     record: threadRun,
-    // What somebody asked for is forgotten in time; a thread that they follow is not.
-    lasting: async (teamId, { threads }) => (await threads.followed(teamId)).slice(0, MAX_FOLLOWED),
+    needs: threadNeeds,
+    lasting: async (teamId, userId, { threads }) => ownThreads(await threads.followedIndex(teamId), userId),
     entry(thread, userId, { workspaceUrl }) {
       // A thread that ended has nothing to come back to.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
@@ -37,10 +63,24 @@ export const agentFeature: Feature = {
     return { count: waits.length, what: 'instruction' };
   },
 
+  begin: {
+    button: instructButton,
+    how: 'Instruct the docs agent: its job gets a thread, and replies there are further instructions.',
+  },
+
+  left: ({ projects, limits: { followUpsPerHour: perHour }, rateLimiter }) => {
+    const withAgent = projectsWithAgent(projects);
+    return Promise.all(
+      withAgent.slice(0, MAX_LEFT).map(async ({ name }) => {
+        const usage = await rateLimiter.usage(followUpLimit(name, perHour));
+        return leftText(usage, perHour, `instructions${withAgent.length > 1 ? ` in ${name}` : ''}`);
+      }),
+    );
+  },
+
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.followUpsPerHour;
-    // Without an id a project has no agent.
-    const withAgent = projects.filter(({ projectId }) => projectId !== undefined);
+    const withAgent = projectsWithAgent(projects);
     return Promise.all(
       withAgent.map(async ({ name }) => {
         const usage = await rateLimiter.usage(followUpLimit(name, perHour));

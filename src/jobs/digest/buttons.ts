@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 export const digestActions = {
+  setUp: 'digest.set_up',
   preview: 'digest.preview',
   sendNow: 'digest.send_now',
   change: 'digest.change',

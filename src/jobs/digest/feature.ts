@@ -1,12 +1,22 @@
 import { keyIdOf } from '../../docs-api/client.ts';
+import type { Project } from '../../projects.ts';
 import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
-import { hourlyUsageText, statusLine } from '../wording-view.ts';
+import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
+import { setUpButton } from './ask-view.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/limits.ts';
+import { scheduleNeeds } from './schedule/needs.ts';
 import { type ScheduleRun, scheduleRun } from './schedule/record.ts';
 import { scheduleLine } from './schedule/view.ts';
+
+/** Without an id the numbers of a project cannot be read. Projects with one key share its limit. */
+const projectsByKey = (projects: readonly Project[]) =>
+  Map.groupBy(
+    projects.filter(({ projectId }) => projectId !== undefined),
+    ({ apiKey }) => keyIdOf(apiKey),
+  );
 
 export const digestFeature: Feature = {
   command: '/docs-digest',
@@ -14,9 +24,11 @@ export const digestFeature: Feature = {
 
   homeRuns: defineHomeRuns<ScheduleRun>({
     job: 'digest-schedule',
+    title: 'What is scheduled',
     record: scheduleRun,
+    needs: scheduleNeeds,
     // What somebody asked for is forgotten in time; a digest of theirs is not.
-    lasting: async (teamId, context) => (await loadSchedules(teamId, context)).map(({ id }) => id),
+    lasting: async (teamId, _, context) => (await loadSchedules(teamId, context)).map(({ id }) => id),
     entry: (run, userId) =>
       run.owner.id !== userId || run.state === 'removed'
         ? undefined
@@ -31,13 +43,25 @@ export const digestFeature: Feature = {
     return { count: waits.length, what: 'digest' };
   },
 
+  begin: {
+    button: setUpButton,
+    how: 'Set up a digest: every week a channel reads how people and AI read your docs.',
+  },
+
+  left: ({ projects, limits: { analyticsPerHour: perHour }, rateLimiter }) => {
+    const byKey = [...projectsByKey(projects)];
+    return Promise.all(
+      byKey.slice(0, MAX_LEFT).map(async ([keyId, [first]]) => {
+        const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));
+        const where = byKey.length > 1 ? ` for ${first?.name}` : '';
+        return leftText(usage, perHour, `requests for numbers${where}`);
+      }),
+    );
+  },
+
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.analyticsPerHour;
-    // Without an id the numbers of a project cannot be read. Projects with one key share its limit.
-    const byKey = Map.groupBy(
-      projects.filter(({ projectId }) => projectId !== undefined),
-      ({ apiKey }) => keyIdOf(apiKey),
-    );
+    const byKey = projectsByKey(projects);
     return Promise.all(
       [...byKey].map(async ([keyId, sharing]) => {
         const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));

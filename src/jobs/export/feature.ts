@@ -2,6 +2,8 @@ import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { filterVisible, type Viewer } from '../visibility.ts';
+import { exportSiteButton } from './ask-view.ts';
+import { exportNeeds } from './needs.ts';
 import { cardPermalink } from './permalink.ts';
 import { exportLine } from './progress-view.ts';
 import { type ExportRun, exportRun } from './record.ts';
@@ -15,9 +17,16 @@ export const exportFeature: Feature = {
   command: '/docs-export',
   permission: { name: 'export', may: 'Start exports', cannot: 'start exports' },
 
+  begin: {
+    button: exportSiteButton,
+    how: 'Export a site: one message shows how it goes, and you are mentioned once, when the bundle is there.',
+  },
+
   homeRuns: defineHomeRuns<ExportRun>({
     job: 'export',
+    title: 'What runs',
     record: exportRun,
+    needs: exportNeeds,
     entry: (run, userId, context) => ({
       ...(run.state === 'ended' && { endedAtMs: run.sinceMs }),
       async line() {
@@ -37,6 +46,10 @@ export const exportFeature: Feature = {
     );
     return { count: waiting.length, what: 'export' };
   },
+
+  left: async ({ limits: { exportsPerPerson: many } }) => [
+    `up to ${formatCount(many)} ${many === 1 ? 'export' : 'exports'} at once`,
+  ],
 
   async limits(_, { limits }) {
     return [{ text: `looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key` }];

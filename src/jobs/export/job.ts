@@ -3,6 +3,7 @@ import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { createDownloadLink } from './bundle-step.ts';
+import { exportNeeds } from './needs.ts';
 import { site } from './phrases.ts';
 import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
@@ -18,6 +19,7 @@ export const exportJob = defineRunJob({
   concurrency: 20,
   schema: exportRun,
   messages: (run) => exportMessages(run).map((message) => ({ by: run.requester.id, ...message })),
+  needs: exportNeeds.of,
   hasEnded: ({ state }) => state === 'ended',
   auditLine: (run) => ({
     user: run.requester,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
 import { version } from '../../store/version.ts';
+import { knownNeeds } from '../needs.ts';
 import { snapshot, trouble } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
 
@@ -59,6 +60,7 @@ export type Ending = z.infer<typeof ending>;
 export const exportRun = runBase.extend({
   v: version(2),
   job: z.literal('export'),
+  needs: knownNeeds,
   project: z.string(),
   /** Empty for an export that was not started from here and whose job alone is known. */
   domain: z.string(),
@@ -165,7 +167,7 @@ export function newExportRun(
     requester: { id: user.id, name: user.name },
     watchers: [],
     asked: { ...conversationOf(channel), atMs: nowMs },
-    inDirectMessage: false,
+    inDirectMessage: channel.id === '',
     attempt: 1,
     resumed: 0,
     relinked: 0,

@@ -79,7 +79,7 @@ export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.privat
 
 const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';
 
-function questionMessage(run: ExportRun): Message {
+export function questionMessage(run: ExportRun): Message {
   const { unknownJobId } = run;
   const wrongId: Part[][] =
     unknownJobId === undefined
@@ -119,7 +119,7 @@ function questionMessage(run: ExportRun): Message {
   });
 }
 
-function answeredMessage(run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message {
+export function answeredMessage(run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message {
   const start = `the export of ${site(run)}`;
   const who = personName(by);
   const texts = {

@@ -8,7 +8,7 @@ import { loadHome } from './load.ts';
 import { homeView } from './view.ts';
 
 export const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
-type HomeData = z.output<typeof homeData>;
+export type HomeData = z.output<typeof homeData>;
 
 /** Publishing for longer is not worth it: Home is brought up to date when it is opened again. */
 const GIVE_UP_MS = 3 * 60_000;

@@ -1,11 +1,14 @@
-import { runBase } from '../../store/runs.ts';
+import type { Permission } from '../../policy.ts';
+import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
-import type { HomeEntry } from '../feature.ts';
-import { features, limitLines } from '../features.ts';
+import type { HomeEntry, HomeRuns, Need } from '../feature.ts';
+import { features } from '../features.ts';
 import { contactsText } from '../wording-view.ts';
+import { answerButtonOf } from './answer.ts';
 import type { HomeParts } from './view.ts';
 
-/** More than these help nobody. */
+/** More than these help nobody; each that needs somebody takes two of the 100 blocks of a Home. */
+const MAX_NEEDS = 20;
 const MAX_RUNNING = 15;
 const MAX_ENDED = 10;
 
@@ -17,42 +20,82 @@ const usual = permissions.filter(({ cannot }) => cannot !== undefined);
 
 /** Loads what the Home tab of one person says. */
 export async function loadHome(teamId: string, userId: string, context: JobContext): Promise<HomeParts> {
-  const [entries, permissionParts, limits] = await Promise.all([
-    loadEntries(teamId, userId, context),
-    loadPermissions(userId, context.policy),
-    limitLines({ teamId, userId }, context),
+  const [runs, granted] = await Promise.all([
+    loadRuns(teamId, userId, context),
+    context.policy.permissionsOf(userId),
   ]);
-  const running = entries.filter(({ endedAtMs }) => endedAtMs === undefined);
+  const [permissionParts, left] = await Promise.all([
+    loadPermissions(userId, granted, context.policy),
+    loadLeft(granted, context),
+  ]);
+  const needs = runs.flatMap(({ feature, run }) => needsOf(feature, run, userId, context));
+  const entries = runs.flatMap(({ feature, run }) => {
+    const entry = feature.entry(run, userId, context);
+    return entry === undefined ? [] : [{ feature, entry }];
+  });
   const ended = entries
+    .map(({ entry }) => entry)
     .filter(({ endedAtMs }) => endedAtMs !== undefined)
     .toSorted((one, other) => (other.endedAtMs ?? 0) - (one.endedAtMs ?? 0));
   const lines = (some: HomeEntry[]) => Promise.all(some.map((entry) => entry.line()));
   return {
-    running: await lines(running.slice(0, MAX_RUNNING)),
-    more: Math.max(0, running.length - MAX_RUNNING),
+    needs: needs.slice(0, MAX_NEEDS),
+    moreNeeds: Math.max(0, needs.length - MAX_NEEDS),
+    running: await Promise.all(
+      homeRuns.map(async (known) => {
+        const own = entries.flatMap(({ feature, entry }) =>
+          feature === known && entry.endedAtMs === undefined ? [entry] : [],
+        );
+        const more = Math.max(0, own.length - MAX_RUNNING);
+        return { title: known.title, lines: await lines(own.slice(0, MAX_RUNNING)), more };
+      }),
+    ),
     ended: await lines(ended.slice(0, MAX_ENDED)),
+    begin: features.flatMap(({ begin, permission }) =>
+      begin && permission && granted?.includes(permission.name) ? [begin] : [],
+    ),
     ...permissionParts,
-    limits,
+    left,
     commands,
   };
 }
 
-async function loadEntries(teamId: string, userId: string, context: JobContext): Promise<HomeEntry[]> {
+async function loadRuns(
+  teamId: string,
+  userId: string,
+  context: JobContext,
+): Promise<{ feature: HomeRuns; run: RunBase }[]> {
   const [own, ...lasting] = await Promise.all([
     context.runs.ofPerson(teamId, userId),
-    ...homeRuns.map((feature) => feature.lasting?.(teamId, context) ?? []),
+    ...homeRuns.map((feature) => feature.lasting?.(teamId, userId, context) ?? []),
   ]);
   const ids = [...new Set([own, ...lasting].flat())];
   const runs = await context.runs.loadAll(ids, runBase.loose());
   return runs.flatMap((run) => {
     const feature = homeRuns.find(({ job }) => job === run.job);
     const read = feature?.record.safeParse(run);
-    return (read?.success && feature?.entry(read.data, userId, context)) || [];
+    return feature && read?.success ? [{ feature, run: read.data }] : [];
   });
 }
 
-async function loadPermissions(userId: string, policy: JobContext['policy']) {
-  const granted = await policy.permissionsOf(userId);
+function needsOf({ needs }: HomeRuns, run: RunBase, userId: string, context: JobContext): HomeParts['needs'] {
+  const own: Need[] = needs?.of(run).filter(({ user }) => user === userId) ?? [];
+  return own.flatMap((need) =>
+    needs === undefined ? [] : [{ line: needs.line(run, need, context), button: answerButtonOf(run, need) }],
+  );
+}
+
+/** What is left for somebody who may use a feature. */
+async function loadLeft(granted: readonly Permission[] | undefined, context: JobContext): Promise<string[]> {
+  const used = features.filter(({ permission }) => permission && granted?.includes(permission.name));
+  return (await Promise.all(used.map(({ left }) => left?.(context) ?? []))).flat();
+}
+
+async function loadPermissions(
+  userId: string,
+  granted: readonly Permission[] | undefined,
+  policy: JobContext['policy'],
+) {
   const may = granted && permissions.filter(({ name }) => granted.includes(name)).map(({ may }) => may);
   const [first] = usual;
   const verdict = may?.length || first === undefined ? undefined : await policy.check(userId, first.name);

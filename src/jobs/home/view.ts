@@ -1,14 +1,20 @@
 import type { HomeView, KnownBlock } from '@slack/types';
-import { message, type Part } from '../../slack/blocks.ts';
-import { formatCount } from '../../slack/text.ts';
+import { type ButtonParts, contextBlock, message, type Part } from '../../slack/blocks.ts';
+import { formatCount, lowerFirst } from '../../slack/text.ts';
 import { missingScopeText } from '../wording-view.ts';
 
 /** What somebody's Home says. Lines are made by the features that they are about. */
 export interface HomeParts {
-  /** What runs, and what ended, latest first; `more` counts running ones without a line. */
-  running: Part[][];
-  more: number;
+  /** What waits for an answer of this person, each with the button that asks it. */
+  needs: { line: Part[]; button: ButtonParts }[];
+  /** Those of them without a line. */
+  moreNeeds: number;
+  /** What goes on, under a heading for each feature; `more` counts those without a line. */
+  running: { title: string; lines: Part[][]; more: number }[];
+  /** What ended, latest first. */
   ended: Part[][];
+  /** How this person can begin: of what they may do. */
+  begin: { button: ButtonParts; how: string }[];
   /** What this person may do; nothing while it is not known who this is. */
   may: readonly string[] | undefined;
   /** It does not, until an operator acts. */
@@ -16,39 +22,71 @@ export interface HomeParts {
   /** What somebody who may do nothing cannot, and whom they ask. */
   cannot: readonly string[];
   contacts: string;
-  limits: readonly string[];
+  /** What is left of limits. */
+  left: readonly string[];
   commands: readonly string[];
 }
 
-/** The Home tab of one person. It shows what runs for this person and nothing else; no link to a bundle. */
+/**
+ * The Home tab of one person: what needs them first, then what goes on. Whoever has nothing reads how to begin. It shows
+ * what is this person's and nothing else; no link to a bundle.
+ */
 export function homeView(parts: HomeParts): HomeView {
-  const { running, more, ended, limits, commands } = parts;
-  const rest: Part[][] = more > 0 ? [[`and ${formatCount(more)} more`]] : [];
-  const own = [...running, ...rest, ...ended];
-  const help = commands.map((command): Part => ({ code: `${command} help` }));
-  return {
-    type: 'home',
-    blocks: [
-      ...section('What you run and follow', own.length > 0 ? own : [['Nothing yet.']]),
-      ...section('What you may do', permissionLines(parts)),
-      ...section(
-        'Limits',
-        limits.map((limit) => [limit]),
-      ),
-      ...section('Help', [
-        ['Type ', ...orList(help), ' in any channel.'],
-        ['This page is brought up to date when you open it.'],
-      ]),
-    ],
-  };
+  const { needs, running, ended } = parts;
+  const isFirst =
+    needs.length === 0 && ended.length === 0 && running.every(({ lines }) => lines.length === 0);
+  const blocks = isFirst ? firstBlocks(parts) : usedBlocks(parts);
+  return { type: 'home', blocks: [...blocks, contextBlock(smallLines(parts))] };
 }
 
-function permissionLines({ may, missingScope, cannot, contacts }: HomeParts): Part[][] {
-  if (missingScope) return [[missingScopeText]];
-  if (may === undefined)
-    return [["Slack didn't tell me in time who you are. Open this page again in a moment."]];
-  if (may.length > 0) return may.map((text) => [text]);
-  return [[`You can't ${orList(cannot).join('')}. Ask ${contacts}.`]];
+function firstBlocks({ begin, ...parts }: HomeParts): KnownBlock[] {
+  const why = refusalLine(parts);
+  const [first, ...others] = begin.map(({ button }) => button);
+  return message(
+    [
+      ['Exports, the docs agent and weekly numbers, from Slack.'],
+      ...begin.map(({ how }) => [how]),
+      ...(why === undefined ? [] : [[why]]),
+    ],
+    first === undefined ? [] : [{ ...first, style: 'primary' }, ...others],
+  ).blocks;
+}
+
+function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeParts): KnownBlock[] {
+  const why = refusalLine(parts);
+  const buttons = begin.map(({ button }) => button);
+  return [
+    ...(needs.length === 0 ? [] : [heading(`Needs you (${formatCount(needs.length + moreNeeds)})`)]),
+    ...needs.flatMap(({ line, button }) => message([line], [button]).blocks),
+    ...(moreNeeds > 0
+      ? message([[`and ${formatCount(moreNeeds)} more, when these are answered`]]).blocks
+      : []),
+    ...running.flatMap(({ title, lines, more }) => section(title, lines, more)),
+    ...section('What ended', ended),
+    ...(why === undefined ? [] : message([[why]]).blocks),
+    ...(buttons.length === 0 ? [] : message([[{ bold: 'Something new' }]], buttons).blocks),
+  ];
+}
+
+/** Why there is nothing that this person may begin. */
+function refusalLine({
+  may,
+  missingScope,
+  cannot,
+  contacts,
+}: Pick<HomeParts, 'may' | 'missingScope' | 'cannot' | 'contacts'>): string | undefined {
+  if (missingScope) return missingScopeText;
+  if (may === undefined) return "Slack didn't tell me in time who you are. Open this page again in a moment.";
+  return may.length > 0 ? undefined : `You can't ${orList(cannot).join('')}. Ask ${contacts}.`;
+}
+
+function smallLines({ may = [], left, commands }: HomeParts): Part[][] {
+  const mayText = may.length === 0 ? [] : [`You may: ${may.map(lowerFirst).join(' · ')}`];
+  const help = commands.map((command): Part => ({ code: `${command} help` }));
+  return [
+    [[...mayText, ...left].join(' · ')],
+    ['Type ', ...orList(help), ' in any channel. This page is brought up to date when you open it.'],
+  ];
 }
 
 /** Such as `a, b or c`, with what stands between them as parts of their own. */
@@ -59,6 +97,10 @@ function orList<P extends Part>(items: readonly P[]): (P | string)[] {
   });
 }
 
-function section(title: string, lines: Part[][]): KnownBlock[] {
-  return [{ type: 'header', text: { type: 'plain_text', text: title } }, ...message(lines).blocks];
+const heading = (text: string): KnownBlock => ({ type: 'header', text: { type: 'plain_text', text } });
+
+function section(title: string, lines: Part[][], more = 0): KnownBlock[] {
+  if (lines.length === 0) return [];
+  const rest: Part[][] = more > 0 ? [[`and ${formatCount(more)} more`]] : [];
+  return [heading(title), ...message([...lines, ...rest]).blocks];
 }

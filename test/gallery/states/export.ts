@@ -196,6 +196,14 @@ const modals: GalleryState[] = [
     exportModalView({}, { user: ana, channel }, { ...inThread, projects: [aProject()] }),
   ),
   modal(
+    'export/modal/opened on Home',
+    exportModalView(
+      {},
+      { user: ana, channel: { id: '', name: '' } },
+      { ...inThread, projects: [aProject()] },
+    ),
+  ),
+  modal(
     'export/modal/known domains',
     exportModalView({}, { user: ana, channel }, { ...inThread, projects: [acme, beta] }),
   ),

@@ -1,11 +1,17 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
+import { threadNeeds } from '../../../src/jobs/agent/thread/needs.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
 import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
+import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
+import { exportNeeds } from '../../../src/jobs/export/needs.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import type { RunNeeds } from '../../../src/jobs/feature.ts';
+import { features } from '../../../src/jobs/features.ts';
+import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
 import { detailsMessage, type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
@@ -15,6 +21,7 @@ import {
   chooseProjectMessage,
   contactsText,
   hourlyUsageText,
+  leftText,
   notPermittedText,
   unknownProjectText,
   waitingText,
@@ -25,9 +32,10 @@ import { message } from '../../../src/slack/blocks.ts';
 import { noticeView } from '../../../src/slack/modals.ts';
 import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
 import { problemsOf } from '../../../src/store/redis/problems.ts';
+import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aProject } from '../../support/commands/builders.ts';
-import { aThread } from '../../support/jobs/agent/builders.ts';
+import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { THREAD } from '../../support/jobs/export/rendering.ts';
@@ -36,36 +44,113 @@ import { answered, type GalleryState, home, modal, pick, told } from '../state.t
 
 // What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
 
+const aUsage = { used: 100, waiting: 2, free: 0, nextMs: NOW_MS };
+
 const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
+  needs: [],
+  moreNeeds: 0,
   running: [
-    exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD),
-    threadLine(aThread(), THREAD),
-    ['Weekly digest · ', ...scheduleLine(aSchedule())],
+    {
+      title: 'What runs',
+      lines: [exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD)],
+      more: 0,
+    },
+    { title: 'What you follow', lines: [threadLine(aThread(), THREAD)], more: 0 },
+    { title: 'What is scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule())]], more: 0 },
   ],
-  more: 0,
   ended: [exportLine(ended(anEnding.failed), undefined)],
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
   contacts: contactsText({ ask: ['Ben', 'Cem'] }, false),
-  limits: [
-    `posts and edits: ${waitingText(0)}`,
-    'looks at exports: up to 5 a second for each API key',
-    `instructions to the docs agent: ${hourlyUsageText({ used: 100, waiting: 2, free: 0, nextMs: NOW_MS }, 100)}`,
-    `analytics requests: ${hourlyUsageText({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 100)}`,
-    `edits in Slack: ${hourlyUsageText(undefined, 100)}`,
+  begin: features.flatMap(({ begin }) => begin ?? []),
+  left: [
+    'up to 10 exports at once',
+    leftText(aUsage, 100, 'instructions'),
+    leftText(undefined, 100, 'requests for numbers'),
   ],
   commands: ['/docs-export', '/docs-agent', '/docs-digest', '/docs-status'],
   ...changes,
 });
 
+/** What waits for Ana, with the button that asks it again. */
+const needsOf = <Run extends RunBase>(asks: RunNeeds<Run>, run: Run): HomeParts['needs'] =>
+  asks.of(run).map((need) => ({
+    line: asks.line(run, need, { workspaceUrl: () => 'https://acme.example/' }),
+    button: answerButtonOf(run, need),
+  }));
+/** The modals of [Answer] about the same: the question, and what came of it. */
+const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: Run, settled: Run[]) =>
+  asks
+    .of(run)
+    .flatMap((need) => [
+      modal(`home/answer/${name}`, noticeView('Needs you', asks.question(run, need))),
+      ...settled.map((one, index) =>
+        modal(`home/answer/${name}, settled ${index + 1}`, noticeView('Needs you', asks.settled(one, need))),
+      ),
+    ]);
+
+const held = anInstruction({ id: '1.1', state: 'held' });
+const crowded = { crowd: true, answers: {} };
+const anUnclearStart = aRun({ state: 'unknown' });
+const anUnclearSend = aThread({ troubles: [aTrouble()] });
+const aHeldReply = aThread({ ...crowded, instructions: [held] });
+const heldReplies = aThread({ ...crowded, instructions: [held, { ...held, id: '1.2' }] });
+const aFailedDigest = aSchedule({
+  failures: 1,
+  failure: { why: 'place', code: 'not_in_channel', week: '2026-W38' },
+});
+const aPausedDigest = aSchedule({ state: 'paused', pausedByPermission: true });
+const withHeld = (changes: Partial<typeof held>) => ({
+  ...aHeldReply,
+  instructions: [{ ...held, ...changes }],
+});
+const by = { id: 'U0ANA', name: 'ana' };
+
 const homes: GalleryState[] = [
   home('home/in use', homeView(aHome())),
-  home('home/more runs', homeView(aHome({ more: 7 }))),
+  home(
+    'home/needs you',
+    homeView(
+      aHome({
+        needs: [
+          ...needsOf(exportNeeds, anUnclearStart),
+          ...needsOf(threadNeeds, anUnclearSend),
+          ...needsOf(threadNeeds, aThread({ troubles: [aTrouble({ creates: true })] })),
+          ...needsOf(threadNeeds, aHeldReply),
+          ...needsOf(threadNeeds, heldReplies),
+          ...needsOf(scheduleNeeds, aFailedDigest),
+          ...needsOf(scheduleNeeds, aPausedDigest),
+        ],
+        moreNeeds: 3,
+      }),
+    ),
+  ),
+  home('home/more runs', homeView(aHome({ running: aHome().running.map((one) => ({ ...one, more: 7 })) }))),
   home('home/first time', homeView(aHome({ running: [], ended: [] }))),
-  home('home/may do nothing', homeView(aHome({ running: [], ended: [], may: [] }))),
-  home('home/not known in time', homeView(aHome({ may: undefined }))),
-  home('home/scope missing', homeView(aHome({ may: undefined, missingScope: true }))),
+  home('home/may do nothing', homeView(aHome({ running: [], ended: [], begin: [], left: [], may: [] }))),
+  home('home/may do nothing any more', homeView(aHome({ begin: [], left: [], may: [] }))),
+  home('home/not known in time', homeView(aHome({ begin: [], left: [], may: undefined }))),
+  home('home/scope missing', homeView(aHome({ begin: [], left: [], may: undefined, missingScope: true }))),
+  ...answersOf('unclear start', exportNeeds, anUnclearStart, [
+    aRun({ answer: { attempt: anUnclearStart.attempt, by: 'Ben', byId: 'U0BEN', action: 'leave' } }),
+    aRun(),
+  ]),
+  ...answersOf('unclear send', threadNeeds, anUnclearSend, [
+    aThread({ troubles: [aTrouble({ answer: { by, action: 'sendAgain', atMs: NOW_MS } })] }),
+  ]),
+  ...answersOf('held reply', threadNeeds, aHeldReply, [
+    withHeld({ state: 'waiting' }),
+    withHeld({ state: 'over', outcome: 'notForAgent' }),
+    withHeld({ state: 'over', outcome: 'withdrawn' }),
+    aThread(),
+  ]),
+  ...answersOf('failed digest', scheduleNeeds, aFailedDigest, [
+    aSchedule(),
+    aSchedule({ posting: { run: 'r1', week: '2026-W38', sinceMs: NOW_MS } }),
+    aSchedule({ state: 'removed' }),
+  ]),
+  ...answersOf('paused digest', scheduleNeeds, aPausedDigest, []),
 ];
 
 const aState = (changes: Partial<SystemState> = {}): SystemState => ({
@@ -85,7 +170,13 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   waits: [],
   hasAdmins: true,
   contact: undefined,
-  limits: aHome().limits,
+  limits: [
+    `posts and edits: ${waitingText(0)}`,
+    'looks at exports: up to 5 a second for each API key',
+    `instructions to the docs agent: ${hourlyUsageText(aUsage, 100)}`,
+    `analytics requests: ${hourlyUsageText({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 100)}`,
+    `edits in Slack: ${hourlyUsageText(undefined, 100)}`,
+  ],
   version: '0.1.0',
   role: 'all',
   upSinceMs: NOW_MS - 86_400_000,

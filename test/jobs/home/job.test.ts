@@ -3,12 +3,13 @@ import { homeJob } from '../../../src/jobs/home/job.ts';
 import type { Permission, Policy } from '../../../src/policy.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
+import { toIndexEntry } from '../../../src/store/followed-index.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aProject } from '../../support/commands/builders.ts';
-import { aThread } from '../../support/jobs/agent/builders.ts';
+import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -137,6 +138,62 @@ describe('what it shows', () => {
   });
 });
 
+describe('what needs somebody', () => {
+  test('stands before all else, each with [Answer], and is nobody else’s', async () => {
+    const { views, context, keep } = setting();
+    await keep({ id: 'one', domain: 'one.acme.com', state: 'unknown' });
+    await keep({
+      id: 'two',
+      domain: 'two.acme.com',
+      state: 'unknown',
+      requester: { id: 'U0BEN', name: 'ben' },
+    });
+    await homeJob.run(data, context);
+    expect(views[0]).toContain('Needs you (1)');
+    expect(views[0]?.match(/home\.answer/g)).toHaveLength(1);
+    expect(views[0]).toContain('Did the export of one.acme.com start?');
+    expect(views[0]).not.toContain('Did the export of two.acme.com start?');
+  });
+
+  test('of thousands of followed threads those records alone are read that are this person’s or need them', async () => {
+    const { views, context } = setting();
+    const threads = createThreadStore(redis.client);
+    const ben = { id: 'U0BEN', name: 'ben' };
+    const held = anInstruction({ id: '1.1', by: { id: 'U0ANA', name: 'ana' }, state: 'held' });
+    const ids = Array.from({ length: 3000 }, (_, n) => `t${n}`);
+    const followed = redis.client.pipeline();
+    for (const [n, id] of ids.entries()) {
+      const needs = n === 0 ? ['U0ANA held 1.1'] : [];
+      const thread = aThread({ id, owner: ben, crowd: true, needs, instructions: n === 0 ? [held] : [] });
+      followed.zadd(keys.followed('T0ACME'), n, id);
+      followed.hset(keys.followedIndex('T0ACME'), id, toIndexEntry(thread));
+      followed.hset(keys.run(id), 'json', JSON.stringify(thread), 'rev', thread.rev);
+    }
+    await followed.exec();
+    const read: string[] = [];
+    const runs = {
+      ...context.runs,
+      loadAll: (...[wanted, schema]: Parameters<typeof context.runs.loadAll>) => {
+        read.push(...wanted);
+        return context.runs.loadAll(wanted, schema);
+      },
+    } as typeof context.runs;
+    await homeJob.run(data, { ...context, runs, threads });
+    expect(read).toEqual(['t0']);
+    expect(views[0]).toContain('Needs you (1)');
+    expect(views[0]).toContain('Is this for the agent?');
+  });
+
+  test('is cut where it is very much, and says how much more there is', async () => {
+    const { views, context, keep } = setting();
+    for (let n = 0; n < 40; n += 1) await keep({ id: `r${n}`, state: 'unknown', domain: `r${n}.acme.com` });
+    await homeJob.run(data, context);
+    expect(views[0]).toContain('Needs you (40)');
+    expect(views[0]).toContain('and 20 more, when these are answered');
+    expect(JSON.parse(views[0] ?? '').blocks.length).toBeLessThan(100);
+  });
+});
+
 test('no way into a channel that has become private since', async () => {
   const { views, context, keep } = setting();
   await keep({ id: 'one', requester: { id: 'U0BEN', name: 'ben' } });
@@ -149,21 +206,26 @@ test.each<[Permission[], string[]]>([
   [
     ['admin', 'status', 'digest', 'agent', 'export'],
     [
-      'Start exports',
-      'Instruct the docs agent',
-      'Set up digests, and ask for them',
-      'Administer Docket: read its audit log',
+      'You may: start exports',
+      'instruct the docs agent',
+      'set up digests, and ask for them',
+      'administer Docket: read its audit log',
+      'up to 10 exports at once',
+      '100 of 100 instructions left this hour',
+      '100 of 100 requests for numbers left this hour',
     ],
   ],
-  [['export'], ['Start exports']],
-  [['agent'], ['Instruct the docs agent']],
-  [['digest'], ['Set up digests, and ask for them']],
-])('what somebody may do is said in one order: %j', async (granted, lines) => {
+  [['export'], ['You may: start exports', 'up to 10 exports at once']],
+  [['agent'], ['You may: instruct the docs agent', '100 of 100 instructions left this hour']],
+  [
+    ['digest'],
+    ['You may: set up digests, and ask for them', '100 of 100 requests for numbers left this hour'],
+  ],
+])('what somebody may do, and what is left of limits, is said in one order: %j', async (granted, said) => {
   const { views, context } = setting(undefined, { permissionsOf: async () => granted });
   await homeJob.run(data, context);
-  const texts = [...(views[0] ?? '').matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text);
-  const said = texts.slice(texts.indexOf('What you may do') + 1, texts.indexOf('Limits'));
-  expect(said.filter((text) => text !== String.raw`\n`)).toEqual(lines);
+  const line = /You may: [^"\\]*/.exec(views[0] ?? '')?.[0];
+  expect(line?.split(' · ')).toEqual(said);
 });
 
 describe('whom to ask, for somebody who may do nothing', () => {

@@ -4,86 +4,127 @@ import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
+import { exportSiteButton } from '../../../src/jobs/export/ask-view.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import { contactsText } from '../../../src/jobs/wording-view.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
+import { primariesIn, reads as readsMessage } from '../../support/slack/rendering.ts';
 
 const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
+  needs: [],
+  moreNeeds: 0,
   running: [],
-  more: 0,
   ended: [],
+  begin: [{ button: exportSiteButton, how: 'Export a site: so and so.' }],
   may: ['Start exports'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent'],
   contacts: 'whoever runs Docket',
-  limits: ['up to 5'],
+  left: ['up to 5 at once'],
   commands: ['/docs-export', '/docs-status'],
   ...changes,
 });
 
-/** The lines of a Home, headings included. */
-function reads(parts: HomeParts): string[] {
-  return (homeView(parts).blocks as KnownBlock[]).flatMap((block) => {
-    if (block.type === 'header') return [`# ${block.text.text}`];
-    const sections = block.type === 'rich_text' ? block.elements : [];
-    return sections
-      .flatMap((section) => (section.type === 'rich_text_section' ? section.elements : []))
-      .map((element) => ('text' in element ? element.text : ''))
-      .join('')
-      .split('\n');
-  });
-}
+/** The lines of a Home, as a person reads them. */
+const reads = (parts: HomeParts): string[] =>
+  readsMessage({ text: '', blocks: homeView(parts).blocks as KnownBlock[] }).split('\n');
 
-test('what runs comes before what ended', () => {
+const SMALL = [
+  'You may: start exports · up to 5 at once',
+  'Type /docs-export help or /docs-status help in any channel. This page is brought up to date when you open it.',
+];
+const running = (title: string, ...lines: string[]) => ({
+  title,
+  lines: lines.map((line) => [line]),
+  more: 0,
+});
+const need = (line: string) => ({
+  line: [line],
+  button: answerButtonOf({ id: 'r1' }, { user: 'U0ANA', id: line }),
+});
+
+test('whoever has nothing yet reads what it is for and how to begin', () => {
+  expect(reads(aHome({ running: [running('What runs')] }))).toEqual([
+    'Exports, the docs agent and weekly numbers, from Slack.',
+    'Export a site: so and so.',
+    ...SMALL,
+    '[Export a site]',
+  ]);
+  expect(primariesIn(homeView(aHome()).blocks as KnownBlock[])).toEqual(['Export a site']);
+});
+
+test('what needs somebody comes first, then what goes on, then what ended', () => {
   const lines = reads(
-    aHome({ running: [['a ⏳ Exporting']], more: 3, ended: [['b — Done'], ['c — Failed']] }),
+    aHome({
+      needs: [need('Start unclear'), need('Held')],
+      moreNeeds: 1,
+      running: [
+        { ...running('What runs', 'a'), more: 3 },
+        running('What you follow'),
+        running('What is scheduled', 'd'),
+      ],
+      ended: [['b — Done'], ['c — Failed']],
+    }),
   );
-  expect(lines.slice(0, 5)).toEqual([
-    '# What you run and follow',
-    'a ⏳ Exporting',
+  expect(lines).toEqual([
+    'Needs you (3)',
+    'Start unclear',
+    'Held',
+    'and 1 more, when these are answered',
+    'What runs',
+    'a',
     'and 3 more',
+    'What is scheduled',
+    'd',
+    'What ended',
     'b — Done',
     'c — Failed',
+    'Something new',
+    ...SMALL,
+    '[Answer] [Answer] [Export a site]',
   ]);
 });
 
-describe('what a person may do', () => {
-  const may = (changes: Partial<HomeParts>) => {
-    const lines = reads(aHome(changes));
-    return lines.slice(lines.indexOf('# What you may do') + 1, lines.indexOf('# Limits'));
+describe('somebody who may do nothing', () => {
+  const why = (changes: Partial<HomeParts>) => {
+    const lines = reads(aHome({ begin: [], left: [], ...changes }));
+    expect(lines.join()).not.toContain('[');
+    return lines.slice(1, -1).filter((line) => line !== '');
   };
-  test('is said in plain words', () => {
-    expect(may({ may: ['Start exports', 'Instruct the docs agent'] })).toEqual([
-      'Start exports',
-      'Instruct the docs agent',
-    ]);
-  });
-  test('is nothing: then whom to ask', () => {
-    expect(may({ may: [], contacts: '@ana or @docs-admins' })).toEqual([
+  test('reads whom to ask', () => {
+    expect(why({ may: [], contacts: '@ana or @docs-admins' })).toEqual([
       "You can't start exports or instruct the docs agent. Ask @ana or @docs-admins.",
     ]);
-    expect(may({ may: [], cannot: ['do this', 'do that', 'do the rest'] })).toEqual([
+    expect(why({ may: [], cannot: ['do this', 'do that', 'do the rest'] })).toEqual([
       "You can't do this, do that or do the rest. Ask whoever runs Docket.",
     ]);
   });
-  test('is not known', () => {
-    expect(may({ may: undefined })).toEqual([
+  test('and has done things before reads it, too', () => {
+    const lines = reads(aHome({ begin: [], may: [], ended: [['b — Done']] }));
+    expect(lines).toContain("You can't start exports or instruct the docs agent. Ask whoever runs Docket.");
+  });
+  test('since Slack did not say who it is', () => {
+    expect(why({ may: undefined })).toEqual([
       "Slack didn't tell me in time who you are. Open this page again in a moment.",
     ]);
   });
-  test('is not shown to the app', () => {
-    expect(may({ may: undefined, missingScope: true })).toEqual([
+  test('since the app may not see who it is', () => {
+    expect(why({ may: undefined, missingScope: true })).toEqual([
       "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
     ]);
   });
 });
 
 test.each([
-  [['/a'], 'Type /a help in any channel.'],
-  [['/a', '/b'], 'Type /a help or /b help in any channel.'],
-  [['/a', '/b', '/c'], 'Type /a help, /b help or /c help in any channel.'],
+  [['/a'], 'Type /a help in any channel. This page is brought up to date when you open it.'],
+  [['/a', '/b'], 'Type /a help or /b help in any channel. This page is brought up to date when you open it.'],
+  [
+    ['/a', '/b', '/c'],
+    'Type /a help, /b help or /c help in any channel. This page is brought up to date when you open it.',
+  ],
 ])('the help names every command: %j', (commands, line) => {
   expect(reads(aHome({ commands }))).toContain(line);
 });
@@ -97,15 +138,16 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
         const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
         const view = homeView(
           aHome({
-            running: lines.slice(0, 15),
-            more: 9,
+            needs: lines.slice(0, 20).map((line, index) => ({ ...need(`${index}`), line })),
+            moreNeeds: 2000,
+            running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
             may: [],
             contacts: contactsText({ ask: names }, true),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.
-        expect(checkView(view, 'home', (prefix) => prefix).blocks).toHaveLength(8);
+        expect(checkView(view, 'home', (prefix) => prefix).blocks.length).toBeLessThan(100);
         expect(notifiedBy('', view.blocks as unknown as Block[])).toEqual([]);
       },
     ),

@@ -14,7 +14,7 @@ const usages = new Map([
 
 const features: FeatureContext = {
   runs: { activeOf: async () => [] },
-  threads: { followed: async () => ['a', 'b'] },
+  threads: { followed: async () => ['a', 'b'], followedIndex: async () => [] },
   outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
   isPublic: async () => true,
   workspaceUrl: () => 'https://acme.example/',
@@ -113,7 +113,7 @@ test.each([
       features: {
         ...features,
         runs: { activeOf: gives },
-        threads: { followed: gives },
+        threads: { followed: gives, followedIndex: gives },
         rateLimiter: { usage: gives },
       },
     },

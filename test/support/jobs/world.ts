@@ -87,6 +87,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       callMs: timing.slackCallMs,
       didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
     }),
+    refreshHomes: async () => {},
     random: () => 0.5,
     log: pino({ level: 'silent' }),
     ...rest,

@@ -2,6 +2,7 @@ import { defineRunJob, markIdle } from '../../run-job.ts';
 import { authorize, postCard } from './card-step.ts';
 import { end } from './end-step.ts';
 import { type Execution, follow } from './follow-step.ts';
+import { threadNeeds } from './needs.ts';
 import { type ThreadRun, threadRun } from './record.ts';
 import { type LoadedThread, saveChanges } from './thread-step.ts';
 import { endThread } from './transitions.ts';
@@ -20,6 +21,7 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
     const result = await threads.save(run, consumed);
     return result.kind === 'saved' ? result.run : undefined;
   },
+  needs: threadNeeds.of,
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
   step(loaded, context, execution) {
     switch (loaded.run.state) {

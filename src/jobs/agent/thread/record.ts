@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
+import { knownNeeds } from '../../needs.ts';
 import type { Visible } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
@@ -122,6 +123,7 @@ const sendLimit = z.object({
 export const threadRun = runBase.extend({
   v: version(2),
   job: z.literal('agent-thread'),
+  needs: knownNeeds,
   project: z.string(),
   /** The platform's id of the agent job; missing until a new one is made. */
   agentJobId: z.string().optional(),
@@ -212,6 +214,7 @@ export const listedThread = threadRun.pick({
   inDirectMessage: true,
   place: true,
   state: true,
+  needs: true,
 });
 export type ListedThread = z.infer<typeof listedThread>;
 
@@ -229,7 +232,7 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
     ...{ v: 2, job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
-    inDirectMessage: false,
+    inDirectMessage: channel === '',
     state: 'accepted',
     sinceMs: nowMs,
     instructions: first === undefined ? [] : [first],

@@ -41,7 +41,7 @@ export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']
   });
 }
 
-function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message {
+export function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   if (trouble.answer) return message([[answeredText(trouble, trouble.answer)]]);
   return trouble.why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble);
 }

@@ -12,6 +12,7 @@ import { backgroundLimit } from '../figures/limits.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { stepAlert } from './alert-step.ts';
+import { scheduleNeeds } from './needs.ts';
 import { checkOwner, pauseNotPermitted } from './owner.ts';
 import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
 import {
@@ -61,6 +62,7 @@ export const scheduleJob = defineRunJob({
   queue: 'docs-analytics',
   concurrency: 20,
   schema: scheduleRun,
+  needs: scheduleNeeds.of,
   hasEnded: ({ state }) => state === 'removed',
   auditLine: ({ owner, channel, site }) => ({
     user: owner,

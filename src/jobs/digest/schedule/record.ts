@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
+import { knownNeeds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible } from '../../visibility.ts';
 import { editionEnding, person } from '../edition/record.ts';
@@ -46,6 +47,7 @@ export type AlertWatch = z.infer<typeof alertWatch>;
 export const scheduleRun = runBase.extend({
   v: version(1),
   job: z.literal('digest-schedule'),
+  needs: knownNeeds,
   project: z.string(),
   site: z.string(),
   channel: z.string(),

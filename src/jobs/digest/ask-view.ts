@@ -1,0 +1,9 @@
+import type { ButtonParts } from '../../slack/blocks.ts';
+import { digestActions } from './buttons.ts';
+
+/** Opens the modal that asks which digest is to come where. */
+export const setUpButton: ButtonParts = {
+  label: 'Set up a digest',
+  action: digestActions.setUp,
+  value: JSON.stringify({ v: 1 }),
+};

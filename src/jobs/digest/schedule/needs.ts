@@ -1,0 +1,31 @@
+import { message, type Part } from '../../../slack/blocks.ts';
+import { cut, oneLine } from '../../../slack/text.ts';
+import type { Need, RunNeeds } from '../../feature.ts';
+import type { ScheduleRun } from './record.ts';
+import { failedMessage, goesOnMessage, notPermittedMessage } from './view.ts';
+
+/** What only its owner hears needs the owner: a digest that could not be posted, or a permission that is gone. */
+export const scheduleNeeds: RunNeeds<ScheduleRun> = {
+  of(run) {
+    const kind = kindOf(run);
+    return kind === undefined ? [] : [{ user: run.owner.id, id: kind }];
+  },
+  line(run, { id }) {
+    const digest: Part[] = [`the digest of ${cut(oneLine(run.site), 80)} in `, { channel: run.channel }];
+    return id === 'permission'
+      ? ['⏸ ', { bold: 'Paused' }, ' · you may no longer set up ', ...digest]
+      : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];
+  },
+  question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
+  settled(run) {
+    if (run.state === 'removed') return message([['This digest was removed already.']]);
+    return run.posting === undefined ? goesOnMessage(run) : message([['This digest is on its way.']]);
+  },
+};
+
+/** Who has a digest sent again sees how that ends first. */
+function kindOf(run: ScheduleRun): Need['id'] | undefined {
+  if (run.state === 'removed' || run.state === 'testing' || run.ownerLeft) return undefined;
+  if (run.pausedByPermission) return 'permission';
+  return run.failures > 0 && run.posting === undefined ? `failed ${run.failure?.week}` : undefined;
+}

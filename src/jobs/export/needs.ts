@@ -1,0 +1,18 @@
+import { message } from '../../slack/blocks.ts';
+import type { RunNeeds } from '../feature.ts';
+import { site } from './phrases.ts';
+import type { ExportRun } from './record.ts';
+import { answeredMessage, questionMessage } from './view.ts';
+
+/** A start that the platform never answered clearly needs whoever asked for it. */
+export const exportNeeds: RunNeeds<ExportRun> = {
+  of: (run) => (run.state === 'unknown' ? [{ user: run.requester.id, id: startOf(run.attempt) }] : []),
+  line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the export of ${site(run)} start?`],
+  question: questionMessage,
+  settled: (run, { id }) =>
+    run.answer && startOf(run.answer.attempt) === id
+      ? answeredMessage(run, run.answer)
+      : message([[`The question about ${site(run)} was settled already; its thread shows what came of it.`]]),
+};
+
+const startOf = (attempt: number) => `start ${attempt}`;

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { Need } from './feature.ts';
+
+/** What the record of a run keeps of the questions that wait: those of which Home tabs and indexes know. */
+export const knownNeeds = z.array(z.string()).optional();
+
+const known = ({ user, id }: Need) => `${user} ${id}`;
+
+export const isNeedOf = (need: string, userId: string) => need.startsWith(`${userId} `);
+
+interface RunWithNeeds {
+  needs?: string[] | undefined;
+}
+
+/** Returns the run with the questions that wait now; nothing when it has them already. */
+export function withNeeds<R extends RunWithNeeds>(run: R, needs: readonly Need[]): R | undefined {
+  const now = needs.map(known);
+  const isSame = JSON.stringify(now) === JSON.stringify(run.needs ?? []);
+  return isSame ? undefined : { ...run, needs: now };
+}
+
+/** Returns who is asked more or less than before. */
+export function peopleWithNews(before: RunWithNeeds, after: RunWithNeeds): string[] {
+  const [was, is] = [before.needs ?? [], after.needs ?? []];
+  const changed = [...was.filter((one) => !is.includes(one)), ...is.filter((one) => !was.includes(one))];
+  return [...new Set(changed.map((one) => one.slice(0, one.indexOf(' '))))];
+}

@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import { retention } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+
+/** Who opens their Home tab: nobody else's is brought up to date when something happens. */
+export type HomeStore = ReturnType<typeof createHomeStore>;
+
+export function createHomeStore(redis: Redis) {
+  return {
+    async markOpened(teamId: string, userId: string) {
+      await redis.set(keys.homeOpened(teamId, userId), '1', 'PX', retention.homeOpenedMs);
+    },
+    /** Returns those of these people who have opened theirs, as far as that is remembered. */
+    async whoOpened(teamId: string, userIds: readonly string[]): Promise<string[]> {
+      const opened = await Promise.all(
+        userIds.map((userId) => redis.exists(keys.homeOpened(teamId, userId))),
+      );
+      return userIds.filter((_, index) => opened[index] === 1);
+    },
+  };
+}
