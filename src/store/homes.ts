@@ -3,8 +3,6 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 
 /** Who opens their Home tab: nobody else's is brought up to date when something happens. */
-export type HomeStore = ReturnType<typeof createHomeStore>;
-
 export function createHomeStore(redis: Redis) {
   return {
     async markOpened(teamId: string, userId: string) {
