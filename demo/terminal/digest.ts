@@ -47,10 +47,10 @@ export async function showDigest(
   await showModal(ana, screen, until);
   screen.printEvent('clicks', 'Ana clicks', ['[Ask]']);
   accepted(await ana.submits());
-  await until('the word under the digest', () => written(`asked the docs agent about "${SEARCH}"`));
+  await until('the word under the digest', () => written(`The docs agent is asked about "${SEARCH}"`));
   await until('the word that it was sent', () => written('⏳ "Readers searched'));
   platform.agent.finish(platform.agent.messages.at(-1)?.jobId ?? '');
-  await until('the pull request under the digest', () => written(`about "${SEARCH}". The agent opened`));
+  await until('the pull request under the digest', () => written(`for "${SEARCH}".`));
   await until('the end of the work in its own thread', () =>
     cards().every((card) => /^✅ Ready · /u.test(card)),
   );
@@ -61,7 +61,7 @@ export async function showDigest(
   screen.printEvent('clicks', 'Ana clicks', ['[Set up]']);
   accepted(await ana.submits());
   await until('the word that it is set up', () =>
-    slack.ephemerals.find((message) => slack.read(message).includes('First one')),
+    slack.ephemerals.find((message) => slack.read(message).includes('first one')),
   );
 }
 

@@ -209,16 +209,16 @@ const AGENT = [
 
 const DIGEST = [
   'Ben types       /docs-digest last week',
-  'Docket posts    📊 docs.acme.com · DATES (Mon–Sun, UTC)',
-  'Docket replies  └ Top pages',
+  'Docket posts    📊 docs.acme.com · DATES',
+  'Docket replies  └ Top pages of docs.acme.com',
   'Ana clicks      └ [Ask the agent], below the search that led nowhere',
   'Only Ana sees   Ask the docs agent',
   'Ana types       /docs-digest create',
-  'Docket posts    📊 Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin.',
+  'Docket posts    📊 Weekly digest of docs.acme.com comes here',
 ];
 const ASKED = [
-  '                           ana asked the docs agent about "sso okta".',
-  '                           ana asked the docs agent about "sso okta". The agent opened acme/docs#102.',
+  '                           ⏳ The docs agent is asked about "sso okta".',
+  '                           ✅ The agent opened acme/docs#102 for "sso okta".',
 ];
 
 /** Whichever week it is, and whatever its numbers are. */

@@ -28,19 +28,19 @@ describe('an unusual day', () => {
     for (const path of ['/quickstart', '/guides/webhooks'])
       scene.platform.views.set(path, dayAfter(thursday, 2), { human: 0, ai: 0 });
     set(dayAfter(thursday, 1), 5);
-    await creates({ 'On other days': ['Tell about unusual days'] });
-    await post('A day with unusually many or few views is told, too.');
+    await creates({ 'Beside the totals': ['A post about each unusual day'] });
+    await post('A day with unusually many or few views is posted, too.');
     for (const weekday of [1, 2, 3, 4]) {
       await toBerlin(weekday, '09:00');
       await settled();
     }
     expect(alerts()).toEqual([]);
     await toBerlin(5, '09:00');
-    await post('⚠️ docs.acme.com');
+    await post('⚠️ ');
     const [, month = '', day = ''] = thursday.split('-');
     const date = `${Number(day)} ${new Date(`2026-${month}-01`).toLocaleString('en', { month: 'short' })}`;
     expect(alerts()).toEqual([
-      `⚠️ docs.acme.com · people −37% (515, usually about 820) on Thu ${date} against the last eight Thursdays.\nMost of it: /quickstart 401 → 96`,
+      `⚠️ People down 37% · docs.acme.com · Thu ${date}\n515 views, usually about 820.\nMost of it: /quickstart 401 → 96\nCompared with the last eight Thursdays`,
     ]);
     // Friday was unusual as well, but a week is quiet.
     await toBerlin(6, '09:00');
@@ -49,7 +49,9 @@ describe('an unusual day', () => {
     await toBerlin(7, '09:00');
     await post('usually means that counting broke');
     expect(alerts()).toHaveLength(2);
-    expect(alerts()[1]).toMatch(/people −100% \(0, usually about 820\) on Sat/);
+    expect(alerts()[1]).toMatch(
+      /^⚠️ People down 100% · docs\.acme\.com · Sat .*\n0 views, usually about 820\.\n/,
+    );
   });
 
   test('is told only where that was chosen', async () => {
@@ -92,7 +94,7 @@ describe('what Home and /docs-status tell of digests', () => {
       'Weekly digest · docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · next TIME',
     );
     expect(home).toContain(
-      'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by @ana',
+      'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by ana',
     );
     expect(home).toContain('Set up digests, and ask for them');
   });

@@ -57,7 +57,7 @@ describe('a workspace that refuses', () => {
     const root = await digest('2026', { has: ['.csv'] });
     await expect.poll(() => scene.audit()).toContainEqual('ana digest docs.acme.com → posted');
     expect(below(root)[0]?.split('\n')).toEqual([
-      'Top pages',
+      'Top pages of docs.acme.com',
       '/quickstart: people 700 · AI 70 · ±0',
       '1 page was read.',
       expect.stringMatching(/^Visitors \d+ ±0 \(approximate\)$/),

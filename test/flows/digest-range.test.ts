@@ -18,25 +18,25 @@ describe('a digest of any dates', () => {
 
   test('"last week" is the last ISO week, and is posted here', async () => {
     expect(told(await asks('/docs-digest last week', { who: 'ben' }))).toBe(
-      "I'm reading the numbers of 7–13 Sep 2026 (Mon–Sun, UTC). The digest comes here in a moment.",
+      'On its way · the digest of docs.acme.com\nIt comes here in a moment.\n7–13 Sep 2026 (Mon–Sun, UTC)',
     );
     const root = await digest('7–13 Sep 2026', { has: ['Top pages', '.csv'] });
     expect(read(root).split('\n')).toEqual([
-      '📊 docs.acme.com · 7–13 Sep 2026 (Mon–Sun, UTC)',
+      '📊 docs.acme.com · 7–13 Sep 2026',
       '770 views ▼ 8% (840 the week before)',
       'People 700 ±0  ·  AI 70 ▼ 50%  ·  AI share 9% (was 17%)',
       'Views by people and by AI',
       'People: Mon 7 100, Tue 8 100, Wed 9 100, Thu 10 100, Fri 11 100, Sat 12 100, Sun 13 100',
       'AI: Mon 7 10, Tue 8 10, Wed 9 10, Thu 10 10, Fri 11 10, Sat 12 10, Sun 13 10',
       'Biggest change: /quickstart, −70 AI views (−50%)',
-      'Asked for by @ben',
+      'Mon–Sun, UTC · asked for by ben',
     ]);
     expect(below(root)[1]).toBe('[file: page-views-2026-W37.csv]');
   });
 
   test('"14d" is the last 14 finished days', async () => {
     await asks('/docs-digest 14d');
-    const root = await digest('(UTC)', { has: ['Top pages', '.csv'] });
+    const root = await digest('6–19 Sep 2026', { has: ['Top pages', '.csv'] });
     const chart = read(root)
       .split('\n')
       .filter((line) => line.startsWith('People: '));
@@ -52,13 +52,13 @@ describe('a digest of any dates', () => {
       .split('\n')
       .filter((line) => line.startsWith('People: '));
     expect(chart.map((line) => line.split(', ').length)).toEqual([4]);
-    expect(told(await asks(range(dayAfter(week, -7), dayAfter(week, -7))))).toContain("I'm reading");
+    expect(told(await asks(range(dayAfter(week, -7), dayAfter(week, -7))))).toContain('On its way');
     await scene.slack.until(() => digests().length === 2);
   });
 
   test('where the app cannot be, it comes to direct messages', async () => {
     expect(told(await asks('/docs-digest last week', { where: 'ana+ben' }))).toContain(
-      'The digest comes to your direct messages with me in a moment.',
+      'It comes to your direct messages with me in a moment.',
     );
     await digest('2026', { where: '@ana', has: ['Top pages'] });
   });
@@ -94,7 +94,7 @@ describe('a digest of any dates', () => {
       '2 digests that you asked for are on their way. Ask again when they are there.',
     );
     await scene.slack.until(() => digests().length === 2);
-    await expect.poll(async () => told(await asks(range(days[2], days[2])))).toContain("I'm reading");
+    await expect.poll(async () => told(await asks(range(days[2], days[2])))).toContain('On its way');
     await scene.slack.until(() => digests().length === 3);
   });
 });

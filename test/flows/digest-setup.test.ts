@@ -45,7 +45,6 @@ describe('setting up a weekly digest', () => {
       ['Time', '09:00'],
       ['Time zone', 'America/New_York'],
       ['Beside the totals', ['Pages', 'What readers looked for', 'CSV of all pages']],
-      ['On other days', []],
     ]);
   });
 
@@ -57,8 +56,8 @@ describe('setting up a weekly digest', () => {
     });
     expect(scene.slack.messages).toEqual([]);
     await person('ana').submits({ Time: '03:00' });
-    expect(read(await note('ana', 'First one'))).toBe(
-      `Weekly, Mondays 03:00 Europe/Berlin. First one: ${inBerlin(dayAfter(week, 7), '03:00')}.\n[Preview] [Send now] [Change] [Remove]`,
+    expect(read(await note('ana', 'first one'))).toBe(
+      `Set up · weekly digest of docs.acme.com in #docs\nfirst one ${inBerlin(dayAfter(week, 7), '03:00')} · Mondays 03:00 Europe/Berlin\n[Preview] [Send now] [Remove] [⋯ Change]`,
     );
   });
 
@@ -99,11 +98,11 @@ describe('setting up a weekly digest', () => {
 
   test('[Preview] comes to the person alone, and changes nothing', async () => {
     await creates();
-    await person('ana').clicks(await note('ana', 'First one: '), 'Preview');
+    await person('ana').clicks(await note('ana', 'first one '), 'Preview');
     expect(toldLast('ana')).toContain('comes to your direct messages with me; nobody else sees it.');
     const preview = await digest('2026', { where: '@ana', has: ['/quickstart'] });
     expect(read(preview).split('\n')[0]).toMatch(/^📊 Preview · docs\.acme\.com · /);
-    expect(read(preview)).toContain('A preview for you alone');
+    expect(read(preview)).toContain('a preview for you alone');
     expect(below(preview).join()).not.toMatch(/Ask the agent|csv/);
     expect(digests()).toEqual([]);
     // Typed, it is the same.
@@ -118,14 +117,14 @@ describe('setting up a weekly digest', () => {
     const clicked = await person('ana').clicks(created, 'Send now');
     expect(clicked.ok).toBe(true);
     const last = dayAfter(week, -7);
-    expect(toldLast('ana')).toMatch(/^The digest of docs\.acme\.com, .*, is on its way into #docs\.$/);
+    expect(toldLast('ana')).toMatch(/^On its way · the digest of docs\.acme\.com in #docs\n/);
     const root = await digest(last.slice(0, 4), { has: ['770 views', '.csv'] });
     await post('.csv');
     expect(await scene.audit()).toContainEqual(expect.stringContaining('sent now: 2026-W'));
     await expect
       .poll(async () => told(await asks('/docs-digest run')))
       .toMatch(
-        /^The digest of docs\.acme\.com, .*, is in #docs already, so nothing was posted again\.\n\[Open thread\]$/,
+        /^Posted already · the digest of docs\.acme\.com in #docs\nNothing was posted again\.\n.*\n\[Open thread\]$/,
       );
     expect(digests()).toEqual([root]);
     // The one of the week after comes as ever.
@@ -141,9 +140,11 @@ describe('setting up a weekly digest', () => {
       person('ana')
         .fields()
         .map(({ label }) => label),
-    ).toEqual(['Day', 'Time', 'Time zone', 'Beside the totals', 'On other days']);
+    ).toEqual(['Day', 'Time', 'Time zone', 'Beside the totals']);
     await person('ana').submits({ Day: 'Thursday', Time: '15:30', 'Beside the totals': ['Pages'] });
-    expect(toldLast('ana')).toMatch(/^Weekly, Thursdays 15:30 Europe\/Berlin, in #docs\. Next one: TIME\./);
+    expect(toldLast('ana')).toMatch(
+      /^Comes every week · docs\.acme\.com in #docs\nnext TIME · Thursdays 15:30 Europe\/Berlin\n/,
+    );
     await toBerlin(1, '09:00');
     expect(digests()).toEqual([]);
     await toBerlin(4, '15:30');
@@ -155,15 +156,17 @@ describe('setting up a weekly digest', () => {
   test('paused, nothing comes until it is resumed; what was due meanwhile is not caught up', async () => {
     await creates();
     expect(told(await asks('/docs-digest pause', { who: 'ben' }))).toBe(
-      'Paused: no digest of docs.acme.com comes into #docs until somebody resumes it.\n[Resume] [Remove]',
+      'Paused · the weekly digest of docs.acme.com in #docs\nNone comes until somebody resumes it.\n[Resume] [Remove]',
     );
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest list'))).toBe(
-      'docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · paused by @ben\n[Preview] [Send now] [Resume] [Change] [Remove]',
+      'docs.acme.com in #docs · paused by ben\nMondays 09:00 Europe/Berlin\n[Preview] [Resume] [Remove] [⋯ Send now] [⋯ Change]',
     );
     expect(told(await asks('/docs-digest pause'))).toContain('It is paused already.');
-    await person('ana').clicks(await note('ana', 'paused by @ben'), 'Resume');
-    expect(toldLast('ana')).toMatch(/^Weekly, Mondays 09:00 Europe\/Berlin, in #docs\. Next one: TIME\./);
+    await person('ana').clicks(await note('ana', 'paused by ben'), 'Resume');
+    expect(toldLast('ana')).toMatch(
+      /^Comes every week · docs\.acme\.com in #docs\nnext TIME · Mondays 09:00 Europe\/Berlin\n/,
+    );
     expect(digests()).toEqual([]);
     const next = dayAfter(week, 7);
     quiet(next);
@@ -181,7 +184,7 @@ describe('setting up a weekly digest', () => {
       buttons: ['Remove', 'Keep it'],
     });
     await person('ana').clicks(created, 'Remove');
-    expect(toldLast('ana')).toBe('Removed: no more digests of docs.acme.com come into #docs.');
+    expect(toldLast('ana')).toBe('Removed · the weekly digest of docs.acme.com in #docs');
     await person('ana').clicks(created, 'Send now');
     expect(toldLast('ana')).toContain('This digest was removed already.');
     await toBerlin(1, '09:00');
@@ -195,9 +198,13 @@ describe('setting up a weekly digest', () => {
     await creates({ Day: 'Tuesday' }, { where: '#private' });
     const at = (days: number) => inBerlin(dayAfter(week, days), '09:00');
     const listed = (await asks('/docs-digest list')).ephemeral;
-    expect(listed && read(listed).split('\n').slice(0, 2)).toEqual([
-      `docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · next ${at(7)}`,
-      `docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · next ${at(8)}`,
+    const BUTTONS = '[Preview] [Send now] [Remove] [⋯ Pause] [⋯ Change]';
+    expect(listed && read(listed).split('\n')).toEqual([
+      'docs.acme.com in #docs',
+      `next ${at(7)} · Mondays 09:00 Europe/Berlin`,
+      'docs.acme.com in #private',
+      `next ${at(8)} · Tuesdays 09:00 Europe/Berlin`,
+      `${BUTTONS} ${BUTTONS}`,
     ]);
     // Of a private channel, only those hear who are in it.
     expect(told(await asks('/docs-digest list', { who: 'ben' }))).not.toContain('#private');

@@ -38,20 +38,22 @@ describe('a digest that cannot be posted', () => {
     reads('/quickstart', week, { human: 700, ai: 70 });
   });
   const members = () => scene.slack.channel('#docs').members;
-  const failures = () => scene.sees('@ana').filter((text) => text.includes("couldn't post"));
+  const failures = () => scene.sees('@ana').filter((text) => text.includes("couldn't be posted"));
 
   test('goes to its owner with the fix; after /invite, [Send now] posts it', async () => {
     await creates();
     members().delete(scene.slack.workspace.bot.userId);
     await toBerlin(1, '09:00');
-    const failed = await post("I couldn't post", '@ana');
+    const failed = await post("couldn't be posted", '@ana');
     expect(read(failed)).toBe(
-      "❌ I couldn't post the digest of docs.acme.com in #docs: I'm not in that channel.\nType /invite @Docket there, then [Send now].\n[Send now] [Remove]",
+      "❌ The digest of docs.acme.com couldn't be posted in #docs: I'm not in that channel.\nType /invite @Docket there, then [Send now].\n[Send now] [Remove]",
     );
     expect(digests()).toEqual([]);
     await person('ana').types('#docs', '/invite @Docket');
     await person('ana').clicks(failed, 'Send now');
-    expect(read(await note('ana', 'on its way'))).toMatch(/^The digest of docs\.acme\.com, .* into #docs\.$/);
+    expect(read(await note('ana', 'On its way'))).toMatch(
+      /^On its way · the digest of docs\.acme\.com in #docs\n/,
+    );
     const root = await digest('2026', { has: ['770 views', '.csv'] });
     expect(read(root)).not.toContain('Sent late');
     expect(digests()).toHaveLength(1);
@@ -68,7 +70,7 @@ describe('a digest that cannot be posted', () => {
     const third = await post('Paused after 3 failures', '@ana');
     expect(read(third).split('\n').slice(2)).toEqual([
       'Paused after 3 failures; it goes on when one could be posted.',
-      '[Send now] [Resume] [Remove]',
+      '[Send now] [Remove] [⋯ Resume]',
     ]);
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest list'))).toContain('paused after 3 failures');
@@ -90,22 +92,22 @@ describe('a digest that cannot be posted', () => {
     try {
       // Longer than look-ups of people are cached.
       await toBerlin(1, '09:00');
-      const told = await post('has left. It goes on.');
+      const told = await post('who set it up, has left.');
       expect(read(told)).toBe(
-        '⚠️ @ana, who set up the weekly digest of docs.acme.com, has left. It goes on.\nWhoever takes it over hears when it cannot be posted.\n[Take over]',
+        '⚠️ The weekly digest of docs.acme.com goes on, but ana, who set it up, has left.\nWhoever takes it over hears when it cannot be posted.\n[Take over]',
       );
       await digest('2026', { has: ['.csv'] });
       await person('ben').clicks(told, 'Take over');
       expect(toldLast('ben')).toBe(
-        'The digest of docs.acme.com in #docs is yours now: you hear when it cannot be posted.',
+        'Yours now · the weekly digest of docs.acme.com in #docs\nYou hear when it cannot be posted.',
       );
-      await scene.slack.until(() => read(told).includes('@ben took it over.'));
+      await scene.slack.until(() => read(told).includes('ben took over'));
       await toBerlin(1, '09:00');
       await scene.slack.until(() => digests().length === 2);
       expect(scene.sees('#docs', 'ben').filter((text) => text.includes('has left'))).toHaveLength(1);
       members().delete(scene.slack.workspace.bot.userId);
       await toBerlin(1, '09:00');
-      await post("I couldn't post", '@ben');
+      await post("couldn't be posted", '@ben');
     } finally {
       ana.deleted = false;
     }
@@ -124,7 +126,7 @@ describe('a digest that cannot be posted', () => {
     await untilWoken(() => asked().length > 1);
     await scene.world.jumpTo(scene.world.now() + 49 * HOUR_MS);
     await untilWoken(() => failures().length > 0);
-    const failed = await post("I couldn't post", '@ana');
+    const failed = await post("couldn't be posted", '@ana');
     expect(read(failed)).toContain('the platform gave no numbers.\nChoose [Send now] to try again.');
     scene.platform.wire.clear();
     await person('ana').clicks(failed, 'Send now');
@@ -148,7 +150,7 @@ describe('an hour of requests', () => {
     expect(totals).toBe('131,213 views −58 (131,271 the week before)');
     // The hour's requests, but for those that are kept for people.
     expect(rest).toContainEqual(
-      `Totals are complete; the list of pages follows (request budget), not before ${inBerlin('2026-09-21', '10:00')}.`,
+      `Totals are complete, and the list of pages follows (request budget) not before ${inBerlin('2026-09-21', '10:00')}.`,
     );
     expect(below(root)).toEqual([]);
     expect(requests()).toBe(24);
@@ -180,7 +182,7 @@ describe('a digest that was missed while nothing ran', () => {
     await world.jumpTo(world.now() + 47 * HOUR_MS);
     await world.startBot(bot);
     const root = await digest('14–20 Sep 2026', { has: ['.csv'] });
-    expect(read(root)).toContain('Sent late: it was due 2026-09-21 07:00 UTC.');
+    expect(read(root)).toContain('Sent late. It was due 2026-09-21 07:00 UTC.');
     expect(digests()).toHaveLength(1);
   });
 
@@ -189,7 +191,7 @@ describe('a digest that was missed while nothing ran', () => {
     await world.jumpTo(world.now() + 2 * DAY_MS + HOUR_MS);
     await world.startBot(bot);
     expect(read(await post('could not be sent', '@ana'))).toBe(
-      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, and then came to nothing:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on its day. For an earlier week type /docs-digest <range> there.',
+      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, so it was left out:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on its day. For an earlier week type /docs-digest <range> there.',
     );
     await toBerlin(1, '09:00');
     await digest('21–27 Sep 2026', { has: ['.csv'] });

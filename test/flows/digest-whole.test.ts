@@ -61,31 +61,31 @@ describe('a weekly digest', () => {
 
     await creates();
     expect(roots().map(read)).toEqual([
-      '📊 Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin.\nSet up by @ana · /docs-digest list',
+      '📊 Weekly digest of docs.acme.com comes here\nMondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     await toBerlin(1, '08:55');
     expect(digests()).toEqual([]);
     await toBerlin(1, '09:00');
     const root = await digest('14–20 Sep 2026', { has: ['Biggest change', '.csv'] });
     expect(read(root).split('\n')).toEqual([
-      '📊 docs.acme.com · 14–20 Sep 2026 (Mon–Sun, UTC)',
+      '📊 docs.acme.com · 14–20 Sep 2026',
       '2,380 views ▲ 21% (1,967 the week before)',
       'People 1,421 ▼ 8%  ·  AI 959 ▲ 128%  ·  AI share 40% (was 21%)',
       'Views by people and by AI',
       'People: Mon 14 203, Tue 15 203, Wed 16 203, Thu 17 203, Fri 18 203, Sat 19 203, Sun 20 203',
       'AI: Mon 14 137, Tue 15 137, Wed 16 137, Thu 17 137, Fri 18 137, Sat 19 137, Sun 20 137',
       'Biggest change: /guides/webhooks, +420 AI views (+300%)',
-      'Mondays 09:00 Europe/Berlin · set up by @ana · /docs-digest list',
+      'Mon–Sun, UTC · Mondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     // What a phone shows, and a screen reader says.
     expect(root.text.split('\n')).toEqual([
-      'Digest of docs.acme.com, 14–20 Sep 2026 (Mon–Sun, UTC): 2,380 views, up 21 percent. People 1,421, down 8 percent. AI 959, up 128 percent.',
+      'Digest of docs.acme.com, 14–20 Sep 2026: 2,380 views, up 21 percent. People 1,421, down 8 percent. AI 959, up 128 percent.',
       'Mon 14 to Sun 20: People 203, 203, 203, 203, 203, 203, 203; AI 137, 137, 137, 137, 137, 137, 137.',
-      'Biggest change: /guides/webhooks, +420 AI views (+300%)',
+      'Biggest change: /guides/webhooks, 420 more AI views, up 300 percent',
     ]);
     const [pages = '', file] = below(root);
     expect(pages.split('\n')).toEqual([
-      'Top pages',
+      'Top pages of docs.acme.com',
       'Page | People | AI | Total | Change',
       '/guides/webhooks | 350 | 560 | 910 | ▲ 86%',
       '/quickstart | 770 | 140 | 910 | ▲ 18%',
@@ -131,7 +131,7 @@ describe('a weekly digest', () => {
     const root = await digest('2026', { has: ['0 views', 'Visitors'] });
     expect(read(root).split('\n').slice(1)).toEqual([
       '0 views all week. That usually means that counting broke.',
-      'Mondays 09:00 Europe/Berlin · set up by @ana · /docs-digest list',
+      'Mon–Sun, UTC · Mondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     expect(root.text).toContain(': 0 views all week. That usually means that counting broke.');
   });
@@ -159,7 +159,7 @@ describe('a weekly digest', () => {
     await toBerlin(1, '09:00');
     const root = await digest('2026', { has: ['Top pages', '.csv'] });
     expect(below(root)[0]?.split('\n')).toEqual([
-      'Top pages',
+      'Top pages of docs.acme.com',
       'Page | People | AI | Total | Change',
       '/quickstart | 700 | 70 | 770 | new',
       'New this week: /quickstart 770',

@@ -65,16 +65,20 @@ function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Messag
   switch (name) {
     case 'pause':
       return message(
-        [[`Paused: no digest of ${site(schedule)} comes into `, where, ' until somebody resumes it.']],
+        [
+          [{ bold: 'Paused' }, ` · the weekly digest of ${site(schedule)} in `, where],
+          ['None comes until somebody resumes it.'],
+        ],
         scheduleButtons(schedule, 'resume', 'remove'),
       );
     case 'resume':
       return goesOnMessage(schedule);
     case 'remove':
-      return message([[`Removed: no more digests of ${site(schedule)} come into `, where, '.']]);
+      return message([[{ bold: 'Removed' }, ` · the weekly digest of ${site(schedule)} in `, where]]);
     case 'takeOver':
       return message([
-        [`The digest of ${site(schedule)} in `, where, ' is yours now: you hear when it cannot be posted.'],
+        [{ bold: 'Yours now' }, ` · the weekly digest of ${site(schedule)} in `, where],
+        ['You hear when it cannot be posted.'],
       ]);
   }
 }
@@ -86,7 +90,7 @@ function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { use
       [
         schedule.owner.id === user.id
           ? 'This digest is yours already.'
-          : `@${personName(schedule.owner.name)} has this digest, and is still here.`,
+          : `${personName(schedule.owner.name)} has this digest, and is still here.`,
       ],
     ]);
   if (schedule.state === 'testing') return beingSetUp;

@@ -136,14 +136,11 @@ function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: 
     checkboxField({
       block: 'sections',
       label: 'Beside the totals',
-      choices: SECTIONS.map((value) => ({ label: sectionLabels[value], value })),
-      initial: sections,
-    }),
-    checkboxField({
-      block: 'alerts',
-      label: 'On other days',
-      choices: [{ label: 'Tell about unusual days', value: UNUSUAL_DAYS }],
-      initial: alerts ? [UNUSUAL_DAYS] : [],
+      choices: [
+        ...SECTIONS.map((value) => ({ label: sectionLabels[value], value })),
+        { label: 'A post about each unusual day', value: UNUSUAL_DAYS },
+      ],
+      initial: [...sections, ...(alerts ? [UNUSUAL_DAYS] : [])],
     }),
   ];
 }
@@ -156,7 +153,8 @@ export const scheduleModal: Modal = {
     const chosen = readTimetable(values, tools.now());
     const { ticked } = details;
     const sections = SECTIONS.filter((section) => ticked.sections?.includes(section) === true);
-    const alerts = ticked.alerts?.includes(UNUSUAL_DAYS) === true;
+    // A modal that was opened before an update has a field of its own for them.
+    const alerts = [ticked.sections, ticked.alerts].some((values) => values?.includes(UNUSUAL_DAYS) === true);
     if (details.about !== undefined) {
       if (chosen.kind === 'problems') return chosen;
       return change(details.about, { timetable: chosen.timetable, sections, alerts }, caller, tools);

@@ -1,18 +1,18 @@
 import { type ScheduleRun, scheduleRun, visibleSchedule } from '../../jobs/digest/schedule/record.ts';
 import {
-  listedButtons,
   type ScheduleAction,
   scheduleButtons,
+  scheduleEntry,
   scheduleLine,
 } from '../../jobs/digest/schedule/view.ts';
 import { canSee, filterVisible } from '../../jobs/visibility.ts';
-import { type ButtonParts, compose, type Message, message, type Part } from '../../slack/blocks.ts';
+import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { notVisibleMessage } from '../clicks.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
-/** More than these help nobody, and each takes two of the 50 blocks of a message; the rest is counted. */
-const MAX_LISTED = 20;
+/** More than these help nobody, and each takes three of the 50 blocks of a message; the rest is counted. */
+const MAX_LISTED = 15;
 
 /** Returns the schedules that match and that this person may see: those of this channel first, then as they are due. */
 async function findSchedules(
@@ -47,13 +47,13 @@ export async function listSchedules(
         '.',
       ],
     ]);
-  return scheduleList([], schedules, listedButtons);
+  return scheduleList([], schedules, (run) => scheduleEntry(run));
 }
 
 function scheduleList(
   title: Part[][],
   schedules: readonly ScheduleRun[],
-  buttonsOf: (run: ScheduleRun) => ButtonParts[],
+  entryOf: (run: ScheduleRun) => Message,
 ): Message {
   const listed = schedules.slice(0, MAX_LISTED);
   const rest = schedules.length - listed.length;
@@ -61,7 +61,7 @@ function scheduleList(
   const text = [...title, ...listed.map(scheduleLine), ...more];
   return compose(text, [
     ...(title.length > 0 ? [message(title)] : []),
-    ...listed.map((run) => message([scheduleLine(run)], buttonsOf(run))),
+    ...listed.map(entryOf),
     ...(more.length > 0 ? [message(more)] : []),
   ]);
 }
@@ -81,7 +81,9 @@ export async function withSchedule(
   const [schedule, ...others] = await findSchedules(caller, tools, here);
   if (schedule === undefined) return noneHere;
   if (others.length === 0) return run(schedule);
-  return scheduleList([['Which one?']], [schedule, ...others], (one) => scheduleButtons(one, action));
+  return scheduleList([['Which one?']], [schedule, ...others], (one) =>
+    scheduleEntry(one, { buttons: scheduleButtons(one, action) }),
+  );
 }
 
 const noneHere = message([

@@ -5,13 +5,15 @@ import {
   notSettledMessage,
   onItsWayMessage,
   postedAlreadyMessage,
+  previewMessage,
+  readingMessage,
 } from '../../jobs/digest/edition/reply-view.ts';
 import { type FiguresRun, figuresRun } from '../../jobs/digest/figures/record.ts';
 import { collectAgain } from '../../jobs/digest/figures/transitions.ts';
 import { type DayRange, SECTIONS } from '../../jobs/digest/model.ts';
 import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { followEdition } from '../../jobs/digest/schedule/transitions.ts';
-import { lastCompleteWeek, rangeText, settledAtMs, type Week } from '../../jobs/digest/weeks.ts';
+import { lastCompleteWeek, settledAtMs, type Week } from '../../jobs/digest/weeks.ts';
 import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -84,9 +86,7 @@ export async function sendPreview(
   const { range } = lastCompleteWeek(tools.now());
   const asked = { request: caller, project, site, channel, range, kind: 'preview' as const, sections };
   await acceptAsked(planAsked(asked, tools.now()), caller, tools);
-  return message([
-    [`The preview of ${rangeText(range)} comes to your direct messages with me; nobody else sees it.`],
-  ]);
+  return previewMessage({ site, range });
 }
 
 /** Posts a digest of these dates here; where the app cannot be, it goes to the person's direct messages. */
@@ -101,8 +101,7 @@ export async function sendRange(
   const asked = { request: caller, project: project.name, site, channel, range, sections: [...SECTIONS] };
   const planned = planAsked({ ...asked, kind: 'asked', inDirectMessage: !joinable }, tools.now());
   await acceptAsked(planned, caller, tools);
-  const where = joinable ? 'comes here' : 'comes to your direct messages with me';
-  return message([[`I'm reading the numbers of ${rangeText(range)}. The digest ${where} in a moment.`]]);
+  return readingMessage({ site, range }, joinable);
 }
 
 /** Rejects with `UserFacingError` when as many of this person are on their way as may be. */

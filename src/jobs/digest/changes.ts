@@ -63,6 +63,12 @@ export function signedPercent(now: number, before: number): string | undefined {
   return percent === 0 ? undefined : `${now > before ? '+' : '−'}${formatCount(percent)}%`;
 }
 
+/** Returns the same as a screen reader says it: "up 128 percent". */
+export function spokenPercent(now: number, before: number): string | undefined {
+  const signed = signedPercent(now, before);
+  return signed && `${now > before ? 'up' : 'down'} ${signed.slice(1, -1)} percent`;
+}
+
 /** Returns the share of AI in views: "27%". None and all are only said of what is none or all. */
 export function shareText(views: Counts): string {
   const total = totalOf(views);

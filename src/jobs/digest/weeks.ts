@@ -71,10 +71,14 @@ export const isWeek = (range: DayRange): boolean =>
   lengthOf(range) === 7 && PlainDate.from(range.from).dayOfWeek === 1;
 
 /** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)", without the weekdays where it is no ISO week. */
-export function rangeText(range: DayRange): string {
-  const text = spanText(PlainDate.from(range.from), lastOf(range), true);
-  return `${text} (${isWeek(range) ? 'Mon–Sun, UTC' : 'UTC'})`;
-}
+export const rangeText = (range: DayRange): string => `${daysText(range)} (${zoneText(range)})`;
+
+/** Returns the days of a range alone: "14–20 Sep 2026". What their zone is has to stand elsewhere. */
+export const daysText = (range: DayRange): string =>
+  spanText(PlainDate.from(range.from), lastOf(range), true);
+
+/** Returns what the days of a range are: "Mon–Sun, UTC", or "UTC" where it is no ISO week. */
+export const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
 
 /** Returns a range as people type it, both days included: "2026-11-01..2026-11-15", or one day alone. */
 export function typedRange(range: DayRange): string {

@@ -56,7 +56,7 @@ describe.each(names)('%s', (name) => {
 test('[Remove] ends it, with an audit line; another click says that it is gone', async () => {
   const schedule = await kept.scheduled();
   expect(await click('remove', schedule.id, aCaller({ user: ben }))).toBe(
-    'Removed: no more digests of docs.acme.com come into <#C0DOCS>.',
+    'Removed · the weekly digest of docs.acme.com in <#C0DOCS>',
   );
   expect(await kept.latest(schedule)).toMatchObject({ state: 'removed', lasting: false });
   expect(await click('remove', schedule.id)).toMatch(/^This digest was removed already/);
@@ -75,7 +75,7 @@ describe('[Take over]', () => {
   test('makes it the digest of whoever clicked, once its owner has left', async () => {
     const schedule = await kept.scheduled({ ownerLeft: true });
     expect(await click('takeOver', schedule.id, aCaller({ user: ben }))).toBe(
-      'The digest of docs.acme.com in <#C0DOCS> is yours now: you hear when it cannot be posted.',
+      'Yours now · the weekly digest of docs.acme.com in <#C0DOCS>\nYou hear when it cannot be posted.',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       owner: { id: 'U0BEN', name: 'ben' },
@@ -85,7 +85,7 @@ describe('[Take over]', () => {
     expect(await click('takeOver', schedule.id, aCaller({ user: ben }))).toBe(
       'This digest is yours already.',
     );
-    expect(await click('takeOver', schedule.id)).toBe('@ben has this digest, and is still here.');
+    expect(await click('takeOver', schedule.id)).toBe('ben has this digest, and is still here.');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ActionsBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { applyToSchedule } from '../../../src/commands/digest/change.ts';
@@ -19,11 +20,12 @@ const type = (text: string, caller = aCaller()) => digestCommand.run(text, calle
 const plain = (told: Message | undefined) => told?.text.replace(/<!date[^>]*>/g, 'TIME');
 const said = async (text: string, caller = aCaller()) => plain(await type(text, caller));
 const labels = (told: Message | undefined) =>
-  told?.blocks.flatMap((block) =>
-    block.type === 'actions'
-      ? [block.elements.map((one) => (one.type === 'button' ? one.text.text : one.type))]
-      : [],
-  );
+  told?.blocks.flatMap((block) => (block.type === 'actions' ? [block.elements.flatMap(labelsOf)] : []));
+/** Of a button, or of the entries of a menu. */
+const labelsOf = (one: ActionsBlock['elements'][number]): string[] => {
+  if (one.type === 'overflow') return one.options.map(({ text }) => `⋯ ${text.text}`);
+  return one.type === 'button' ? [one.text.text] : [];
+};
 const LINE = 'docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin';
 const NONE =
   'No digest is scheduled in this channel. /docs-digest list shows what is, and /docs-digest create sets one up.';
@@ -37,24 +39,28 @@ describe('the list', () => {
   });
 
   test.each<[Partial<ScheduleRun>, string, string[]]>([
-    [{}, 'next TIME', ['Preview', 'Send now', 'Pause', 'Change', 'Remove']],
-    [{ state: 'testing' }, 'being set up', ['Preview', 'Change', 'Remove']],
+    [{}, 'next TIME', ['Preview', 'Send now', 'Remove', '⋯ Pause', '⋯ Change']],
+    [{ state: 'testing' }, 'being set up', ['Preview', 'Remove', '⋯ Change']],
     [
       { state: 'paused', pausedBy: { id: 'U0BEN', name: 'ben' } },
-      'paused by @ben',
-      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+      'paused by ben',
+      ['Preview', 'Resume', 'Remove', '⋯ Send now', '⋯ Change'],
     ],
     [
       { state: 'paused', pausedByFailures: true, failures: 3 },
       'paused after 3 failures',
-      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+      ['Preview', 'Resume', 'Remove', '⋯ Send now', '⋯ Change'],
     ],
     [
       { state: 'paused', pausedByPermission: true },
-      'paused: @ana may have no digests any more',
-      ['Preview', 'Send now', 'Resume', 'Change', 'Remove'],
+      'paused: ana may have no digests any more',
+      ['Preview', 'Resume', 'Remove', '⋯ Send now', '⋯ Change'],
     ],
-    [{ ownerLeft: true }, 'next TIME', ['Preview', 'Send now', 'Pause', 'Change', 'Remove', 'Take over']],
+    [
+      { ownerLeft: true },
+      'next TIME',
+      ['Preview', 'Send now', 'Remove', '⋯ Pause', '⋯ Change', '⋯ Take over'],
+    ],
   ])('says how each is, with what can be done: %j', async (changes, state, buttons) => {
     await kept.scheduled(changes);
     const told = await type('list');
@@ -99,7 +105,7 @@ describe('the list', () => {
     expect(() => checkMessageBlocks(told.blocks, (prefix) => prefix)).not.toThrow();
     const lines = told.text.split('\n').map((line) => line.split(' ')[0]);
     expect(lines.slice(0, 3)).toEqual(['d30.acme.com', 'd1.acme.com', 'd2.acme.com']);
-    expect(told.text.split('\n').at(-1)).toBe('and 10 more; name the project to find them.');
+    expect(told.text.split('\n').at(-1)).toBe('and 15 more; name the project to find them.');
   });
 
   test('can be that of one project', async () => {
@@ -157,19 +163,23 @@ describe('in a channel', () => {
   test('a digest is paused by anybody who can see it, and goes on', async () => {
     const schedule = await kept.scheduled();
     expect(await said('pause', aCaller({ user: ben }))).toBe(
-      'Paused: no digest of docs.acme.com comes into <#C0DOCS> until somebody resumes it.',
+      'Paused · the weekly digest of docs.acme.com in <#C0DOCS>\nNone comes until somebody resumes it.',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       state: 'paused',
       pausedBy: { id: 'U0BEN', name: 'ben' },
     });
     expect(await said('pause')).toBe('It is paused already.');
-    expect(await said('resume')).toBe('Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one: TIME.');
+    expect(await said('resume')).toBe(
+      'Comes every week · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
+    );
     expect(await kept.latest(schedule)).toMatchObject({
       state: 'active',
       nextAtMs: Date.UTC(2026, 8, 21, 7),
     });
-    expect(await said('resume')).toBe('Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one: TIME.');
+    expect(await said('resume')).toBe(
+      'Comes every week · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
+    );
     expect(world.audited).toEqual([
       { subject: 'docs.acme.com', result: 'paused' },
       { subject: 'docs.acme.com', result: 'resumed' },

@@ -42,7 +42,7 @@ async function figuresEnd(changes: Partial<FiguresRun> = {}): Promise<void> {
 async function editionsEnd(): Promise<void> {
   for (const run of await kept.editions()) await world.runs.save({ ...run, state: 'ended' as const });
 }
-const ON_ITS_WAY = `The digest of docs.acme.com, ${WEEK_TEXT}, is on its way into <#C0DOCS>.`;
+const ON_ITS_WAY = `On its way · the digest of docs.acme.com in <#C0DOCS>\n${WEEK_TEXT}`;
 
 describe('the digest of last week, now', () => {
   test('is begun with its figures, and its schedule goes on with the week after', async () => {
@@ -84,7 +84,7 @@ describe('the digest of last week, now', () => {
     await ends({ why: 'done' });
     const told = await type('run');
     expect(told?.text).toBe(
-      `The digest of docs.acme.com, ${WEEK_TEXT}, is in <#C0DOCS> already, so nothing was posted again.`,
+      `Posted already · the digest of docs.acme.com in <#C0DOCS>\nNothing was posted again.\n${WEEK_TEXT}`,
     );
     expect(JSON.stringify(told?.blocks)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
     expect(await edition()).toMatchObject({ state: 'ended' });
@@ -95,7 +95,7 @@ describe('the digest of last week, now', () => {
     await type('run');
     await ends({ why: 'done' });
     world.tools.outbox = { deliveryState: async () => ({ kind: 'waiting' }) };
-    expect((await type('run'))?.blocks).toHaveLength(1);
+    expect((await type('run'))?.blocks.map(({ type }) => type)).toEqual(['rich_text', 'context']);
   });
 
   test('that could not be collected is begun again, with what of its figures failed', async () => {
@@ -158,11 +158,11 @@ describe('the digest of last week, now', () => {
     await kept.scheduled();
     world.tools.now = () => Date.UTC(2026, 8, 21, 0, 59);
     expect(await said('run')).toBe(
-      'The week 14–20 Sep 2026 (Mon–Sun, UTC) is hardly over; the platform may still count its last views. Send it after TIME.',
+      'Too early · the platform may still count the last views of the week\nSend it after TIME.\n14–20 Sep 2026 (Mon–Sun, UTC)',
     );
     expect(await kept.editions()).toEqual([]);
     world.tools.now = () => Date.UTC(2026, 8, 21, 1);
-    expect(await said('run')).toContain('on its way');
+    expect(await said('run')).toContain('On its way');
   });
 
   test('works for one that is paused', async () => {
@@ -175,7 +175,7 @@ describe('the digest of last week, now', () => {
 test('a preview is what comes next, for whoever wants it alone', async () => {
   const schedule = await kept.scheduled({ sections: ['pages'] });
   expect(await said('preview', aCaller({ user: ben }))).toBe(
-    `The preview of ${WEEK_TEXT} comes to your direct messages with me; nobody else sees it.`,
+    `On its way · a preview of the digest of docs.acme.com\nIt comes to your direct messages with me; nobody else sees it.\n${WEEK_TEXT}`,
   );
   expect(await kept.editions()).toMatchObject([
     { kind: 'preview', week: WEEK, owner: { id: 'U0BEN' }, sections: ['pages'], site: 'docs.acme.com' },
@@ -191,7 +191,9 @@ describe('any dates', () => {
     ['  2026-09-01 .. 2026-09-15 --project acme', '2026-09-01', '2026-09-16', '1–15 Sep 2026 (UTC)'],
     ['--project ACME Last  Week', '2026-09-07', '2026-09-14', WEEK_TEXT],
   ])('%s', async (typed, from, to, text) => {
-    expect(await said(typed)).toBe(`I'm reading the numbers of ${text}. The digest comes here in a moment.`);
+    expect(await said(typed)).toBe(
+      `On its way · the digest of docs.acme.com\nIt comes here in a moment.\n${text}`,
+    );
     expect(await kept.editions()).toMatchObject([
       { kind: 'asked', channel: 'C0DOCS', range: { from, to }, project: 'acme', owner: { id: 'U0ANA' } },
     ]);
@@ -205,7 +207,7 @@ describe('any dates', () => {
     ['a conversation of a few', { id: 'G0MPIM', name: 'mpdm-ana--ben-1' }],
   ])('in %s come to direct messages: the app cannot join it', async (_, channel) => {
     expect(await said('14d', aCaller({ channel }))).toBe(
-      "I'm reading the numbers of 6–19 Sep 2026 (UTC). The digest comes to your direct messages with me in a moment.",
+      'On its way · the digest of docs.acme.com\nIt comes to your direct messages with me in a moment.\n6–19 Sep 2026 (UTC)',
     );
     expect(await kept.editions()).toMatchObject([{ kind: 'asked', inDirectMessage: true }]);
   });

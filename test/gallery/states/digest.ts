@@ -8,6 +8,8 @@ import {
   notSettledMessage,
   onItsWayMessage,
   postedAlreadyMessage,
+  previewMessage,
+  readingMessage,
   waitsMessage,
 } from '../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
@@ -19,17 +21,16 @@ import {
   createdMessage,
   failedMessage,
   goesOnMessage,
-  listedButtons,
   noPlaceMessage,
   notPermittedMessage,
   ownerLeftMessage,
-  scheduleLine,
+  scheduleEntry,
   skippedMessage,
   takenOverMessage,
   testMessage,
 } from '../../../src/jobs/digest/schedule/view.ts';
 import { lastCompleteWeek, spansOf } from '../../../src/jobs/digest/weeks.ts';
-import { type Message, message } from '../../../src/slack/blocks.ts';
+import type { Message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../support/commands/builders.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
@@ -130,7 +131,7 @@ const editions: GalleryState[] = [
   root('a new page', biggest(aPage('/guides/passkeys', { before: { human: 0, ai: 0 } }))),
   root('asked for', asked),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
-  root('preview', { kind: 'preview' }),
+  root('preview', { kind: 'preview' }, 'Preview'),
   told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told(
@@ -177,10 +178,8 @@ const missed = Array.from({ length: 7 }, (_, index) => {
   const dueAtMs = NOW_MS - (7 - index) * 7 * DAY;
   return { week: lastCompleteWeek(dueAtMs), dueAtMs, late: true };
 });
-const listed = (name: string, changes: Partial<ScheduleRun>) => {
-  const run = aSchedule(changes);
-  return answered(`digest/list/${name}`, message([scheduleLine(run)], listedButtons(run)));
-};
+const listed = (name: string, changes: Partial<ScheduleRun>) =>
+  answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes)));
 
 const schedules: GalleryState[] = [
   told('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),
@@ -199,24 +198,32 @@ const schedules: GalleryState[] = [
   answered('digest/schedule/changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
   answered('digest/schedule/not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
   answered('digest/schedule/refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
-  schedule('failed, not in the channel', failedMessage(failure('place', 'not_in_channel')), "couldn't post"),
-  schedule('failed, archived', failedMessage(failure('place', 'is_archived')), "couldn't post"),
-  schedule('failed, refused by Slack', failedMessage(failure('place', 'restricted_action')), "couldn't post"),
-  schedule('failed, project', failedMessage(failure('project')), "couldn't post"),
-  schedule('failed, permission', failedMessage(failure('permission')), "couldn't post"),
-  schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't post"),
-  schedule('failed, platform', failedMessage(failure('platform')), "couldn't post"),
+  schedule(
+    'failed, not in the channel',
+    failedMessage(failure('place', 'not_in_channel')),
+    "couldn't be posted",
+  ),
+  schedule('failed, archived', failedMessage(failure('place', 'is_archived')), "couldn't be posted"),
+  schedule(
+    'failed, refused by Slack',
+    failedMessage(failure('place', 'restricted_action')),
+    "couldn't be posted",
+  ),
+  schedule('failed, project', failedMessage(failure('project')), "couldn't be posted"),
+  schedule('failed, permission', failedMessage(failure('permission')), "couldn't be posted"),
+  schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't be posted"),
+  schedule('failed, platform', failedMessage(failure('platform')), "couldn't be posted"),
   schedule(
     'failed, then paused',
     failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
-    "couldn't post",
+    "couldn't be posted",
   ),
-  schedule('abandoned', abandonedMessage(failure('place', 'is_archived')), "couldn't post"),
+  schedule('abandoned', abandonedMessage(failure('place', 'is_archived')), "couldn't be posted"),
   schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1)), 'could not be sent'),
   schedule('seven missed', skippedMessage(aSchedule(), missed), 'could not be sent'),
   schedule('not permitted', notPermittedMessage(aSchedule()), 'Paused'),
   schedule('owner left', ownerLeftMessage(aSchedule({ ownerLeft: true })), 'has left'),
-  schedule('taken over', takenOverMessage(aSchedule({ owner: BEN }), { name: 'ana' }), 'took it over'),
+  schedule('taken over', takenOverMessage(aSchedule({ owner: BEN }), { name: 'ana' }), 'took over'),
   listed('testing', { state: 'testing' }),
   listed('active', {}),
   listed('paused', { state: 'paused' }),
@@ -266,6 +273,12 @@ const alerts: GalleryState[] = [
 const answers: GalleryState[] = [
   answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
   answered('digest/answer/on its way', onItsWayMessage(anEdition())),
+  answered('digest/answer/preview', previewMessage(anEdition())),
+  answered(
+    'digest/answer/any dates',
+    readingMessage(anEdition({ range: { from: '2026-09-01', to: '2026-09-11' } }), true),
+  ),
+  answered('digest/answer/any dates, to be sent directly', readingMessage(anEdition(), false)),
   answered('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
   answered('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
   answered('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
@@ -299,6 +312,7 @@ const asks: GalleryState[] = [
   ask('unwatched', cameTo('unwatched'), 'stopped watching'),
 ];
 
+const twice = (path: string) => ({ path, up: 2, down: 9 });
 const [entry] = entriesOf(whole(), 'pages');
 if (entry === undefined) throw new Error('a digest has pages');
 const withNumbers = (name: string) => aProject({ ...acme, name, projectId: name });
@@ -311,7 +325,10 @@ const onePage = {
 const modals: GalleryState[] = [
   modal('digest/modal/ask about a page', subjectView(whole(), 'pages')),
   modal('digest/modal/ask about a search', subjectView(whole(), 'searches')),
-  modal('digest/modal/ask about thumbs', subjectView(whole(), 'thumbs')),
+  modal(
+    'digest/modal/ask about thumbs',
+    subjectView(whole({ readers: { thumbs: [twice('/guides/sso'), twice('/api/errors')] } }), 'thumbs'),
+  ),
   modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }), 'pages')),
   modal(
     'digest/modal/ask, one page is listed',

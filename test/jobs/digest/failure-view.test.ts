@@ -43,12 +43,12 @@ test.each<[Failure, string, string]>([
 test('it names the channel and the way to have it posted again', () => {
   const { asked, weekly } = told({ why: 'place', code: 'is_archived' });
   expect(asked).toBe(
-    '❌ The digest of docs.acme.com in <#C0DOCS> did not come: it is archived.\nUnarchive it, then ask for it again.',
+    'The digest of docs.acme.com in <#C0DOCS> did not come: it is archived.\nUnarchive it, then ask for it again.',
   );
   expect(weekly).toBe(
-    "❌ I couldn't post the digest of docs.acme.com in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.",
+    "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.",
   );
   expect(told({ why: 'platform' }, 'preview').asked).toBe(
-    '❌ The preview of the digest of docs.acme.com did not come: the platform gave no numbers.\nAsk for it again in a while.',
+    'The preview of the digest of docs.acme.com did not come: the platform gave no numbers.\nAsk for it again in a while.',
   );
 });

@@ -60,7 +60,7 @@ describe("readers' words in the messages of a digest", () => {
   ])('%j takes nothing along that stands beside it', (word, shown) => {
     const run = fullEdition(word);
     const [root, below] = editionMessages({ ...run, site: 'docs.acme.com' });
-    expect(root?.message.text).toContain(`Biggest change: ${shown}, +`);
+    expect(root?.message.text).toContain(`Biggest change: ${shown}, `);
     const read = render({ text: '', blocks: below?.message.blocks as unknown as Block[] }, SHOWN);
     expect(read).toContain(`Rising: ${shown} ▲`);
     expect(read).toContain(`Searched, nothing clicked: "${shown}" `);

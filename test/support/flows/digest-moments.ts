@@ -11,6 +11,9 @@ export interface Moments {
 /** Calls that may be one; others find out who somebody is, or answer a command late. */
 export const OF_DIGESTS = /^(?:GET|POST|chat|files|views)\b/;
 
+/** The line of what ana has asked for under a digest. */
+export const ASKED = /\nAsked by ana$/;
+
 /** The call that somebody waits for. */
 export const CLICK = 'views.open';
 
@@ -24,6 +27,7 @@ export function labelOf({ slack }: World, { name, detail }: Call): string {
   const text = String(detail.text ?? '');
   if (text === '') return name;
   if (text.startsWith('Digest of ')) return `${name} digest${chartIn(JSON.stringify(detail.blocks))}`;
+  if (ASKED.test(text)) return `${name} asked`;
   return `${name} ${/^(?:Docs agent, \w+|The agent \w+|\S+)/.exec(text)?.[0]}`;
 }
 
@@ -79,11 +83,11 @@ export function momentsOf(chart: 'block' | 'picture'): Moments {
     'GET /v2/agent/{projectId}/job/{jobId}',
     'chat.update Docs agent, working',
     'chat.postMessage The agent is',
-    'chat.postMessage ana',
+    'chat.postMessage asked',
     'chat.update Docs agent, ready',
     'chat.update Finished,',
     'chat.postMessage The agent opened',
-    'chat.update ana',
+    'chat.update asked',
   ];
   return { labels, collecting };
 }

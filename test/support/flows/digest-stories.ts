@@ -5,7 +5,7 @@ import { SECTIONS } from '../../../src/jobs/digest/model.ts';
 import { newSchedule, type ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { CLICK, labelOf, type Moments, OF_DIGESTS } from './digest-moments.ts';
+import { ASKED, CLICK, labelOf, type Moments, OF_DIGESTS } from './digest-moments.ts';
 import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
 
 /** A channel with a weekly digest. */
@@ -103,7 +103,7 @@ async function send(world: World, places: Place[]): Promise<void> {
     await vi.waitFor(async () => expect(await run(world, where)).toContain(ON_ITS_WAY), { timeout: 60_000 });
 }
 
-const ON_ITS_WAY = 'is on its way';
+const ON_ITS_WAY = 'On its way';
 
 async function run({ slack }: World, where: string): Promise<string> {
   const { ephemeral } = await slack.person('ana').types(where, '/docs-digest run');
@@ -201,7 +201,12 @@ async function ask(world: World, place: Place): Promise<boolean> {
   // Also a modal that says what went wrong.
   const isForm = () => ana.modal()?.definition.submit !== undefined;
   while (ana.modal() !== undefined) await ana.closes();
-  if (pages === undefined || !(await ana.clicks(pages, 'Ask the agent')).ok || !isForm()) return false;
+  if (
+    pages === undefined ||
+    !(await ana.clicks(pages, 'Ask the agent', { below: 'Top pages' })).ok ||
+    !isForm()
+  )
+    return false;
   if (!(await ana.submits({ 'Another page': pageOf(place) })).ok || !isForm()) return false;
   // Told that it did not work, she presses it again: the same modal starts one job, also when it was accepted before.
   await vi.waitFor(async () => expect((await ana.submits()).ok).toBe(true), { timeout: 60_000 });
@@ -214,14 +219,14 @@ const pagesOf = ({ slack }: World, { channel }: Place): SentMessage | undefined 
   slack.messages.find((message) => message.channel === channel && message.text.startsWith('Top pages'));
 
 /** What a message is, by what it begins with. */
-const roleOf = ({ text, files }: SentMessage): string =>
-  files === undefined
-    ? (/^(?:Digest of|Top pages|ana asked|Docs agent|Finished|The agent opened|No answer at first)/u.exec(
-        text,
-      )?.[0] ?? text)
-    : 'csv';
+function roleOf({ text, files }: SentMessage): string {
+  if (files !== undefined) return 'csv';
+  if (ASKED.test(text)) return 'asked';
+  const roles = /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|No answer at first)/u;
+  return roles.exec(text)?.[0] ?? text;
+}
 
-const DIGEST = ['Digest of', 'Top pages', 'csv', 'ana asked', 'Docs agent'];
+const DIGEST = ['Digest of', 'Top pages', 'csv', 'asked', 'Docs agent'];
 const ENDED = ['Finished', 'The agent opened'];
 
 type Answers = Map<string, 'Leave it' | 'Send again'>;

@@ -1,7 +1,6 @@
-import { type Message, message, type Part } from '../../../slack/blocks.ts';
+import { layout, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration } from '../../../slack/text.ts';
-
 import { pullRequestParts } from '../../pull-request-view.ts';
 import { personName } from '../../wording-view.ts';
 import { digestActions } from '../buttons.ts';
@@ -24,44 +23,64 @@ export function askMessages(run: AskRun): OutboxMessage[] {
 
 /** A digest mentions nobody. */
 function askLine({ by, subject, ending, threadUrl }: AskRun): Message {
-  const asked = `${personName(by.name)} asked the docs agent about ${subjectText(subject)}.`;
-  const line: Part[] = ending === undefined ? [asked] : [`${asked} `, ...endingParts(ending)];
-  const buttons =
-    threadUrl === undefined
-      ? []
-      : [{ label: 'Open thread', action: digestActions.openThread, url: threadUrl }];
-  return message([line], buttons);
+  const about = subjectText(subject);
+  const { icon, words } =
+    ending === undefined
+      ? { icon: '⏳', words: [`The docs agent is asked about ${about}.`] }
+      : endingOf(ending, about);
+  const small: Part[][] = [[`Asked by ${personName(by.name)}`]];
+  return layout({
+    lines: [[`${icon} `, ...words]],
+    small,
+    buttons:
+      threadUrl === undefined
+        ? []
+        : [{ label: 'Open thread', action: digestActions.openThread, url: threadUrl }],
+    text: [words, ...small],
+  });
 }
 
-function endingParts(ending: AskEnding): Part[] {
+function endingOf(ending: AskEnding, about: string): { icon: string; words: Part[] } {
   switch (ending.kind) {
     case 'newPr':
-      return ['The agent opened ', ...pullRequestParts(ending, 'a pull request'), '.'];
+      return {
+        icon: '✅',
+        words: ['The agent opened ', ...pullRequestParts(ending, 'a pull request'), ` for ${about}.`],
+      };
     case 'samePr':
-      return [
-        'The agent finished; it is the same pull request as before, ',
-        ...pullRequestParts(ending, 'without an address'),
-        '.',
-      ];
+      return {
+        icon: '✅',
+        words: [
+          `The agent finished ${about}; it is the same pull request as before, `,
+          ...pullRequestParts(ending, 'without an address'),
+          '.',
+        ],
+      };
     case 'noPr':
-      return ['The agent finished without a pull request.'];
+      return { icon: '➖', words: [`The agent finished ${about} without a pull request.`] };
     case 'failed':
-      return ['The agent could not finish.'];
+      return { icon: '❌', words: [`The agent could not finish ${about}.`] };
     case 'archived':
-      return ['The job was archived.'];
+      return { icon: '📁', words: [`The job about ${about} was archived.`] };
     case 'gone':
-      return ['The platform does not know the job any more.'];
+      return { icon: '❌', words: [`The platform does not know the job about ${about} any more.`] };
     case 'gaveUp': {
       const after = ending.afterMs === undefined ? '' : ` after ${formatDuration(ending.afterMs)}`;
-      return [`I stopped watching${after}; the agent may still finish.`];
+      return { icon: '💤', words: [`I stopped watching ${about}${after}; the agent may still finish.`] };
     }
     case 'notSent':
-      return ['It was not sent.'];
+      return { icon: '❌', words: [`What the agent was asked about ${about} was not sent.`] };
     case 'unknown':
-      return ['Nobody knows whether it arrived.'];
+      return {
+        icon: '⚠️',
+        words: [`Nobody knows whether what the agent was asked about ${about} arrived.`],
+      };
     case 'stopped':
-      return ["The job is not followed any more, so I can't tell what came of it."];
+      return {
+        icon: '💤',
+        words: [`The job about ${about} is not followed any more, so I can't tell what came of it.`],
+      };
     case 'unwatched':
-      return ['I stopped watching; the agent may still finish.'];
+      return { icon: '💤', words: [`I stopped watching ${about}; the agent may still finish.`] };
   }
 }

@@ -1,4 +1,4 @@
-import { message, type Part } from '../../../slack/blocks.ts';
+import { layout, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { failureParts } from '../failure-view.ts';
 import { shortSite } from './phrases.ts';
@@ -14,13 +14,11 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   });
   const where: Part[] = ended.why === 'place' ? [' in ', { channel }] : [];
   const what = kind === 'preview' ? 'preview of the digest' : 'digest';
+  const sentence: Part[] = [`The ${what} of ${shortSite(run.site)}`, ...where, ' did not come: ', ...why];
   return {
     key: `${run.id}.failed`,
     place: { user: owner.id },
     kind: 'ending',
-    message: message([
-      [`❌ The ${what} of ${shortSite(run.site)}`, ...where, ' did not come: ', ...why],
-      fix,
-    ]),
+    message: layout({ lines: [['❌ ', ...sentence], fix], text: [sentence, fix] }),
   };
 }

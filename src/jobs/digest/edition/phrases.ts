@@ -3,14 +3,17 @@ import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/tex
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import { type EditionRun, isPrivate } from './record.ts';
 
+/** Longest name of a site. */
+const MAX_SITE = 60;
+
 /** Longest path in a line. */
 const MAX_PATH = 80;
 
 /** Returns the site as a title of its own. */
-export const shortSite = (site: string) => cut(oneLine(site), 60);
+export const shortSite = (site: string) => cut(oneLine(site), MAX_SITE);
 
 /** Returns the site as it stands in a line. */
-export const siteText = (site: string) => isolate(shortSite(site));
+export const siteText = (site: string) => isolate(shortSite(site), 2 * MAX_SITE);
 
 /** Returns readers' words as one line, cut before anything looks at them. */
 const shortWords = (words: string, max: number) => cut(oneLine(words.slice(0, 20 * max).toWellFormed()), max);

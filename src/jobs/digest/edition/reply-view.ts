@@ -1,43 +1,67 @@
-import { type Message, message } from '../../../slack/blocks.ts';
+import { layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { cut, isolate, oneLine } from '../../../slack/text.ts';
 import { digestActions } from '../buttons.ts';
+import type { DayRange } from '../model.ts';
 import { rangeText, type Week } from '../weeks.ts';
 import type { EditionRun } from './record.ts';
 
 type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
 
-const which = ({ site, range }: Which) =>
-  `The digest of ${isolate(cut(oneLine(site), 80))}, ${rangeText(range)},`;
+const which = (site: string) => isolate(cut(oneLine(site), 80));
+
+/** An answer about a digest; which days it is about stands below. */
+const answer = (
+  line: Part[],
+  range: DayRange,
+  rest: Pick<Parameters<typeof layout>[0], 'buttons'> & { next?: Part[] } = {},
+): Message =>
+  layout({
+    lines: [line, ...(rest.next === undefined ? [] : [rest.next])],
+    small: [[rangeText(range)]],
+    buttons: rest.buttons ?? [],
+  });
 
 /** To somebody who has a digest posted by hand. */
-export const onItsWayMessage = (edition: Which): Message =>
-  message([[`${which(edition)} is on its way into `, { channel: edition.channel }, '.']]);
+export const onItsWayMessage = ({ site, channel, range }: Which): Message =>
+  answer([{ bold: 'On its way' }, ` · the digest of ${which(site)} in `, { channel }], range);
+
+/** To somebody who wants the next digest of a schedule alone. */
+export const previewMessage = ({ site, range }: Pick<Which, 'site' | 'range'>): Message =>
+  answer([{ bold: 'On its way' }, ` · a preview of the digest of ${which(site)}`], range, {
+    next: ['It comes to your direct messages with me; nobody else sees it.'],
+  });
+
+/** To somebody who wants a digest of any dates; it comes where they asked, or to their direct messages. */
+export const readingMessage = ({ site, range }: Pick<Which, 'site' | 'range'>, isHere: boolean): Message =>
+  answer([{ bold: 'On its way' }, ` · the digest of ${which(site)}`], range, {
+    next: [`It comes ${isHere ? 'here' : 'to your direct messages with me'} in a moment.`],
+  });
 
 /** To somebody who asked for a digest, when limits hold its totals up. */
-export const waitsMessage = (edition: Which, byMs: number): Message =>
-  message([
-    [
-      `${which(edition)} comes by about `,
+export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
+  answer([{ bold: 'Waiting' }, ` · the digest of ${which(site)}`], range, {
+    next: [
+      'It comes by about ',
       { time: byMs, format: '{time}' },
       ": this hour's requests for numbers are used up. Nothing is lost.",
     ],
-  ]);
+  });
 
 /** To somebody who wants a digest that is posted already; `permalink` leads to it. */
-export const postedAlreadyMessage = (edition: Which, permalink: string | undefined): Message =>
-  message(
-    [[`${which(edition)} is in `, { channel: edition.channel }, ' already, so nothing was posted again.']],
-    permalink === undefined
-      ? []
-      : [{ label: 'Open thread', action: digestActions.openThread, url: permalink }],
-  );
+export const postedAlreadyMessage = (
+  { site, channel, range }: Which,
+  permalink: string | undefined,
+): Message =>
+  answer([{ bold: 'Posted already' }, ` · the digest of ${which(site)} in `, { channel }], range, {
+    next: ['Nothing was posted again.'],
+    buttons:
+      permalink === undefined
+        ? []
+        : [{ label: 'Open thread', action: digestActions.openThread, url: permalink }],
+  });
 
 /** To somebody who wants the digest of a week so soon after it that its numbers are not final. */
 export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>
-  message([
-    [
-      `The week ${rangeText(range)} is hardly over; the platform may still count its last views. Send it after `,
-      { time: settledMs, format: '{time}' },
-      '.',
-    ],
-  ]);
+  answer([{ bold: 'Too early' }, ' · the platform may still count the last views of the week'], range, {
+    next: ['Send it after ', { time: settledMs, format: '{time}' }, '.'],
+  });

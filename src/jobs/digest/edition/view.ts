@@ -10,10 +10,10 @@ import { chartBlock, tableBlock } from '../../../slack/data-blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
-import { changeText, shareText, signedPercent, spokenChange } from '../changes.ts';
+import { changeText, shareText, signedPercent, spokenChange, spokenPercent } from '../changes.ts';
 import { chartText, chartView } from '../chart-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
-import { chartPoints, rangeText, typedRange } from '../weeks.ts';
+import { chartPoints, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
 import { failedMessage } from './failed-view.ts';
 import { askButtons, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
@@ -55,8 +55,9 @@ export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? ty
 /** The message in the channel: totals, chart, and until when the rest is awaited. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
   const head = message([titleLine(run), ...totalLines(run, totals)]);
-  const tail = [...biggestLines(run), ...noticeLines(run)];
-  const rest = [...(tail.length > 0 ? [message(tail)] : []), contextBlock([footerLine(run)])];
+  const biggest = biggestLines(run);
+  const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
+  const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose(text, [head, ...rest]);
   const chart = chartPart(run);
@@ -67,7 +68,7 @@ function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'mess
 
 function titleLine(run: EditionRun): Part[] {
   const preview = run.kind === 'preview' ? 'Preview · ' : '';
-  return ['📊 ', preview, { bold: siteText(run.site) }, ` · ${rangeText(run.range)}`];
+  return ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
 }
 
 function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
@@ -90,19 +91,38 @@ const periodText = ({ week }: Pick<EditionRun, 'week'>) =>
 const beforeText = ({ week }: Pick<EditionRun, 'week'>) =>
   week === undefined ? 'in as many days before' : 'the week before';
 
-function biggestLines({ pages, totals }: EditionRun): Part[][] {
+function biggestOf({ pages, totals }: EditionRun) {
   const biggest = pages?.biggest;
   // Without any views, every page has changed as much as it could.
-  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return [];
+  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
   const { page, by } = biggest;
-  const change = page[by] - page.before[by];
-  const sign = change > 0 ? '+' : '−';
-  const whose = by === 'ai' ? 'AI views' : 'views by people';
-  const signed = page.before[by] === 0 ? 'new' : signedPercent(page[by], page.before[by]);
+  const [now, before] = [page[by], page.before[by]];
+  const size = formatCount(Math.abs(now - before));
+  return {
+    path: pathText(page.path),
+    size,
+    now,
+    before,
+    whose: by === 'ai' ? 'AI views' : 'views by people',
+  };
+}
+
+function biggestLines(run: EditionRun): Part[][] {
+  const biggest = biggestOf(run);
+  if (biggest === undefined) return [];
+  const { path, size, now, before, whose } = biggest;
+  const signed = before === 0 ? 'new' : signedPercent(now, before);
   const percent = signed === undefined ? '' : ` (${signed})`;
-  return [
-    [`Biggest change: ${pathText(page.path)}, ${sign}${formatCount(Math.abs(change))} ${whose}${percent}`],
-  ];
+  return [[`Biggest change: ${path}, ${now > before ? '+' : '−'}${size} ${whose}${percent}`]];
+}
+
+function spokenBiggest(run: EditionRun): Part[][] {
+  const biggest = biggestOf(run);
+  if (biggest === undefined) return [];
+  const { path, size, now, before, whose } = biggest;
+  const percent = before === 0 ? 'none before' : spokenPercent(now, before);
+  const rest = percent === undefined ? '' : `, ${percent}`;
+  return [[`Biggest change: ${path}, ${size} ${now > before ? 'more' : 'fewer'} ${whose}${rest}`]];
 }
 
 function noticeLines(run: EditionRun): Part[][] {
@@ -111,7 +131,7 @@ function noticeLines(run: EditionRun): Part[][] {
   const [when, time] = run.pagesByMs === undefined ? ['not before', run.pagesFromMs] : ['by', run.pagesByMs];
   if (isOpen && time !== undefined)
     lines.push([
-      `Totals are complete; the list of pages follows (request budget), ${when} `,
+      `Totals are complete, and the list of pages follows (request budget) ${when} `,
       { time, format: '{time}' },
       '.',
     ]);
@@ -119,14 +139,16 @@ function noticeLines(run: EditionRun): Part[][] {
     lines.push(['This site has more pages than I read at once for this, so here are the totals.']);
   if (run.noPages === 'failed') lines.push(["I couldn't get the list of pages; the totals are complete."]);
   if (run.late)
-    lines.push(['Sent late: it was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
+    lines.push(['Sent late. It was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
   return lines;
 }
 
-function footerLine({ timetable, owner, kind }: EditionRun): Part[] {
-  const who = `@${personName(owner.name)}`;
-  if (kind === 'weekly') return [`${timetable ?? ''} · set up by ${who} · /docs-digest list`];
-  return [kind === 'preview' ? `A preview for you alone` : `Asked for by ${who}`];
+function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
+  const who = personName(owner.name);
+  const days = zoneText(range);
+  if (kind === 'weekly')
+    return [`${days} · ${timetable ?? ''} · set up by ${who} · `, { code: '/docs-digest list' }];
+  return [`${days} · ${kind === 'preview' ? 'a preview for you alone' : `asked for by ${who}`}`];
 }
 
 function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
@@ -142,7 +164,8 @@ function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
 function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   const total = totalOf(totals);
   const { totalsBefore: before } = run;
-  const site = `Digest of ${siteText(run.site)}, ${rangeText(run.range)}`;
+  const preview = run.kind === 'preview' ? 'Preview of the digest' : 'Digest';
+  const site = `${preview} of ${siteText(run.site)}, ${daysText(run.range)}`;
   if (total === 0)
     return [
       [`${site}: 0 views ${periodText(run)}. That usually means that counting broke.`],
@@ -154,7 +177,7 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   return [
     [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
     [chartText(chartPoints(run.spans))],
-    ...biggestLines(run),
+    ...spokenBiggest(run),
     ...noticeLines(run),
   ];
 }
@@ -164,10 +187,11 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
   if (run.state !== 'completing' && run.state !== 'ended') return undefined;
   const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
   const readers = readerParts(run);
+  const readersTitle = `What readers of ${siteText(run.site)} looked for`;
   if (!hasPages)
     return readers.length === 0
       ? undefined
-      : { message: compose([[`What readers of ${siteText(run.site)} looked for`]], readers) };
+      : { message: compose([[readersTitle]], [message([[{ bold: readersTitle }]]), ...readers]) };
   const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
   return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
 }
@@ -210,7 +234,7 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
     listLine('Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`),
     ...sumLines(run),
   ].filter((line) => line.length > 0);
-  const title = message([[{ bold: 'Top pages' }]]);
+  const title = message([[{ bold: `Top pages of ${siteText(run.site)}` }]]);
   const ask = message(
     lines.length > 0
       ? lines

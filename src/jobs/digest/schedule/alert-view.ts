@@ -1,7 +1,7 @@
-import { compose, type Message, message, type Part } from '../../../slack/blocks.ts';
+import { layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import type { Alert } from '../alerts.ts';
-import { pathText } from '../edition/phrases.ts';
+import { pathText, viewsText } from '../edition/phrases.ts';
 import { WEEKDAYS } from '../schedule-times.ts';
 import type { ScheduleRun } from './record.ts';
 
@@ -12,7 +12,7 @@ export interface MovedPage {
   before: number;
 }
 
-const names = { human: 'people', ai: 'AI' } as const;
+const names = { human: 'People', ai: 'AI' } as const;
 
 /** In the channel: a day whose views are not what they usually are. */
 export function alertMessage(
@@ -25,28 +25,31 @@ export function alertMessage(
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
   const site = cut(oneLine(run.site), 253);
-  const changes = alerts.map(({ by, now, usual }) => {
-    const sign = now < usual ? '−' : '+';
-    return `${names[by]} ${sign}${percent(now, usual)}% (${formatCount(now)}, usually about ${formatCount(usual)})`;
-  });
-  const spoken = alerts.map(({ by, now, usual }) => {
-    const direction = now < usual ? 'down' : 'up';
-    return `${names[by]} ${direction} ${percent(now, usual)} percent, ${formatCount(now)} views, usually about ${formatCount(usual)}`;
-  });
-  const against = `on ${when} against the last eight ${weekday}s`;
-  const pages = moved.map(
-    ({ path, now, before }) => `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`,
-  );
+  const change = ({ by, now, usual }: Alert) =>
+    `${names[by]} ${now < usual ? 'down' : 'up'} ${percent(now, usual)}`;
+  const changes = alerts.map((alert) => `${change(alert)}%`).join(', ');
+  const spoken = alerts.map((alert) => `${change(alert)} percent`).join(', ');
+  const numbers = alerts
+    .map(({ by, now, usual }) => {
+      const whose = alerts.length > 1 ? `${names[by]}: ` : '';
+      return `${whose}${viewsText(now)}, usually about ${formatCount(usual)}.`;
+    })
+    .join(' ');
   // AI alone may have none for other reasons: a site can turn it away.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
-  const rest: Part[][] = [
-    ...(pages.length > 0 ? [[`Most of it: ${pages.join(' · ')}`]] : []),
-    ...(isBroken ? [['None at all usually means that counting broke.']] : []),
-  ];
-  return compose(
-    [[`⚠️ ${site}: ${spoken.join('; ')}, ${against}.`], ...rest],
-    [message([['⚠️ ', { bold: site }, ` · ${changes.join(' · ')} ${against}.`], ...rest])],
-  );
+  const broken = isBroken ? [['None at all usually means that counting broke.']] : [];
+  const mostOfIt = (join: (page: MovedPage) => string): Part[][] =>
+    moved.length > 0 ? [[`Most of it: ${moved.map(join).join(' · ')}`]] : [];
+  const shown = ({ path, now, before }: MovedPage) =>
+    `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`;
+  const said = ({ path, now, before }: MovedPage) =>
+    `${pathText(path)} from ${formatCount(before)} to ${formatCount(now)}`;
+  const against = `Compared with the last eight ${weekday}s`;
+  return layout({
+    lines: [['⚠️ ', { bold: changes }, ` · ${site} · ${when}`], [numbers], ...mostOfIt(shown), ...broken],
+    small: [[against]],
+    text: [[`${spoken} on ${site}, ${when}: ${numbers}`], ...mostOfIt(said), ...broken, [`${against}.`]],
+  });
 }
 
 const percent = (now: number, usual: number) =>

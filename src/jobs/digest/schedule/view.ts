@@ -1,7 +1,8 @@
 import {
   type ButtonParts,
-  compose,
-  contextBlock,
+  type Layout,
+  layout,
+  type MenuParts,
   type Message,
   message,
   type Part,
@@ -11,7 +12,7 @@ import { personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
 import { timetableText } from '../schedule-times.ts';
-import { rangeText, type Week } from '../weeks.ts';
+import { daysText, rangeText, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
 import { type DueDigest, MAX_FAILURES } from './transitions.ts';
 
@@ -32,19 +33,27 @@ const labels: Record<ScheduleAction, string> = {
   takeOver: 'Take over',
 };
 
-/** Returns buttons of a schedule; the first may be the obvious next step. */
-export function scheduleButtons(
-  { id }: Pick<ScheduleRun, 'id'>,
-  ...actions: ScheduleAction[]
-): ButtonParts[] {
+type Schedule = Pick<ScheduleRun, 'id'>;
+
+const carried = ({ id }: Schedule): string => {
   const value: ScheduleButton = { v: 1, schedule: id };
-  return actions.map((action) => ({
+  return JSON.stringify(value);
+};
+
+/** Returns buttons of a schedule; the first may be the obvious next step. */
+export const scheduleButtons = (run: Schedule, ...actions: ScheduleAction[]): ButtonParts[] =>
+  actions.map((action) => ({
     label: labels[action],
     action: digestActions[action],
-    value: JSON.stringify(value),
+    value: carried(run),
     ...(action === 'remove' && { confirm: confirmRemoval }),
   }));
-}
+
+/** Returns a menu of what is seldom done to a schedule. [Remove] is none of it: it has to ask first. */
+const scheduleMenu = (run: Schedule, ...actions: Exclude<ScheduleAction, 'remove'>[]): MenuParts => ({
+  entries: actions.map((action) => ({ label: labels[action], action: digestActions[action] })),
+  value: carried(run),
+});
 
 const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
   title: 'Remove this digest?',
@@ -54,16 +63,37 @@ const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
   style: 'danger',
 };
 
-/** A schedule in a list: what comes where, and when it comes next. */
-export function scheduleLine(run: ScheduleRun): Part[] {
-  return [
-    { bold: cut(oneLine(run.site), MAX_LISTED_SITE) },
-    ' in ',
-    { channel: run.channel },
-    ` · ${timetableText(run.timetable)} · `,
-    ...stateParts(run),
-  ];
+const placeParts = (run: ScheduleRun): Part[] => [
+  { bold: cut(oneLine(run.site), MAX_LISTED_SITE) },
+  ' in ',
+  { channel: run.channel },
+];
+
+const MAX_LISTED_SITE = 80;
+
+/** A schedule in one line: what comes where, and when it comes next. */
+export const scheduleLine = (run: ScheduleRun): Part[] => [
+  ...placeParts(run),
+  ` · ${timetableText(run.timetable)} · `,
+  ...stateParts(run),
+];
+
+/** The same as an entry of a list, with what can be done: a state that somebody has to know stands in full size. */
+export function scheduleEntry(run: ScheduleRun, actions = listedActions(run)): Message {
+  const isGoing = run.state === 'active';
+  return layout({
+    lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run)])]],
+    small: [whenParts(run)],
+    ...actions,
+    text: [scheduleLine(run)],
+  });
 }
+
+/** When the next one comes stands before its timetable: the two may stand on lines of their own. */
+const whenParts = (run: ScheduleRun): Part[] =>
+  run.state === 'active'
+    ? [...stateParts(run), ` · ${timetableText(run.timetable)}`]
+    : [timetableText(run.timetable)];
 
 function stateParts(run: ScheduleRun): Part[] {
   switch (run.state) {
@@ -74,72 +104,69 @@ function stateParts(run: ScheduleRun): Part[] {
     case 'paused':
       if (run.pausedByFailures) return [`paused after ${failuresText(run.failures)}`];
       if (run.pausedByPermission)
-        return [`paused: @${personName(run.owner.name)} may have no digests any more`];
-      return [run.pausedBy ? `paused by @${personName(run.pausedBy.name)}` : 'paused'];
+        return [`paused: ${personName(run.owner.name)} may have no digests any more`];
+      return [run.pausedBy ? `paused by ${personName(run.pausedBy.name)}` : 'paused'];
     case 'removed':
       return ['removed'];
   }
 }
 
-const MAX_LISTED_SITE = 80;
-
-/** What can be done with a schedule in a list. */
-export const listedButtons = (run: ScheduleRun): ButtonParts[] =>
-  run.state === 'testing'
-    ? scheduleButtons(run, 'preview', 'change', 'remove')
-    : scheduleButtons(
-        run,
-        'preview',
-        'sendNow',
-        run.state === 'paused' ? 'resume' : 'pause',
-        'change',
-        'remove',
-        ...(run.ownerLeft ? ['takeOver' as const] : []),
-      );
+/** What can be done with a schedule, wherever it is shown. */
+function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
+  if (run.state === 'testing')
+    return { buttons: scheduleButtons(run, 'preview', 'remove'), menu: scheduleMenu(run, 'change') };
+  const isPaused = run.state === 'paused';
+  return {
+    buttons: scheduleButtons(run, 'preview', isPaused ? 'resume' : 'sendNow', 'remove'),
+    menu: scheduleMenu(
+      run,
+      isPaused ? 'sendNow' : 'pause',
+      'change',
+      ...(run.ownerLeft ? ['takeOver' as const] : []),
+    ),
+  };
+}
 
 /** To whoever has changed it, which may leave a week out, or has it go on. */
 export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
-  const when: Part[] =
-    run.state === 'active'
-      ? [' Next one: ', { time: run.nextAtMs, format: MOMENT_FORMAT }, '.']
-      : [' It is paused.'];
-  const without = leftOut && `The new time leaves out ${rangeText(leftOut.range)}. [Send now] posts it.`;
-  return message(
-    [
-      [`Weekly, ${timetableText(run.timetable)}, in `, { channel: run.channel }, '.', ...when],
+  const isGoing = run.state === 'active';
+  const without =
+    leftOut && `The new time leaves out the week ${daysText(leftOut.range)}. [Send now] posts it.`;
+  return layout({
+    lines: [
+      [{ bold: isGoing ? 'Comes every week' : 'Paused' }, ` · ${site(run)} in `, { channel: run.channel }],
       ...(without === undefined ? [] : [[without]]),
     ],
-    listedButtons(run),
-  );
+    small: [whenParts(run)],
+    ...listedActions(run),
+  });
 }
 
-const withPrimary = ([first, ...others]: ButtonParts[]): ButtonParts[] =>
-  first === undefined ? [] : [{ ...first, style: 'primary' }, ...others];
+const primary = (run: Schedule, action: ScheduleAction): ButtonParts[] =>
+  scheduleButtons(run, action).map((button) => ({ ...button, style: 'primary' }));
 
 /** The first message in the channel: shows that the app may post there, and tells what is to come. */
 export function testMessage(run: ScheduleRun): Message {
-  const what: Part[][] = [
-    [`📊 Weekly digest of ${site(run)} comes here, ${timetableText(run.timetable)}.`],
-    ...(run.alerts ? [['A day with unusually many or few views is told, too.']] : []),
-  ];
-  const small = contextBlock([
-    [`Set up by @${personName(run.owner.name)} · `, { code: '/docs-digest list' }],
-  ]);
-  return compose(what, [message(what), small]);
+  const alerts: Part[][] = run.alerts ? [['A day with unusually many or few views is posted, too.']] : [];
+  const when = timetableText(run.timetable);
+  const by = `set up by ${personName(run.owner.name)}`;
+  return layout({
+    lines: [['📊 ', { bold: 'Weekly digest' }, ` of ${site(run)} comes here`], ...alerts],
+    small: [[`${when} · ${by} · `, { code: '/docs-digest list' }]],
+    text: [[`Weekly digest of ${site(run)} comes here, ${when}; ${by}.`], ...alerts],
+  });
 }
 
 /** To whoever set it up. */
 export const createdMessage = (run: ScheduleRun): Message =>
-  message(
-    [
-      [
-        `Weekly, ${timetableText(run.timetable)}. First one: `,
-        { time: run.nextAtMs, format: MOMENT_FORMAT },
-        '.',
-      ],
+  layout({
+    lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
+    small: [
+      ['first one ', { time: run.nextAtMs, format: MOMENT_FORMAT }, ` · ${timetableText(run.timetable)}`],
     ],
-    scheduleButtons(run, 'preview', 'sendNow', 'change', 'remove'),
-  );
+    buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'remove')],
+    menu: scheduleMenu(run, 'change'),
+  });
 
 /** To whoever set it up, when the app may not post in the channel. */
 export function noPlaceMessage(run: ScheduleRun, code: string): Message {
@@ -163,24 +190,23 @@ export function noPlaceMessage(run: ScheduleRun, code: string): Message {
 
 /** To the owner: a digest could not be posted. */
 export function failedMessage(run: ScheduleRun): Message {
-  const paused = run.pausedByFailures
-    ? [[`Paused after ${failuresText(MAX_FAILURES)}; it goes on when one could be posted.`]]
-    : [];
-  return message(
-    [...failedLines(run), ...paused],
-    withPrimary(
-      scheduleButtons(run, 'sendNow', ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
-    ),
-  );
+  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it goes on when one could be posted.`;
+  return layout({
+    ...failedParts(run, run.pausedByFailures ? [[paused]] : []),
+    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
+    menu: run.pausedByFailures ? scheduleMenu(run, 'resume') : undefined,
+  });
 }
 
-function failedLines(run: ScheduleRun): Part[][] {
+function failedParts(run: ScheduleRun, small: Part[][]): Pick<Layout, 'lines' | 'small' | 'text'> {
   const { why, fix } = failureParts(run.failure, run.project, {
     again: '[Send now]',
     retry: 'Choose [Send now] to try again.',
     orElse: 'remove this digest',
   });
-  return [[`❌ I couldn't post the digest of ${site(run)} in `, { channel: run.channel }, ': ', ...why], fix];
+  const where: Part = { channel: run.channel };
+  const sentence: Part[] = [`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why];
+  return { lines: [['❌ ', ...sentence], fix], small, text: [sentence, fix, ...small] };
 }
 
 const failuresText = (failures: number) =>
@@ -188,15 +214,14 @@ const failuresText = (failures: number) =>
 
 /** To the admins: its owner has left, and its channel, which would hear of it, takes no posts. */
 export const abandonedMessage = (run: ScheduleRun): Message =>
-  message(
-    [
-      ...failedLines(run),
+  layout({
+    ...failedParts(run, [
       [
-        `@${personName(run.owner.name)}, who set it up, has left. Paused; it goes on when one could be posted.`,
+        `${personName(run.owner.name)}, who set it up, has left. Paused; it goes on when one could be posted.`,
       ],
-    ],
-    withPrimary(scheduleButtons(run, 'sendNow', 'takeOver', 'remove')),
-  );
+    ]),
+    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'takeOver', 'remove')],
+  });
 
 /** To the owner: digests that were missed for more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
@@ -206,51 +231,53 @@ export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]):
   ]);
   const listed = weeks.slice(-MAX_LISTED);
   const more = weeks.length - listed.length;
-  return message([
-    [
-      `⚠️ ${skipped.length === 1 ? 'A digest' : 'Digests'} of ${site(run)} in `,
-      { channel: run.channel },
-      ' could not be sent within two days, and then came to nothing:',
-    ],
+  const isOne = skipped.length === 1;
+  const sentence: Part[] = [
+    `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `,
+    { channel: run.channel },
+    ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`,
+  ];
+  const rest: Part[][] = [
     ...listed,
     ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
-    [`The next one comes on its day. For an earlier week type `, { code: '/docs-digest <range>' }, ' there.'],
-  ]);
+    ['The next one comes on its day. For an earlier week type ', { code: '/docs-digest <range>' }, ' there.'],
+  ];
+  return layout({ lines: [['⚠️ ', ...sentence], ...rest], text: [sentence, ...rest] });
 }
 
 const MAX_LISTED = 5;
 
 /** To the owner, who may have no digests any more. */
-export const notPermittedMessage = (run: ScheduleRun): Message =>
-  message(
-    [
-      [
-        `⏸ Paused: you may no longer set up digests, so that of ${site(run)} in `,
-        { channel: run.channel },
-        ' is not posted.',
-      ],
-      ['Ask whoever runs Docket for the permission, then choose [Resume].'],
-    ],
-    scheduleButtons(run, 'resume', 'remove'),
-  );
+export const notPermittedMessage = (run: ScheduleRun): Message => {
+  const sentence: Part[] = [
+    { bold: 'Paused' },
+    `: you may no longer set up digests, so that of ${site(run)} in `,
+    { channel: run.channel },
+    ' is not posted.',
+  ];
+  const fix: Part[] = ['Ask whoever runs Docket for the permission, then choose [Resume].'];
+  return layout({
+    lines: [['⏸ ', ...sentence], fix],
+    buttons: scheduleButtons(run, 'resume', 'remove'),
+    text: [sentence, fix],
+  });
+};
 
 /** In the channel, once: the person whose digest it is has left. */
-export const ownerLeftMessage = (run: ScheduleRun): Message =>
-  message(
-    [
-      [
-        `⚠️ @${personName(run.owner.name)}, who set up the weekly digest of ${site(run)}, has left. It goes on.`,
-      ],
-      ['Whoever takes it over hears when it cannot be posted.'],
-    ],
-    scheduleButtons(run, 'takeOver'),
-  );
+export const ownerLeftMessage = (run: ScheduleRun): Message => {
+  const sentence = `The weekly digest of ${site(run)} goes on, but ${personName(run.owner.name)}, who set it up, has left.`;
+  const small: Part[][] = [['Whoever takes it over hears when it cannot be posted.']];
+  return layout({
+    lines: [[`⚠️ ${sentence}`]],
+    small,
+    buttons: scheduleButtons(run, 'takeOver'),
+    text: [[sentence], ...small],
+  });
+};
 
 /** The same after somebody took it over. */
-export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message =>
-  message([
-    [
-      `The weekly digest of ${site(run)} was set up by @${personName(from.name)}, who has left. ` +
-        `@${personName(run.owner.name)} took it over.`,
-    ],
-  ]);
+export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message => {
+  const sentence = `${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`;
+  const small: Part[][] = [[`It was set up by ${personName(from.name)}, who has left.`]];
+  return layout({ lines: [[`✅ ${sentence}`]], small, text: [[sentence], ...small] });
+};

@@ -102,7 +102,7 @@ describe('a new job', () => {
     expect(await line(ask.id)).toBeUndefined();
     nowMs += 11_000;
     await step(ask.id);
-    expect(await line(ask.id)).toBe('Ana asked the docs agent about /guides/sso.');
+    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
     expect(await stored(ask.id)).not.toHaveProperty('threadUrl');
     const { thread } = await stored(ask.id);
     await becomes(thread, () => ({ place: { channel: 'C0DOCS', rootTs: '1.2' }, state: 'following' }));
@@ -119,7 +119,7 @@ describe('a new job', () => {
       instructions: instructions.map((one) => ({ ...one, state: 'failed', outcome: 'notSent' })),
     }));
     await step(ask.id);
-    expect(await line(ask.id)).toBe('Ana asked the docs agent about /guides/sso. It was not sent.');
+    expect(await line(ask.id)).toBe('What the agent was asked about /guides/sso was not sent.\nAsked by Ana');
     expect(await stored(ask.id)).toMatchObject({ state: 'ended' });
   });
 });
@@ -168,6 +168,8 @@ describe('killed at any write', () => {
 
 describe('a thread that follows a job', () => {
   const prLink = 'https://github.com/acme/docs/pull/131';
+  const NOT_SENT = 'What the agent was asked about /guides/sso was not sent.';
+  const UNCLEAR = 'Nobody knows whether what the agent was asked about /guides/sso arrived.';
   const one = (changes: object = {}) => anInstruction({ id: '', isReply: false, ...changes });
 
   /** The line, after the thread has come to what `changes` says of the instruction. */
@@ -182,7 +184,7 @@ describe('a thread that follows a job', () => {
     await becomes(aThread().id, (loaded) => changes(instruction, loaded));
     await step(ask.id);
     const { state } = await stored(ask.id);
-    return { ask, instruction, state, text: (await line(ask.id))?.split('/guides/sso.')[1]?.trim() };
+    return { ask, instruction, state, text: (await line(ask.id))?.replace(/\nAsked by Ana$/, '') };
   }
 
   test('is instructed like by any modal, and linked at once', async () => {
@@ -201,7 +203,7 @@ describe('a thread that follows a job', () => {
       },
     ]);
     expect(threadUrl).toBe('https://acme.example/archives/C0DOCS/p1789912800000100');
-    expect(await line(ask.id)).toBe('Ana asked the docs agent about /guides/sso.');
+    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
   });
 
   test('is not linked where readers of the digest may not go', async () => {
@@ -214,17 +216,21 @@ describe('a thread that follows a job', () => {
   });
 
   test.each([
-    ['newPr', { prLink }, `The agent opened <${prLink}|acme/docs#131>.`],
+    ['newPr', { prLink }, `The agent opened <${prLink}|acme/docs#131> for /guides/sso.`],
     [
       'samePr',
       { prLink },
-      `The agent finished; it is the same pull request as before, <${prLink}|acme/docs#131>.`,
+      `The agent finished /guides/sso; it is the same pull request as before, <${prLink}|acme/docs#131>.`,
     ],
-    ['noPr', {}, 'The agent finished without a pull request.'],
-    ['failed', {}, 'The agent could not finish.'],
-    ['archived', {}, 'The job was archived.'],
-    ['gone', {}, 'The platform does not know the job any more.'],
-    ['gaveUp', { afterMs: 21_600_000 }, 'I stopped watching after 6 h; the agent may still finish.'],
+    ['noPr', {}, 'The agent finished /guides/sso without a pull request.'],
+    ['failed', {}, 'The agent could not finish /guides/sso.'],
+    ['archived', {}, 'The job about /guides/sso was archived.'],
+    ['gone', {}, 'The platform does not know the job about /guides/sso any more.'],
+    [
+      'gaveUp',
+      { afterMs: 21_600_000 },
+      'I stopped watching /guides/sso after 6 h; the agent may still finish.',
+    ],
   ] as const)('tells that its round ended: %s', async (kind, more, saying) => {
     const { state, text } = await told((id) => ({
       instructions: [one({ id, state: 'over', outcome: 'sent', round: 3 })],
@@ -241,7 +247,7 @@ describe('a thread that follows a job', () => {
     for (const state of ['sending', 'unknown', 'working'] as const) {
       await becomes(aThread().id, () => ({ instructions: [one({ id: instruction, state })] }));
       await step(ask.id);
-      expect(await line(ask.id)).toBe('Ana asked the docs agent about /guides/sso.');
+      expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
     }
     await becomes(aThread().id, () => ({
       instructions: [one({ id: instruction, state: 'working', round: 1 })],
@@ -261,29 +267,29 @@ describe('a thread that follows a job', () => {
   test('of what failed says so, until somebody sends it again', async () => {
     const failed = (id: string) => one({ id, state: 'failed', outcome: 'notSent' });
     const { ask, instruction, state, text } = await told((id) => ({ instructions: [failed(id)] }));
-    expect({ state, text }).toEqual({ state: 'open', text: 'It was not sent.' });
+    expect({ state, text }).toEqual({ state: 'open', text: NOT_SENT });
     await becomes(aThread().id, () => ({
       instructions: [one({ id: instruction, state: 'working', attempt: 2, round: 1 })],
       rounds: [aRound()],
     }));
     await step(ask.id);
-    expect(await line(ask.id)).toBe('Ana asked the docs agent about /guides/sso.');
+    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
   });
 
   test.each<[string, object, Partial<ThreadRun>, string]>([
-    ['discarded', { state: 'over', outcome: 'discarded' }, {}, 'It was not sent.'],
-    ['left at that', { state: 'over', outcome: 'left' }, {}, 'Nobody knows whether it arrived.'],
+    ['discarded', { state: 'over', outcome: 'discarded' }, {}, NOT_SENT],
+    ['left at that', { state: 'over', outcome: 'left' }, {}, UNCLEAR],
     [
       'not known when it was stopped',
       { state: 'unknown' },
       { state: 'ended', ended: { why: 'stopped', unsent: 0 } },
-      'Nobody knows whether it arrived.',
+      UNCLEAR,
     ],
     [
       'at work when it was stopped',
       { state: 'working', round: 1 },
       { state: 'ended', ended: { why: 'stopped', unsent: 0 }, rounds: [aRound()] },
-      "The job is not followed any more, so I can't tell what came of it.",
+      "The job about /guides/sso is not followed any more, so I can't tell what came of it.",
     ],
   ])('of what was %s says so', async (_, instruction, changes, saying) => {
     const { state, text } = await told((id) => ({
@@ -294,7 +300,7 @@ describe('a thread that follows a job', () => {
   });
 
   test('of what it did not take says that it was not sent', async () => {
-    expect(await told(() => ({}))).toMatchObject({ state: 'ended', text: 'It was not sent.' });
+    expect(await told(() => ({}))).toMatchObject({ state: 'ended', text: NOT_SENT });
   });
 
   test('that is gone follows no job', async () => {
@@ -313,7 +319,7 @@ describe('a thread that follows a job', () => {
     expect(await stored(ask.id)).toMatchObject({ state: 'open' });
     nowMs += 120_000;
     await step(ask.id);
-    expect(await line(ask.id)).toMatch(/I stopped watching; the agent may still finish\.$/);
+    expect(await line(ask.id)).toMatch(/^I stopped watching \/guides\/sso; the agent may still finish\.\n/);
     expect(await stored(ask.id)).toMatchObject({ state: 'ended' });
   });
 
@@ -333,5 +339,7 @@ test('after a defect of ours it ends, and says what is known', async () => {
   const ask = await accept(anAskFor(newJob));
   await askJob.giveUp?.({ runId: ask.id }, contextWith(), '7f3c');
   expect(await stored(ask.id)).toMatchObject({ state: 'ended', ending: { kind: 'unknown' } });
-  expect(await line(ask.id)).toMatch(/Nobody knows whether it arrived\.$/);
+  expect(await line(ask.id)).toMatch(
+    /^Nobody knows whether what the agent was asked about \/guides\/sso arrived\.\n/,
+  );
 });

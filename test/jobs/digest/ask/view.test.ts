@@ -4,6 +4,7 @@ import type { AskEnding, AskRun } from '../../../../src/jobs/digest/ask/record.t
 import { askMessages } from '../../../../src/jobs/digest/ask/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anAsk, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
+import { reads } from '../../../support/slack/rendering.ts';
 
 const shown = (run: AskRun) => askMessages(run)[0]?.message;
 const ending = (kind: AskEnding['kind'], more: object = {}) => ({ kind, atMs: NOW_MS, ...more }) as AskEnding;
@@ -13,7 +14,7 @@ test('one line under the digest, with the way to the thread', () => {
   const [line, ...others] = askMessages(anAsk({ threadUrl: 'https://acme.example/archives/C0DOCS/p1' }));
   expect(others).toEqual([]);
   expect(line).toMatchObject({ place: { under: `${anAsk().edition}.digest` }, kind: 'state' });
-  expect(line?.message.text).toBe('Ana asked the docs agent about /guides/sso.');
+  expect(line?.message.text).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
   expect(JSON.stringify(line?.message.blocks)).toContain('"text":"Open thread"');
 });
 
@@ -24,28 +25,43 @@ test('nothing before it is handed over and its thread is there', () => {
 
 test('a search is told in quotes', () => {
   const subject = { kind: 'search' as const, name: 'sso okta', value: 41 };
-  expect(shown(anAsk({ subject }))?.text).toBe('Ana asked the docs agent about "sso okta".');
+  expect(shown(anAsk({ subject }))?.text).toBe('The docs agent is asked about "sso okta".\nAsked by Ana');
 });
 
-test.each<[AskEnding, string]>([
-  [ending('newPr', { prLink }), `The agent opened <${prLink}|acme/docs#131>.`],
-  [ending('newPr', { prText: 'PR 131' }), 'The agent opened PR 131.'],
-  [ending('newPr'), 'The agent opened a pull request.'],
-  [ending('samePr', { prLink }), `it is the same pull request as before, <${prLink}|acme/docs#131>.`],
-  [ending('noPr'), 'The agent finished without a pull request.'],
-  [ending('failed'), 'The agent could not finish.'],
-  [ending('archived', { archivedAtMs: NOW_MS }), 'The job was archived.'],
-  [ending('gone'), 'The platform does not know the job any more.'],
-  [ending('gaveUp', { afterMs: 21_600_000 }), 'I stopped watching after 6 h; the agent may still finish.'],
-  [ending('gaveUp'), 'I stopped watching; the agent may still finish.'],
-  [ending('notSent'), 'It was not sent.'],
-  [ending('unknown'), 'Nobody knows whether it arrived.'],
-  [ending('stopped'), "The job is not followed any more, so I can't tell what came of it."],
-  [ending('unwatched'), 'I stopped watching; the agent may still finish.'],
-])('ended: %o', (how, text) => {
-  const line = shown(anAsk({ state: 'ended', ending: how }))?.text;
-  expect(line).toMatch(/^Ana asked the docs agent about \/guides\/sso\. /);
-  expect(line?.endsWith(text)).toBe(true);
+test.each<[AskEnding, string, string]>([
+  [ending('newPr', { prLink }), '✅', `The agent opened <${prLink}|acme/docs#131> for /guides/sso.`],
+  [ending('newPr', { prText: 'PR 131' }), '✅', 'The agent opened PR 131 for /guides/sso.'],
+  [ending('newPr'), '✅', 'The agent opened a pull request for /guides/sso.'],
+  [
+    ending('samePr', { prLink }),
+    '✅',
+    `The agent finished /guides/sso; it is the same pull request as before, <${prLink}|acme/docs#131>.`,
+  ],
+  [ending('noPr'), '➖', 'The agent finished /guides/sso without a pull request.'],
+  [ending('failed'), '❌', 'The agent could not finish /guides/sso.'],
+  [ending('archived', { archivedAtMs: NOW_MS }), '📁', 'The job about /guides/sso was archived.'],
+  [ending('gone'), '❌', 'The platform does not know the job about /guides/sso any more.'],
+  [
+    ending('gaveUp', { afterMs: 21_600_000 }),
+    '💤',
+    'I stopped watching /guides/sso after 6 h; the agent may still finish.',
+  ],
+  [ending('gaveUp'), '💤', 'I stopped watching /guides/sso; the agent may still finish.'],
+  [ending('notSent'), '❌', 'What the agent was asked about /guides/sso was not sent.'],
+  [ending('unknown'), '⚠️', 'Nobody knows whether what the agent was asked about /guides/sso arrived.'],
+  [
+    ending('stopped'),
+    '💤',
+    "The job about /guides/sso is not followed any more, so I can't tell what came of it.",
+  ],
+  [ending('unwatched'), '💤', 'I stopped watching /guides/sso; the agent may still finish.'],
+])('ended: %o', (how, icon, text) => {
+  const run = anAsk({ state: 'ended', ending: how });
+  const line = shown(run);
+  if (line === undefined) throw new Error('no line');
+  expect(line.text).toBe(`${text}\nAsked by Ana`);
+  // Links are read by their labels.
+  expect(reads(line)).toBe(`${icon} ${text.replace(/<[^|]*\|([^>]*)>/, '$1')}\nAsked by Ana`);
 });
 
 describe.each(hostileSubjects)('%s', (_, text) => {

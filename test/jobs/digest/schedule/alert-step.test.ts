@@ -61,12 +61,13 @@ describe('an unusual day', () => {
     expect(alerts()).toEqual([]);
     await world.until(DUE_MS + 60_000, [run]);
     expect(textOf(run, '2026-09-20')).toBe(
-      '⚠️ docs.acme.com: people down 62 percent, 310 views, usually about 820, on Sun 20 Sep against the last eight Sundays.\n' +
-        'Most of it: /quickstart 401 → 96 · /b 80 → 0',
+      'People down 62 percent on docs.acme.com, Sun 20 Sep: 310 views, usually about 820.\n' +
+        'Most of it: /quickstart from 401 to 96 · /b from 80 to 0\n' +
+        'Compared with the last eight Sundays.',
     );
     const message = world.published.get(alertKey(run, '2026-09-20'));
     expect(message?.place).toEqual({ channel: 'C0DOCS' });
-    expect(JSON.stringify(message?.message.blocks)).toContain('people −62% (310, usually about 820)');
+    expect(JSON.stringify(message?.message.blocks)).toContain('People down 62%');
     expect(world.posts).toHaveLength(1);
   });
 
@@ -328,7 +329,7 @@ test('a hostile path does no harm in the line, and a site neither', () => {
     [{ path, now: 900, before: 100 }],
   );
   expect(text).not.toMatch(/<!|\u202e/u);
-  expect(text.split('\n')).toHaveLength(2);
+  expect(text.split('\n')).toHaveLength(3);
   expect(text.length).toBeLessThan(400);
-  expect(JSON.stringify(blocks)).toContain('AI +80% (1,800, usually about 1,000)');
+  expect(JSON.stringify(blocks)).toContain('AI up 80%');
 });

@@ -30,7 +30,7 @@ describe('a digest that cannot be posted', () => {
     await world.until(DUE_MS + WEEK_MS, [run]);
     expect(await world.stored(run)).toMatchObject({ state: 'active', failures: 2 });
     expect(world.text(run, `failed.2026-W38.${DUE_MS}`)).toBe(
-      "❌ I couldn't post the digest of docs.acme.com in <#C0DOCS>: I'm not in that channel.\nType /invite @Docket there, then [Send now].",
+      "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: I'm not in that channel.\nType /invite @Docket there, then [Send now].",
     );
     await world.until(DUE_MS + 5 * WEEK_MS, [run]);
     expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByFailures: true, failures: 3 });

@@ -111,13 +111,14 @@ describe('the owner', () => {
     await world.until(DUE_MS + 3 * WEEK_MS, [run], person({ active: false }));
     expect(world.weeks()).toHaveLength(4);
     expect(world.posts).toEqual([
-      expect.stringContaining('@ana, who set up the weekly digest of docs.acme.com, has left.'),
+      'The weekly digest of docs.acme.com goes on, but ana, who set it up, has left.\n' +
+        'Whoever takes it over hears when it cannot be posted.',
     ]);
     expect(world.published.get(`${run.id}.left.U0ANA`)).toMatchObject({ place: { channel: 'C0DOCS' } });
     await world.change(run, (it) => transitions.takeOver(it, ben, world.nowMs));
     await world.until(DUE_MS + 4 * WEEK_MS, [run]);
     expect(world.digests.at(-1)?.owner).toEqual(ben);
-    expect(world.text(run, 'left.U0ANA')).toContain('@ben took it over');
+    expect(world.text(run, 'left.U0ANA')).toContain('ben took over');
     const now = await world.stored(run);
     expect([now.ownerLeft, now.takenFrom]).toEqual([undefined, undefined]);
   });
@@ -141,7 +142,7 @@ describe('the owner', () => {
     expect(world.weeks()).toEqual(['2026-W38']);
     expect(alerts).toMatchObject([{ messageKeyPrefix: `${run.id}.abandoned.2026-W38`, once: true }]);
     expect(alerts[0]?.message.text).toBe(
-      "❌ I couldn't post the digest of docs.acme.com in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.\n@ana, who set it up, has left. Paused; it goes on when one could be posted.",
+      "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.\nana, who set it up, has left. Paused; it goes on when one could be posted.",
     );
     // Nothing but what the channel would be told if it took posts.
     expect([...world.published.keys()]).toEqual([`${run.id}.left.U0ANA`]);

@@ -27,17 +27,17 @@ describe('the test post', () => {
     const run = await world.given(aSchedule());
     await world.until(MONDAY_MS, [run]);
     expect(world.posts).toEqual([
-      '📊 Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin.',
+      'Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin; set up by ana.',
     ]);
     expect(world.privately).toEqual([
-      expect.stringContaining('Weekly, Mondays 09:00 Europe/Berlin. First one:'),
+      expect.stringContaining('Set up · weekly digest of docs.acme.com in <#C0DOCS>\nfirst one <!date^'),
     ]);
     expect(await world.stored(run)).toMatchObject({ state: 'active', nextAtMs: DUE_MS });
   });
 
   describe('tells the person once', () => {
-    const CREATED = 'Weekly, Mondays 09:00 Europe/Berlin. First one:';
-    const DIRECT = 'Weekly, Mondays 09:00 Europe/Berlin, in <#C0DOCS>. Next one:';
+    const CREATED = 'Set up · weekly digest of docs.acme.com in <#C0DOCS>';
+    const DIRECT = 'Comes every week · docs.acme.com in <#C0DOCS>';
     const noUrl = () => redis.client.del(keys.responseUrl(aSchedule().id));
     const began = () => createCallOnceStore(redis.client).begin(aSchedule().id, 'created', 't', MONDAY_MS);
     const died = () => Promise.reject(new Error('died'));
