@@ -15,8 +15,10 @@ describe('Home', () => {
   const published = () => world.slack.wire.calls.filter(({ name }) => name === 'views.publish');
 
   const FIRST = 'Exports, the docs agent and weekly numbers, from Slack.';
-  const HELP =
-    'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel. This page is brought up to date when you open it.';
+  const HELP = [
+    'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel.',
+    'This page is brought up to date when you open it, and when something begins or ceases to need you.',
+  ];
 
   /** The lines of somebody's Home. */
   const home = (who: PersonName) => plain(person(who).reads(person(who).home())).split('\n');
@@ -49,7 +51,7 @@ describe('Home', () => {
       expect.stringMatching(
         /^You may: start exports · .* · up to 10 exports at once · 100 of 100 instructions /,
       ),
-      HELP,
+      ...HELP,
       '[Export a site] [Instruct the agent] [Set up a digest]',
     ]);
   });
@@ -103,7 +105,7 @@ describe('Home', () => {
     expect(await opens('gus')).toEqual([
       FIRST,
       "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
-      HELP,
+      ...HELP,
     ]);
   });
 

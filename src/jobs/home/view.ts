@@ -36,20 +36,20 @@ export function homeView(parts: HomeParts): HomeView {
   const isFirst =
     needs.length === 0 && ended.length === 0 && running.every(({ lines }) => lines.length === 0);
   const blocks = isFirst ? firstBlocks(parts) : usedBlocks(parts);
-  return { type: 'home', blocks: [...blocks, contextBlock(smallLines(parts))] };
+  return { type: 'home', blocks: [...blocks, ...smallBlocks(parts)] };
 }
 
 function firstBlocks({ begin, ...parts }: HomeParts): KnownBlock[] {
   const why = refusalLine(parts);
   const [first, ...others] = begin.map(({ button }) => button);
-  return message(
-    [
-      ['Exports, the docs agent and weekly numbers, from Slack.'],
-      ...begin.map(({ how }) => [how]),
-      ...(why === undefined ? [] : [[why]]),
-    ],
-    first === undefined ? [] : [{ ...first, style: 'primary' }, ...others],
-  ).blocks;
+  const lines = [...begin.map(({ how }) => how), ...(why === undefined ? [] : [why])];
+  return [
+    ...message(
+      [[{ bold: 'Exports, the docs agent and weekly numbers, from Slack.' }]],
+      first === undefined ? [] : [{ ...first, style: 'primary' }, ...others],
+    ).blocks,
+    ...(lines.length === 0 ? [] : message(lines.map((line) => [line])).blocks),
+  ];
 }
 
 function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeParts): KnownBlock[] {
@@ -80,14 +80,19 @@ function refusalLine({
   return may.length > 0 ? undefined : `You can't ${orList(cannot).join('')}. Ask ${contacts}.`;
 }
 
-function smallLines({ may = [], left, commands }: HomeParts): Part[][] {
+function smallBlocks({ may = [], left, commands }: HomeParts): KnownBlock[] {
   const mayText = may.length === 0 ? [] : [`You may: ${may.map(lowerFirst).join(' · ')}`];
+  const rights = [...mayText, ...left].join(' · ');
   const help = commands.map((command): Part => ({ code: `${command} help` }));
+  // Blocks of their own: in one, what is markup would begin a line.
   return [
-    [[...mayText, ...left].join(' · ')],
-    ['Type ', ...orList(help), ' in any channel. This page is brought up to date when you open it.'],
+    ...(rights === '' ? [] : [contextBlock([[rights]])]),
+    contextBlock([['Type ', ...orList(help), ' in any channel.'], [UPDATED]]),
   ];
 }
+
+const UPDATED =
+  'This page is brought up to date when you open it, and when something begins or ceases to need you.';
 
 /** Such as `a, b or c`, with what stands between them as parts of their own. */
 function orList<P extends Part>(items: readonly P[]): (P | string)[] {
