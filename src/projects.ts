@@ -53,6 +53,10 @@ export function resolveProject(
     : { kind: 'ask', among: candidates };
 }
 
+/** Those with an id, which the platform wants for agent jobs and for numbers. */
+export const projectsWithId = (projects: readonly Project[]): Project[] =>
+  projects.filter(({ projectId }) => projectId !== undefined);
+
 /** Returns the domain for a request that gives none, if there is one. `docsDomain` is the setting DOCS_DOMAIN. */
 export function defaultDomain(
   projects: readonly Project[],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
+import { projectsWithId } from '../../projects.ts';
 import type { Message } from '../../slack/blocks.ts';
 import { findAgentJob, readJobField } from '../job-ids.ts';
 import { isBlankId } from '../params.ts';
@@ -8,7 +9,7 @@ import type { Caller, CommandTools } from '../tools.ts';
 import { followJob } from './follow.ts';
 import { INSTRUCT_CALLBACK, instructView } from './instruct-views.ts';
 import { cleanInstruction, instructionProblem } from './modal-fields.ts';
-import { noAgentMessage, projectsWithAgent, resolveAgentProject, soleAgent } from './project.ts';
+import { noAgentMessage, resolveAgentProject, soleAgent } from './project.ts';
 
 /** Opens the modal for whoever asked. Returns what to say where no project has an agent; rejects with `UserFacingError`. */
 export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
@@ -17,7 +18,7 @@ export async function openInstructModal(caller: Caller, tools: CommandTools): Pr
   if (missing !== undefined) return missing;
   const here = resolveAgentProject(projects, { channel: caller.channel.id });
   const project = here.kind === 'project' ? here.name : undefined;
-  await tools.openModal(caller, instructView({ projects: projectsWithAgent(projects), project }, caller));
+  await tools.openModal(caller, instructView({ projects: projectsWithId(projects), project }, caller));
   return undefined;
 }
 

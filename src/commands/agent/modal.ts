@@ -5,7 +5,7 @@ import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, threadRun, visibleThread } from '../../jobs/agent/thread/record.ts';
 import { threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { canSee } from '../../jobs/visibility.ts';
-import type { Project } from '../../projects.ts';
+import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -21,7 +21,7 @@ import {
   projectFields,
   threadChoices,
 } from './modal-fields.ts';
-import { projectsWithAgent, soleAgent } from './project.ts';
+import { soleAgent } from './project.ts';
 import { auditThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
@@ -168,7 +168,7 @@ async function startHere(
   const project = chosen ?? soleAgent(tools.projects);
   const started = await followJob({ jobId: undefined, text, project, under: { ts, rootTs } }, caller, tools);
   if (started === undefined) return { kind: 'closed' };
-  const isAsked = chosen === undefined && projectsWithAgent(tools.projects).length > 1;
+  const isAsked = chosen === undefined && projectsWithId(tools.projects).length > 1;
   return isAsked
     ? { kind: 'problems', problems: { project: 'Choose a project.' } }
     : { kind: 'message', message: started };

@@ -1,17 +1,13 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
-import { type Project, resolveProject } from '../../projects.ts';
+import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { CommandTools } from '../tools.ts';
 
-/** The projects that have an agent: the platform wants an id for that. */
-export const projectsWithAgent = (projects: readonly Project[]): Project[] =>
-  projects.filter(({ projectId }) => projectId !== undefined);
-
 /** Returns what to say where no project has an agent; nothing where one has. */
 export function noAgentMessage(projects: readonly Project[], channel: string): Message | undefined {
-  if (projectsWithAgent(projects).length > 0) return undefined;
+  if (projectsWithId(projects).length > 0) return undefined;
   const here = resolveAgentProject(projects, { channel });
   const [{ name } = { name: 'default' }] = projects;
   const problem = here.kind === 'unclear' && here.problem.kind === 'noId' ? here.problem : undefined;
@@ -20,7 +16,7 @@ export function noAgentMessage(projects: readonly Project[], channel: string): M
 
 /** The project of a new job that a modal did not ask for, since no other one has an agent. */
 export function soleAgent(projects: readonly Project[]): string | undefined {
-  const [only, ...others] = projectsWithAgent(projects);
+  const [only, ...others] = projectsWithId(projects);
   return others.length === 0 ? only?.name : undefined;
 }
 

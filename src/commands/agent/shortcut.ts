@@ -1,5 +1,6 @@
 import { mentionMessage } from '../../jobs/agent/mention/view.ts';
 import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
+import { projectsWithId } from '../../projects.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -8,7 +9,7 @@ import { noNames } from '../../slack/markdown/names.ts';
 import type { MessageShortcut, ShortcutMessage } from '../registry.ts';
 import type { CommandTools } from '../tools.ts';
 import { openSendModal, type SendTargets } from './modal.ts';
-import { noAgentMessage, projectsWithAgent, resolveAgentProject } from './project.ts';
+import { noAgentMessage, resolveAgentProject } from './project.ts';
 import { findThreads } from './threads.ts';
 
 /** The longest that names may hold up a modal, whose trigger ends soon; without them it says "@someone". */
@@ -43,7 +44,7 @@ export const sendShortcut: MessageShortcut = {
 };
 
 function newJobIn(channel: string, { projects }: CommandTools): SendTargets['newJob'] {
-  const withAgent = projectsWithAgent(projects);
+  const withAgent = projectsWithId(projects);
   if (withAgent.length === 0) return undefined;
   const here = resolveAgentProject(projects, { channel });
   return { projects: withAgent, project: here.kind === 'project' ? here.name : undefined };

@@ -1,5 +1,5 @@
 import { unknownProjectText } from '../../jobs/wording-view.ts';
-import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
+import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
@@ -7,8 +7,7 @@ import type { CommandTools } from '../tools.ts';
 type Tools = Pick<CommandTools, 'projects'>;
 
 /** The projects whose numbers can be read: the platform wants an id for that. */
-export const projectsWithNumbers = ({ projects }: Tools): Project[] =>
-  projects.filter(({ projectId }) => projectId !== undefined);
+export const projectsWithNumbers = ({ projects }: Tools): Project[] => projectsWithId(projects);
 
 /** Whose numbers are meant; `ask`: several fit. */
 export type DigestProject =
