@@ -23,8 +23,8 @@ export const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
 export const overviewMessage: Message = layout({
   lines: [
     ...taskLines(),
-    taskLine('In a thread, have the agent do something', '@Docket Add a quickstart'),
-    taskLine('In a thread, follow a job that exists', '@Docket follow <job id>'),
+    taskLine('Start a job in a thread', '@Docket Add a quickstart'),
+    taskLine('Follow a job in a thread', '@Docket follow <job id>'),
   ],
   small: [['Type help behind a command for all that it can do.']],
   buttons: helpButtons,

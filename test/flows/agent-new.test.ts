@@ -116,7 +116,7 @@ describe('a new job', () => {
     async (words) => {
       await person('ana').says('#docs', words);
       await person('ben').says('#docs', '@Docket help');
-      await note('ben', 'In a thread, have the agent do something: @Docket Add a quickstart');
+      await note('ben', 'Start a job in a thread: @Docket Add a quickstart');
       if (words !== '@docket aside') await note('ana', 'Export a site: /docs-export docs.acme.com');
       expect(notes('ana').join()).not.toContain('[Start');
     },

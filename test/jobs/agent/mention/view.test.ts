@@ -30,8 +30,8 @@ test('help names all commands, the task first, and what can be said in a thread'
       'Instruct the docs agent: /docs-agent new Add a quickstart',
       'Set up a weekly digest: /docs-digest create',
       'See how everything is: /docs-status',
-      'In a thread, have the agent do something: @Docket Add a quickstart',
-      'In a thread, follow a job that exists: @Docket follow &lt;job id&gt;',
+      'Start a job in a thread: @Docket Add a quickstart',
+      'Follow a job in a thread: @Docket follow &lt;job id&gt;',
       'Type help behind a command for all that it can do.',
     ].join('\n'),
   );
