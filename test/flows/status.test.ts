@@ -236,6 +236,23 @@ describe('/docs-status', () => {
     expect(sees(world, '#docs', 'ben')).toEqual([]);
   });
 
+  test('where the settings say whom to ask, refusals say so', async () => {
+    await world.startBot({ config: 'contact: "@docs-admins <!here>"\n' });
+    expect(await status('gus')).toEqual(["You can't see this. Ask @docs-admins <!here>."]);
+    expect(told(await asks('/docs-export docs.acme.com', 'gus'))).toEqual([
+      "You can't start exports here, so nothing was started. Ask @docs-admins <!here>.",
+    ]);
+    await world.slack.person('gus').says('#docs', '@Docket mend the links');
+    await world.slack.until(() =>
+      world.slack.ephemerals.some((one) =>
+        world.slack.read(one).includes('so nothing was sent. Ask @docs-admins <!here>.'),
+      ),
+    );
+    expect(world.slack.messages.flatMap(({ notifies, from }) => (from === 'docket' ? notifies : []))).toEqual(
+      [],
+    );
+  });
+
   describe('the audit log', () => {
     test('tells an admin who did what, where, and what came of it, newest first, and who may not apart', async () => {
       await startBot(adminIsAna());

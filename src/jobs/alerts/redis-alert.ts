@@ -1,4 +1,4 @@
-import { layout, type Message } from '../../slack/blocks.ts';
+import { layout, type Message, type Part } from '../../slack/blocks.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 
@@ -42,16 +42,13 @@ export function createRedisAlert({ teamId, atWork, ...parts }: RedisAlertParts) 
   };
 }
 
-/** What is wrong, with the fix; since when, and what may be lost. */
+/** What is wrong, with the fix; since when, and what may be lost, as far as that is known. */
 function redisAlertMessage(problem: string, atWork: string, sinceMs: number): Message {
-  const stake =
-    atWork === '' ? 'Nothing is at work just now.' : `At work just now, and could be lost: ${atWork}.`;
+  const stake = atWork === '' ? '' : `At work just now, and could be lost: ${atWork}.`;
+  const since: Part[] = ['Seen since ', { time: sinceMs, format: '{date_short_pretty} {time}' }, '.'];
   return layout({
-    lines: [
-      [`⚠️ ${problem}`],
-      ['Seen since ', { time: sinceMs, format: '{date_short_pretty} {time}' }, `. ${stake}`],
-    ],
+    lines: [[`⚠️ ${problem}`], [...since, stake && ` ${stake}`]],
     small: [['Until then I go on. I tell you once while it lasts.']],
-    text: [[problem], [stake]],
+    text: stake === '' ? [[problem]] : [[problem], [stake]],
   });
 }

@@ -69,7 +69,7 @@ export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boole
 
 function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): Message {
   const problems = problemLines(state);
-  const waits = state.waits.map((text): Part[] => [`🕒 ${text}`]);
+  const waits = state.waits.map((text): Part[] => ['🕒 ', { bold: 'Waiting' }, ` — ${text}`]);
   const { small, isKnown } = unknownLines(state);
   const headline: Part[] =
     problems.length > 0

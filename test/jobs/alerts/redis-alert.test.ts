@@ -53,6 +53,15 @@ test('each admin hears of what loses work without anybody noticing, with the fix
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
 
+test('where nothing is known to be at work, nothing is said of it', async () => {
+  await alertOf().alert([a('eviction')]);
+  const [told] = await messages();
+  expect(told?.text).toBe('It is eviction.');
+  expect(reads({ text: '', blocks: told?.blocks ?? [] })).toContain(
+    '⚠️ It is eviction.\nSeen since TIME{date_short_pretty} {time}.\nUntil then I go on.',
+  );
+});
+
 test('once while it lasts, and each of two', async () => {
   const { alert, state } = alertOf();
   for (let check = 0; check < 5; check += 1) {

@@ -77,7 +77,7 @@ test.each<[string, Partial<SystemState>, string]>([
 
 test('what waits for a limit is told, and is nothing wrong', () => {
   const text = 'instructions to the docs agent: 100 of 100 used in the past hour, 3 wait';
-  expect(status({ waits: [text] })).toEqual(['✅ All good', `🕒 ${text}`, NONE, '[Details]']);
+  expect(status({ waits: [text] })).toEqual(['✅ All good', `🕒 Waiting — ${text}`, NONE, '[Details]']);
 });
 
 test('what is not known is told as such', () => {
