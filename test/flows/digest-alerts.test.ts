@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
 import { plain } from '../support/flows/reading.ts';
+import { statusDetails } from '../support/flows/status.ts';
 
 describe('an unusual day', () => {
   const { scene, creates, reads, quiet, toBerlin, toSunday, roots, post, read, settled } = digestStage();
@@ -70,10 +71,7 @@ describe('what Home and /docs-status tell of digests', () => {
 
   test('the schedules with the next time, and the requests of the hour', async () => {
     const week = await toSunday();
-    const status = async () => {
-      const { ephemeral } = await scene.asks('/docs-status', { who: 'ben' });
-      return (ephemeral ? scene.slack.read(ephemeral) : '').split('\n');
-    };
+    const status = () => statusDetails(scene, 'ben', (text) => text);
     expect(await status()).toContain('Schedules — Nothing is scheduled.');
     await creates();
     await creates({ Day: 'Tuesday' }, { where: '#private' });
@@ -112,7 +110,6 @@ describe('digests that only some people may set up', () => {
     );
     const created = await creates({}, { who: 'ben' });
     await expect(scene.person('ana').clicks(created, 'Remove')).rejects.toThrow('does not see');
-    const status = scene.told(await scene.asks('/docs-status'));
-    expect(status).toContain('Schedules — 1 weekly digest');
+    expect((await statusDetails(scene)).join()).toContain('Schedules — 1 weekly digest');
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
+import { statusDetails } from '../support/flows/status.ts';
 
 /** What Slack calls the envelope of a request. */
 type Envelope = 'slash_commands' | 'interactive' | 'events_api';
@@ -184,7 +185,6 @@ describe('over a socket', () => {
   });
 
   test('/docs-status says that the socket is connected', async () => {
-    const lines = told(await asks('/docs-status'))?.split('\n');
-    expect(lines).toContain('Slack — answering, last seen TIME · socket connected');
+    expect(await statusDetails(scene)).toContain('Slack — answering, last seen TIME · socket connected');
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
+import { statusDetails } from '../support/flows/status.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 /** Settings by which ana is an admin; they go with the test. */
@@ -32,18 +33,7 @@ describe('/docs-status', () => {
     return world.startBot({ env, timing });
   }
 
-  /** What [Details] shows somebody in place of the status. */
-  async function details(who: PersonName = 'ana') {
-    const { ephemeral } = await asks('/docs-status', who);
-    if (ephemeral === undefined) throw new Error('no status');
-    const isSame = ({ ts, to, deleted }: typeof ephemeral) =>
-      ts === ephemeral.ts && to === ephemeral.to && !deleted;
-    await world.slack.person(who).clicks(ephemeral, 'Details');
-    const shown = () => world.slack.ephemerals.findLast(isSame);
-    const read = () => plain(world.slack.read(shown() ?? ephemeral)).split('\n');
-    await world.slack.until(() => read().some((line) => line.startsWith('This process')));
-    return read();
-  }
+  const details = (who?: PersonName) => statusDetails(world, who);
 
   const NO_ADMINS = 'Nobody is named as admin, so nobody gets a message when something is wrong.';
   const WELL = '✅ All good';

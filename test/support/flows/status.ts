@@ -1,0 +1,20 @@
+import { plain } from './reading.ts';
+import type { World } from './world.ts';
+
+/** Types `/docs-status`, clicks [Details], and returns the lines that are shown in place of the status. */
+export async function statusDetails(
+  { slack }: Pick<World, 'slack'>,
+  who: Parameters<World['slack']['person']>[0] = 'ana',
+  tidy = plain,
+): Promise<string[]> {
+  const { ephemeral } = await slack.person(who).types('#docs', '/docs-status');
+  if (ephemeral === undefined) throw new Error('no status');
+  await slack.person(who).clicks(ephemeral, 'Details');
+  const shown = () =>
+    slack.ephemerals.findLast(
+      ({ ts, to, deleted }) => ts === ephemeral.ts && to === ephemeral.to && !deleted,
+    );
+  const lines = () => tidy(slack.read(shown() ?? ephemeral)).split('\n');
+  await slack.until(() => lines().some((line) => line.startsWith('This process')));
+  return lines();
+}
