@@ -46,7 +46,7 @@ describe('following a job', () => {
     expect(await sent(1)).toEqual(['Shorten the introduction']);
     await takes(reply);
     finish(jobId, 'no_pr');
-    await untilBelow(root, '➖ @ana "Shorten the introduction" is done, without a pull request');
+    await untilBelow(root, '➖ @ana Done, without a pull request: "Shorten the introduction"');
   });
 
   test('from a conversation that the app cannot be in: the card is in direct messages, and works there', async () => {

@@ -28,7 +28,7 @@ describe('our own limit of instructions an hour', () => {
     const kept = await replies(root, 'The second one is kept');
     await untilBelow(
       root,
-      '🕒 1 instruction an hour is used up for this project. "The second one is kept" (ana) is kept and goes out about TIME.\n[Discard]',
+      '🕒 Kept until about TIME · "The second one is kept" (ana)\n1 instruction an hour is used up for this project.\n[Discard]',
     );
     await takes(kept);
     await untilBelow(root, '1 instruction waiting');
@@ -49,11 +49,11 @@ describe('our own limit of instructions an hour', () => {
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
     const one = await replies(root, 'The second one is kept');
-    await untilBelow(root, '"The second one is kept" (ana) is kept and goes out about TIME.');
+    await untilBelow(root, 'Kept until about TIME · "The second one is kept" (ana)');
     const other = await replies(root, 'The third one is kept');
     await untilBelow(
       root,
-      '2 instructions are kept and go out from about TIME.\n"The second one is kept" (ana)\n"The third one is kept" (ana)\n[Discard all]',
+      '🕒 Kept until about TIME · 2 instructions\n1 instruction an hour is used up for this project.\n"The second one is kept" (ana)\n"The third one is kept" (ana)\n[Discard all]',
     );
     await clicks('ana', 'Discard all', 'Discard all');
     await untilBelow(root, '2 instructions were not sent. Discarded by ana.');
@@ -71,10 +71,10 @@ describe('our own limit of instructions an hour', () => {
     await usedLongAgo(3000);
     const gone = await replies(root, 'This will be deleted');
     const changed = await replies(root, 'This will be chnaged');
-    await untilBelow(root, '2 instructions are kept');
+    await untilBelow(root, 'Kept until about TIME · 2 instructions');
     await scene.person('ana').deletes(gone);
     await scene.person('ana').edits(changed, 'This was changed in time');
-    await untilBelow(root, '"This was changed in time" (ana) is kept and goes out');
+    await untilBelow(root, 'Kept until about TIME · "This was changed in time" (ana)');
     expect((await sent(2))[1]).toBe('This was changed in time');
     expect(below(root).join()).not.toContain('Nothing waits for the limit any more.\n[');
   });
@@ -115,7 +115,7 @@ projects:
     await replies(root, 'Try this in a while');
     await untilBelow(
       root,
-      '🕒 The platform\'s limit is reached. "Try this in a while" (ana) is kept; I try again about TIME.\n[Discard]',
+      '🕒 Kept until about TIME · "Try this in a while" (ana)\nThe platform\'s limit is reached.\n[Discard]',
     );
     expect(await sent(1)).toEqual(['Try this in a while']);
     await untilBelow(root, 'Nothing waits for the limit any more.', '⏳');
@@ -126,7 +126,7 @@ projects:
     const { card: root } = await followsAcme();
     scene.platform.wire.order(SEND, limited(3600));
     await replies(root, 'This one has to wait');
-    await untilBelow(root, "🕒 The platform's limit is reached.");
+    await untilBelow(root, "The platform's limit is reached.");
     const { card: other } = await follows({ where: '#private' });
     await replies(other, 'This one is not delayed');
     expect(await sent(1)).toEqual(['This one is not delayed']);

@@ -111,7 +111,7 @@ describe('trouble with the platform', () => {
     await takes(reply);
     await clicks('ben', 'Not sent', 'Send again');
     expect(await sent(1)).toEqual(['Mend the headings']);
-    await untilBelow(root, 'Not sent: "Mend the headings". ben chose to send it again.');
+    await untilBelow(root, 'ben chose to send "Mend the headings" again. It was not sent at first.');
   });
 
   test('a key that is rejected when the job is looked at: the card says so', async () => {

@@ -48,7 +48,7 @@ describe('a round of the agent', () => {
     ],
     [
       'no_pr',
-      '➖ @ana "Mend the broken links" is done, without a pull request, so it probably changed no files. Naming the page helps.',
+      '➖ @ana Done, without a pull request: "Mend the broken links". Probably no file was changed. Naming the page helps.',
     ],
     ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],
   ] as const)('that ends with %s says so', async (outcome, text) => {
@@ -93,7 +93,7 @@ describe('a round of the agent', () => {
     finish(jobId, 'no_pr');
     const texts = await untilBelow(root, '➖ @', '· finished');
     expect(texts).toHaveLength(5);
-    expect(texts[4]).toContain('➖ @ana @ben "and the summary" and 2 more are done, without a pull request');
+    expect(texts[4]).toContain('➖ @ana @ben Done, without a pull request: "and the summary" and 2 more.');
     expect(notified('ana')).toBe(1);
     expect(notified('ben')).toBe(1);
   });
@@ -142,7 +142,7 @@ describe('a round of the agent', () => {
     scene.platform.agent.archive(jobId);
     await untilBelow(
       root,
-      '📁 @ana This job was archived on TIME; it takes no more instructions.',
+      '📁 @ana The job of "Work on the changelog" was archived on TIME; it takes no more instructions.',
       'the job was archived',
     );
     await card('#docs', 'Archived');
@@ -162,10 +162,10 @@ describe('a round of the agent', () => {
     scene.platform.agent.forget(jobId);
     await untilBelow(
       root,
-      '❌ @ana The platform does not know this job (404). The last instruction was "Work on the changelog".\n[Stop following]',
+      '❌ @ana The platform does not know the job of "Work on the changelog" (404).\n[Stop following]',
     );
     await card('#docs', 'Not found');
-    await clicks('ben', 'does not know this job', 'Stop following');
+    await clicks('ben', 'does not know the job of', 'Stop following');
     await card('#docs', 'Stopped following');
     await scene.until(['Stopped by ben.']);
   });

@@ -3,7 +3,7 @@
  * say so.
  */
 export const notYet: Record<'text' | 'lines', readonly string[]> = {
-  text: ['export/ending/not started, plan', 'agent/limit/over', 'agent/retry/over'],
+  text: ['export/ending/not started, plan'],
   lines: [
     'export/progress/queued',
     'export/progress/running',
@@ -26,18 +26,5 @@ export const notYet: Record<'text' | 'lines', readonly string[]> = {
     'export/ending/not started, project',
     'export/ending/not started, label or pages',
     'link/over',
-    'agent/ending/no pull request, of three',
-    'agent/not sent/unclear',
-    'agent/not sent/unclear whether the job was made',
-    'agent/not sent/unclear, no longer followed',
-    'agent/ending/no pull request, instructed elsewhere',
-    'agent/ending/archived',
-    'agent/ending/archived, nobody knows when',
-    'agent/ending/unknown to the platform',
-    'agent/not sent/answered, sent again',
-    'agent/limit/ours, one waits',
-    'agent/limit/one an hour',
-    'agent/limit/over',
-    'agent/retry/over',
   ],
 };

@@ -30,9 +30,34 @@ const ended = (why: NonNullable<ThreadRun['ended']>['why'], more: Partial<Thread
   ended: { why, unsent: 0, ...more },
 });
 
+const archived = seen({ status: 'archived', rawStatus: 'archived' });
+
 const card = (name: string, changes: Partial<ThreadRun>, state: string, subject = JOB) =>
   told(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'), state, subject);
 const first = anInstruction({ creates: true });
+
+const POLL_STATES = {
+  down: "Can't check",
+  limit: 'Ready',
+  key: 'Key rejected',
+  forbidden: "Can't check",
+  project: "Can't check",
+};
+/** As long as Slack and the platform let them be. */
+const LONG_NAME = 'Maximiliana Alexandra Theodora Wolfeschlegelsteinhausen-Bergerdorff of Hohenlohe';
+const LONG_BRANCH = `agent/${'rewrite-the-guides-about-webhooks-'.repeat(6)}`.slice(0, 200);
+/** Read from right to left. */
+const RTL_NAME = 'אריאלה בן־דוד';
+const long = {
+  owner: { id: 'U0ANA', name: LONG_NAME },
+  ...seen({ ref: LONG_BRANCH, model: 'model-'.repeat(30), prText: 'acme/docs#7 '.repeat(20) }),
+};
+const byLong = {
+  id: '1',
+  by: { id: 'U0BEN', name: LONG_NAME },
+  excerpt: `${INSTRUCTION} ${'everywhere '.repeat(10)}`,
+};
+const byRtl = { id: '1', by: { id: 'U0BEN', name: RTL_NAME }, excerpt: INSTRUCTION };
 
 const cards: GalleryState[] = [
   card('idle', {}, 'Ready'),
@@ -69,7 +94,7 @@ const cards: GalleryState[] = [
   ),
   card('not started', { ...unmade, instructions: [{ ...first, state: 'failed' }] }, 'Not started', 'new job'),
   ...(['down', 'limit', 'key', 'forbidden', 'project'] as const).map((lookTrouble) =>
-    card(`polls fail, ${lookTrouble}`, { lookTrouble }, lookTrouble === 'key' ? 'Key rejected' : 'Ready'),
+    card(`polls fail, ${lookTrouble}`, { lookTrouble }, POLL_STATES[lookTrouble]),
   ),
   card('stopped', ended('stopped', { by: BEN, unsent: 2 }), 'Stopped following'),
   card('stopped by nobody', ended('stopped', { unsent: 1 }), 'Stopped following'),
@@ -81,6 +106,10 @@ const cards: GalleryState[] = [
     'new job',
   ),
   card('broken', ended('broken', { ref: '7f3c1d' }), 'Stopped by an error'),
+  card('long names', long, 'Ready'),
+  card('long name of a project', { lookTrouble: 'project', project: 'docs-of-'.repeat(10) }, "Can't check"),
+  card('name from right to left', { owner: { id: 'U0ANA', name: RTL_NAME } }, 'Ready'),
+  card('stopped by a long name', ended('stopped', { by: byLong.by, unsent: 2 }), 'Stopped following'),
 ];
 
 const round = (name: string, changes: Partial<ThreadRun>, state: string) =>
@@ -110,7 +139,10 @@ const rounds: GalleryState[] = [
   round('working', {}, 'working'),
   round('working, more waiting', { instructions: [anInstruction()] }, 'working'),
   round('working on three', { rounds: [aRound({ count: 3 })] }, 'working'),
-  round('no longer followed', ended('stopped'), 'no longer followed'),
+  round('no longer followed', ended('stopped'), 'stopped following'),
+  round('long name', { rounds: [aRound({ last: byLong })] }, 'working'),
+  round('long name, three', { rounds: [aRound({ last: byLong, count: 3 })] }, 'working'),
+  round('name from right to left', { rounds: [aRound({ last: byRtl })] }, 'working'),
   ...KINDS.map((kind) =>
     round(
       kind,
@@ -131,13 +163,18 @@ const end = (
   ending: RoundEnding,
   state: string,
   changes: Partial<ThreadRun['rounds'][0]> = {},
+  thread: Partial<ThreadRun> = {},
 ) =>
   told(
     `agent/ending/${name}`,
-    pick(threadMessages(aThread({ rounds: [aRound({ ending, ...changes })] })), 'end'),
+    pick(
+      threadMessages(aThread({ instructions: [SENT], rounds: [aRound({ ending, ...changes })], ...thread })),
+      'end',
+    ),
     state,
     changes.count === 0 ? JOB : INSTRUCTION,
   );
+const SENT = anInstruction({ state: 'working', round: 1 });
 const elsewhere = { count: 0, last: undefined };
 const withLink = { prLink: PULL_REQUEST };
 
@@ -165,6 +202,12 @@ const endings: GalleryState[] = [
   end('archived, nobody knows when', endingOf('archived'), 'archived'),
   end('unknown to the platform', endingOf('gone'), 'does not know'),
   end('no longer watched', endingOf('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
+  end('pull request, long names', endingOf('newPr', withLink), 'pull request', { last: byLong }, long),
+  end('no pull request, long branch', endingOf('noPr'), 'without a pull request', elsewhere, long),
+  end('archived, instructed elsewhere', endingOf('archived'), 'archived', elsewhere),
+  end('archived, long branch', endingOf('archived'), 'archived', elsewhere, long),
+  end('unknown to the platform, instructed elsewhere', endingOf('gone'), 'does not know', elsewhere),
+  end('failed, of an archived job', endingOf('failed'), 'could not finish', {}, archived),
   told(
     'agent/ending/broken',
     pick(threadMessages(aThread(ended('broken', { ref: '7f3c1d', unsent: 1 }))), 'broken'),
@@ -201,9 +244,11 @@ const WHY = [
 ] as const;
 
 const troubles: GalleryState[] = [
-  troubleWith('unclear', {}, 'no clear answer'),
-  troubleWith('unclear whether the job was made', { creates: true }, 'no clear answer', unmade),
-  troubleWith('unclear, no longer followed', { creates: true }, 'no clear answer', {
+  // The question says where it stands.
+  troubleWith('unclear', {}, 'reach the agent?'),
+  troubleWith('unclear, archived', {}, 'reach the agent?', archived),
+  troubleWith('unclear whether the job was made', { creates: true }, 'made?', unmade),
+  troubleWith('unclear, no longer followed', { creates: true }, 'made?', {
     ...unmade,
     ...ended('notMade'),
   }),
@@ -218,13 +263,16 @@ const troubles: GalleryState[] = [
   troubleWith('job refused', { why: 'refused', creates: true }, 'not made'),
   troubleWith('job forbidden', { why: 'forbidden', creates: true }, 'not made'),
   troubleWith('archived, no longer followed', { why: 'archived' }, 'Not sent', ended('stopped')),
-  troubleWith('answered, sent again', answer('sendAgain'), 'send it again'),
+  troubleWith('refused, archived since', { why: 'refused' }, 'Not sent', archived),
+  troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { gone: true }),
+  troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
   troubleWith('answered, left', answer('leave'), 'left it at that'),
   troubleWith('answered late', answer('late'), 'late'),
   troubleWith('answered late, job made', { ...answer('late'), creates: true }, 'late'),
   troubleWith('answered late that not', answer('lateNot'), 'late'),
   troubleWith('answered late that no job', { ...answer('lateNot'), creates: true }, 'late'),
-  troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'send it again'),
+  troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
+  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'left it at that'),
 ];
 
 type Limit = NonNullable<ThreadRun['limit']>;
@@ -261,7 +309,7 @@ const limited = (
 const discarded = (count: number) => ({
   discarded: { by: BEN, count, first: { by: ANA, excerpt: INSTRUCTION } },
 });
-const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) =>
+const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, subject = INSTRUCTION) =>
   told(
     `agent/retry/${name}`,
     pick(
@@ -275,20 +323,21 @@ const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) 
       'retry',
     ),
     'answer',
-    INSTRUCTION,
+    subject,
   );
 
 const delays: GalleryState[] = [
-  limited('ours, one waits', {}, 1, 'kept'),
-  limited('ours, five wait', {}, 5, 'kept', '5 instructions'),
-  limited("the platform's", { kind: 'platform' }, 1, 'kept'),
-  limited('one an hour', { perHour: 1 }, 1, 'kept'),
-  limited('over', { over: true }, 0, 'waits'),
+  limited('ours, one waits', {}, 1, 'Kept'),
+  limited('ours, five wait', {}, 5, 'Kept', '5 instructions'),
+  limited("the platform's", { kind: 'platform' }, 1, 'Kept'),
+  limited('one an hour', { perHour: 1 }, 1, 'Kept'),
+  // It is about no instruction any more.
+  limited('over', { over: true }, 0, 'Nothing waits', 'limit'),
   limited('discarded', discarded(1), 0, 'Discarded'),
   limited('two discarded', discarded(2), 0, 'Discarded', '2 instructions'),
   retrying('not sent yet', false),
   retrying('not made yet', false, { ...unmade, instructions: [first] }),
-  retrying('over', true),
+  retrying('over', true, {}, 'docs platform'),
 ];
 
 const only = (

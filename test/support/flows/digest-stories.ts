@@ -222,7 +222,7 @@ const pagesOf = ({ slack }: World, { channel }: Place): SentMessage | undefined 
 function roleOf({ text, files }: SentMessage): string {
   if (files !== undefined) return 'csv';
   if (ASKED.test(text)) return 'asked';
-  const roles = /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|No answer at first)/u;
+  const roles = /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|ana left|ana chose)/u;
   return roles.exec(text)?.[0] ?? text;
 }
 
@@ -276,7 +276,7 @@ function expectDigest(
   const { slack, platform } = world;
   const messages = slack.messages.filter((message) => message.channel === channel);
   const roles = messages.map(roleOf);
-  const asked = answer === undefined ? [] : ['No answer at first'];
+  const asked = answer === undefined ? [] : [answer === 'Leave it' ? 'ana left' : 'ana chose'];
   const ended = answer === 'Leave it' ? [] : ENDED;
   expect(roles.toSorted()).toEqual([...DIGEST, ...asked, ...ended].toSorted());
   const line = messages.find(({ text }) => text.startsWith('ana asked'));

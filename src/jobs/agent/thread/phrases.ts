@@ -10,6 +10,9 @@ import { type ThreadRun, waitingOf } from './record.ts';
 /** Mentions in one message; a round may have more authors. */
 const MAX_MENTIONS = 20;
 
+/** Of what an instruction, its author and the number of others take together. */
+const SHORT_LENGTH = 58;
+
 /** A date in each reader's own zone; no "today" in it, which would not go with "on". */
 const DATE_FORMAT = '{date_short}';
 
@@ -27,6 +30,14 @@ function inQuotes(excerpt: string | undefined, max: number): string {
 /** The same with its author. */
 export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
   `${quoted(excerpt)} (${personName(by.name)})`;
+
+/** The same and how many more there are, so short that what follows is in the second line of a phone. */
+export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, more: number): string {
+  const rest = andMoreText(more);
+  const quote = inQuotes(excerpt, rest === '' ? 40 : 26);
+  const room = SHORT_LENGTH - `${quote} ()${rest}`.length;
+  return `${quote} (${cut(personName(by.name), Math.max(12, room))})${rest}`;
+}
 
 /** "1 instruction", "2 instructions". */
 export const instructionCountText = (many: number) =>
@@ -110,11 +121,11 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 
-/** That the job was archived, and when if that is known. */
-export function archivedParts(archivedAtMs: number | undefined): Part[] {
+/** That a job was archived, and when if that is known. */
+export function archivedParts(archivedAtMs: number | undefined, job: string): Part[] {
   const when: Part[] =
     archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE_FORMAT }];
-  return ['This job was archived', ...when, '; it takes no more instructions.'];
+  return [`${job} was archived`, ...when, '; it takes no more instructions.'];
 }
 
 /** " 2 instructions were not sent."; empty when there is none. */

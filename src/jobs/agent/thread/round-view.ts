@@ -10,12 +10,12 @@ import {
   instructionCountText,
   jobName,
   pullRequestButton,
-  quotedBy,
   quotedShort,
+  quotedShortBy,
   toldTo,
   waitingText,
 } from './phrases.ts';
-import type { ThreadRound, ThreadRun } from './record.ts';
+import { acceptsInstructions, findInstruction, type ThreadRound, type ThreadRun } from './record.ts';
 
 /** Returns the key of the message about the state of a round. */
 export const roundKey = ({ id }: ThreadRun, round: number) => `${id}.round.${round}`;
@@ -62,7 +62,7 @@ function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
     });
   }
   if (thread.state === 'ended') {
-    const words = 'the job is no longer followed here';
+    const words = 'stopped following the job';
     return layout({
       lines: [[`💤 ${about} · `, { bold: words }]],
       text: [[`${upperFirst(words)}: ${about}`]],
@@ -81,7 +81,7 @@ function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
 
 /** What the round is about; of several instructions the last. */
 function sentText({ count, last }: ThreadRound): string {
-  return last === undefined ? instructionCountText(count) : `${quotedBy(last)}${andMoreText(count - 1)}`;
+  return last === undefined ? instructionCountText(count) : quotedShortBy(last, count - 1);
 }
 
 const ENDED: Record<RoundEnding['kind'], { icon: string; words: string }> = {
@@ -127,8 +127,14 @@ function subjectOf(thread: ThreadRun, { count, last }: ThreadRound) {
     work: own ? instructions : `the agent's work on ${job}`,
     itsWork: own ? instructions : `its work on ${job}`,
     isOne: !own || count <= 1,
-    theLast: last === undefined ? undefined : quotedShort(last.excerpt),
+    theJob: last === undefined ? job : `the job of ${quotedShort(last.excerpt)}`,
   };
+}
+
+/** Whether a click could send its last instruction again. */
+function isResendable(thread: ThreadRun, { last }: ThreadRound): boolean {
+  const text = findInstruction(thread, last?.id)?.text ?? '';
+  return text !== '' && acceptsInstructions(thread);
 }
 
 /** To everybody who instructed in the round from this thread. */
@@ -158,20 +164,21 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     }
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
-      return say('➖', [`${isDone}, without a pull request, so it probably changed no files.${hint}`]);
+      const done = `Done, without a pull request: ${about.work}.`;
+      return say('➖', [`${done} Probably no file was changed.${hint}`]);
     }
     case 'failed': {
-      const buttons = round.last === undefined ? [] : ownButton('Send again', agentActions.sendAgain);
+      const buttons = isResendable(thread, round) ? ownButton('Send again', agentActions.sendAgain) : [];
       const small = buttons.length > 0 && round.count > 1 ? [['Send again sends the last one.']] : [];
       return say('❌', [`The agent could not finish ${about.itsWork}.${elsewhere}`], { small, buttons });
     }
     case 'archived': {
-      const last = about.theLast === undefined ? '' : ` The last was ${about.theLast}.`;
-      return say('📁', [...archivedParts(ending.archivedAtMs), last]);
+      const rest = round.last === undefined ? ` The job: ${about.theJob}.` : '';
+      const job = round.last === undefined ? 'This job' : upperFirst(about.theJob);
+      return say('📁', [...archivedParts(ending.archivedAtMs, job), rest]);
     }
     case 'gone': {
-      const last = about.theLast === undefined ? '' : ` The last instruction was ${about.theLast}.`;
-      return say('❌', [`The platform does not know this job (404).${last}`], {
+      return say('❌', [`The platform does not know ${about.theJob} (404).`], {
         buttons: isOpen ? [stopButton(thread)] : [],
       });
     }

@@ -4,6 +4,7 @@ import { type ThreadRun, unresolvedSendOf } from './record.ts';
 
 const needsAnswer: StateWord = { icon: '⚠️', label: 'Needs an answer' };
 const working: StateWord = { icon: '⏳', label: 'Working' };
+const unchecked: StateWord = { icon: '⚠️', label: "Can't check" };
 
 /** Returns where the job of a thread stands. */
 export function stateOf(thread: ThreadRun): StateWord {
@@ -15,13 +16,15 @@ export function stateOf(thread: ThreadRun): StateWord {
   if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
   if (lookTrouble === 'key') return { icon: '⚠️', label: 'Key rejected' };
   if (rounds.some(({ ending }) => ending === undefined)) return working;
+  // A limit is no trouble: the job is polled again before long.
+  const canPoll = lookTrouble === undefined || lookTrouble === 'limit';
   switch (seen?.status) {
     case undefined:
-      return { icon: '🕒', label: 'Checking…' };
+      return canPoll ? { icon: '🕒', label: 'Checking…' } : unchecked;
     case 'active':
       return working;
     case 'completed':
-      return { icon: '✅', label: 'Ready' };
+      return canPoll ? { icon: '✅', label: 'Ready' } : unchecked;
     case 'failed':
       return { icon: '❌', label: 'Failed' };
     case 'unknown':

@@ -15,6 +15,7 @@ import {
   unsentText,
 } from './phrases.ts';
 import {
+  acceptsInstructions,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
   type SendTrouble,
@@ -56,7 +57,9 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
     const word = cut(oneLine(seen.rawStatus), 40) || seen.status;
     small.push([`The job reads: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
   }
-  const sendAgain = troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
+  const sendAgain = acceptsInstructions(thread)
+    ? troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain)
+    : [];
   const buttons: ButtonParts[] = [
     ...(thread.agentJobId === undefined
       ? []
@@ -98,8 +101,8 @@ function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
 
 function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
   if (thread.state === 'ended' || trouble.why === 'unsupported') return [];
-  if (trouble.why === 'archived') return [checkButton(thread)];
-  if (trouble.why === 'gone') return [checkButton(thread), stopButton(thread)];
+  if (trouble.why === 'gone' || thread.gone) return [checkButton(thread), stopButton(thread)];
+  if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
   return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
 }
 
@@ -120,7 +123,7 @@ function reasonParts(
     case 'project':
       return [`${projectMissingText(thread)}. Ask whoever runs Docket.`];
     case 'archived':
-      return archivedParts(archivedAtMs);
+      return archivedParts(archivedAtMs, 'This job');
     case 'gone':
       return ['The platform does not know this job (404).'];
     case 'unsupported':
@@ -138,13 +141,12 @@ function answeredText(
   { why, excerpt, creates }: SendTrouble,
   { action, by }: NonNullable<SendTrouble['answer']>,
 ): string {
-  const first =
-    why === 'unknown' ? `No answer at first for ${quoted(excerpt)}` : `Not sent: ${quoted(excerpt)}`;
+  const wasUnclear = why === 'unknown';
   switch (action) {
     case 'sendAgain':
-      return `${first}. ${personName(by.name)} chose to send it again.`;
+      return `${personName(by.name)} chose to send ${quoted(excerpt)} again. It ${wasUnclear ? 'got no clear answer' : 'was not sent'} at first.`;
     case 'leave':
-      return `${first}. ${personName(by.name)} left it at that.`;
+      return `${personName(by.name)} left it at that: ${quoted(excerpt)} ${wasUnclear ? 'got no clear answer' : 'was not sent'}.`;
     case 'late':
       return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was made' : 'it did arrive'}.`;
     case 'lateNot':
@@ -192,24 +194,23 @@ function limitMessage(
 ): Message {
   const many = waiting.length;
   const [first] = waiting;
-  const kept = many === 1 && first ? `${quotedBy(first)} is kept` : `${instructionCountText(many)} are kept`;
-  const goOut = many === 1 ? 'goes out' : 'go out from';
+  const kept = many === 1 && first ? quotedBy(first) : instructionCountText(many);
   const used = perHour === 1 ? 'is' : 'are';
-  const text =
+  const why =
     kind === 'ours'
-      ? `${instructionCountText(perHour)} an hour ${used} used up for this project. ${kept} and ${goOut} about `
-      : `The platform's limit is reached. ${kept}; I try again about `;
+      ? `${instructionCountText(perHour)} an hour ${used} used up for this project.`
+      : "The platform's limit is reached.";
   const listed = many > 1 ? waiting.slice(0, MAX_LISTED_INSTRUCTIONS) : [];
   const small: Part[][] = listed.map((one) => [quotedBy(one)]);
   if (many > MAX_LISTED_INSTRUCTIONS) small.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
   const ids = waiting.map(({ id }) => id);
   const label = many === 1 ? 'Discard' : 'Discard all';
-  const sentence: Part[] = [text, { time: untilMs, format: '{time}' }, '.'];
+  const until: Part[] = [' until about ', { time: untilMs, format: '{time}' }, ` · ${kept}`];
   return layout({
-    lines: [['🕒 ', ...sentence]],
+    lines: [['🕒 ', { bold: 'Kept' }, ...until], [why]],
     small,
     buttons: [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)],
-    text: [sentence, ...small],
+    text: [['Kept', ...until], [why], ...small],
   });
 }
 

@@ -16,13 +16,14 @@ const ending = (kind: RoundEnding['kind'], changes: Partial<RoundEnding> = {}): 
   ...changes,
 });
 const shows = (part: string, round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
-  messageOf(aThread({ rounds: [aRound(round)], ...changes }), `${part}.1`);
+  messageOf(aThread({ instructions: [sentOne], rounds: [aRound(round)], ...changes }), `${part}.1`);
+const sentOne = anInstruction({ state: 'working', round: 1 });
 const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as const;
 
 describe('the status of a round', () => {
   const status = (round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
     shows('round', round, changes);
-  const sent = '"Also add error handling to the quickstart." (ana)';
+  const sent = '"Also add error handling to the quicksta…" (ana)';
 
   test('says what was sent, and since when', () => {
     expect(status({})).toBe(`⏳ ${sent} · the agent is working · sent TIME{ago}`);
@@ -30,7 +31,7 @@ describe('the status of a round', () => {
 
   test('of several, how many and the last', () => {
     expect(status({ count: 3 })).toBe(
-      '⏳ "Also add error handling to the quickstart." (ana) and 2 more · the agent is working · sent TIME{ago}',
+      '⏳ "Also add error handling t…" (ana) and 2 more · the agent is working · sent TIME{ago}',
     );
   });
 
@@ -70,7 +71,7 @@ describe('the status of a round', () => {
   });
 
   test('does not go on where the thread has ended', () => {
-    expect(status({}, stopped)).toBe(`💤 ${sent} · the job is no longer followed here`);
+    expect(status({}, stopped)).toBe(`💤 ${sent} · stopped following the job`);
   });
 
   test('goes before the progress of exports, and is posted again only once it has ended', () => {
@@ -111,7 +112,7 @@ describe('the ending of a round', () => {
     ],
     [
       ending('noPr'),
-      '➖ @Ana "Also add error handling to the quicksta…" is done, without a pull request, so it probably changed no files. Naming the page helps.',
+      '➖ @Ana Done, without a pull request: "Also add error handling to the quicksta…". Probably no file was changed. Naming the page helps.',
     ],
     [
       ending('failed'),
@@ -119,15 +120,15 @@ describe('the ending of a round', () => {
     ],
     [
       ending('archived', { archivedAtMs: NOW_MS }),
-      '📁 @Ana This job was archived on TIME{date_short}; it takes no more instructions. The last was "Also add error handling to the quicksta…".',
+      '📁 @Ana The job of "Also add error handling to the quicksta…" was archived on TIME{date_short}; it takes no more instructions.',
     ],
     [
       ending('archived'),
-      '📁 @Ana This job was archived; it takes no more instructions. The last was "Also add error handling to the quicksta…".',
+      '📁 @Ana The job of "Also add error handling to the quicksta…" was archived; it takes no more instructions.',
     ],
     [
       ending('gone'),
-      '❌ @Ana The platform does not know this job (404). The last instruction was "Also add error handling to the quicksta…".\n[Stop following]',
+      '❌ @Ana The platform does not know the job of "Also add error handling to the quicksta…" (404).\n[Stop following]',
     ],
     [
       ending('gaveUp', { afterMs: 21_600_000 }),
@@ -156,14 +157,17 @@ describe('the ending of a round', () => {
     ],
     [
       ending('noPr'),
-      "➖ The agent's work on acme/docs @ agent/quickstart is done, without a pull request, so it probably changed no files. It was instructed from elsewhere.",
+      "➖ Done, without a pull request: the agent's work on acme/docs @ agent/quickstart. Probably no file was changed. It was instructed from elsewhere.",
     ],
     [
       ending('failed'),
       '❌ The agent could not finish its work on acme/docs @ agent/quickstart. It was instructed from elsewhere.',
     ],
-    [ending('archived'), '📁 This job was archived; it takes no more instructions.'],
-    [ending('gone'), '❌ The platform does not know this job (404).\n[Stop following]'],
+    [
+      ending('archived'),
+      '📁 This job was archived; it takes no more instructions. The job: acme/docs @ agent/quickstart.',
+    ],
+    [ending('gone'), '❌ The platform does not know acme/docs @ agent/quickstart (404).\n[Stop following]'],
     [
       ending('gaveUp'),
       "💤 I stopped watching the agent's work on acme/docs @ agent/quickstart. The agent may still finish it.\n[Check now]",
@@ -186,7 +190,7 @@ describe('the ending of a round', () => {
     ],
     [
       ending('noPr'),
-      `➖ @Ana ${words} are done, without a pull request, so it probably changed no files. Naming the page helps.`,
+      `➖ @Ana Done, without a pull request: ${words}. Probably no file was changed. Naming the page helps.`,
     ],
     [
       ending('failed'),
@@ -235,12 +239,27 @@ describe('the ending of a round', () => {
 
   test('its buttons name the round', () => {
     const values = (how: RoundEnding) =>
-      threadMessages(aThread({ rounds: [aRound({ n: 7, ending: how })] })).flatMap(({ key, message }) =>
-        key.endsWith('.end.7') ? buttonsIn(message.blocks).map(({ value }) => value) : [],
+      threadMessages(aThread({ instructions: [sentOne], rounds: [aRound({ n: 7, ending: how })] })).flatMap(
+        ({ key, message }) =>
+          key.endsWith('.end.7') ? buttonsIn(message.blocks).map(({ value }) => value) : [],
       );
     const value = '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":["round","7"],"attempt":1}';
     expect(values(ending('failed'))).toEqual([value]);
     expect(values(ending('gaveUp'))).toEqual([value]);
+  });
+
+  test('offers to send again only what the job would still get', () => {
+    const words = '❌ @Ana The agent could not finish "Also add error handling to the quicksta…".';
+    expect(told(ending('failed'))).toBe(`${words}\n[Send again]`);
+    const archived = aThread().seen && { ...aThread().seen, status: 'archived', rawStatus: 'archived' };
+    const changes: Partial<ThreadRun>[] = [
+      { seen: archived as ThreadRun['seen'] },
+      { gone: true },
+      // Its text is not kept any more, or itself is not.
+      { instructions: [{ ...sentOne, text: '' }] },
+      { instructions: [] },
+    ];
+    for (const change of changes) expect(told(ending('failed'), {}, change)).toBe(words);
   });
 
   test('in a thread that has ended, no button asks for what nobody does', () => {

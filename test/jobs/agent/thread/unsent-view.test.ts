@@ -119,6 +119,18 @@ describe('what was not sent', () => {
     );
   });
 
+  test('to a job that takes no more since, cannot be sent again', () => {
+    const { seen } = aThread();
+    const archived: Partial<ThreadRun> = {
+      seen: seen && { ...seen, status: 'archived', rawStatus: 'archived' },
+    };
+    expect(told({ why: 'refused' }, archived)).toBe(`${not}\nThe platform refused it.\n[Check now]`);
+    expect(told({ why: 'refused' }, { gone: true })).toBe(
+      `${not}\nThe platform refused it.\n[Check now] [Stop following]`,
+    );
+    expect(told({}, archived)?.split('\n').at(-1)).toBe('[Check now] [Leave it]');
+  });
+
   test('in a thread that has ended, without buttons', () => {
     for (const why of ['refused', 'gone', 'archived'] as const)
       expect(told({ why }, stopped)).not.toContain('[');
@@ -130,11 +142,14 @@ describe('settled', () => {
   const answer = (action: 'sendAgain' | 'leave' | 'late') => ({ by: BEN, action, atMs: NOW_MS });
 
   test.each<[Partial<SendTrouble>, string]>([
-    [{ answer: answer('sendAgain') }, `No answer at first for ${words}. ben chose to send it again.`],
-    [{ answer: answer('leave') }, `No answer at first for ${words}. ben left it at that.`],
+    [{ answer: answer('sendAgain') }, `ben chose to send ${words} again. It got no clear answer at first.`],
+    [{ answer: answer('leave') }, `ben left it at that: ${words} got no clear answer.`],
     [{ answer: answer('late') }, `The answer for ${words} came late: it did arrive.`],
     [{ answer: answer('late'), creates: true }, `The answer for ${words} came late: the job was made.`],
-    [{ why: 'down', answer: answer('sendAgain') }, `Not sent: ${words}. ben chose to send it again.`],
+    [
+      { why: 'down', answer: answer('sendAgain') },
+      `ben chose to send ${words} again. It was not sent at first.`,
+    ],
   ])('%j', (trouble, expected) => {
     expect(told(trouble)).toBe(expected);
   });
@@ -166,23 +181,23 @@ describe('a limit', () => {
 
   test('of ours, says when it goes out', () => {
     expect(messageOf(limited(), 'limit.1')).toBe(
-      '🕒 100 instructions an hour are used up for this project. "Also add error handling to the quickstart." (ana) is kept and goes out about TIME{time}.\n[Discard]',
+      '🕒 Kept until about TIME{time} · "Also add error handling to the quickstart." (ana)\n100 instructions an hour are used up for this project.\n[Discard]',
     );
     expect(messageOf(limited({ perHour: 1 }), 'limit.1')).toContain('1 instruction an hour is used up');
   });
 
   test('of the platform, says when it is tried again', () => {
     expect(messageOf(limited({ kind: 'platform' }), 'limit.1')).toBe(
-      `🕒 The platform's limit is reached. "Also add error handling to the quickstart." (ana) is kept; I try again about TIME{time}.\n[Discard]`,
+      `🕒 Kept until about TIME{time} · "Also add error handling to the quickstart." (ana)\nThe platform's limit is reached.\n[Discard]`,
     );
   });
 
   test('lists up to three that wait', () => {
     expect(messageOf(limited({}, { instructions: many(2) }), 'limit.1')).toBe(
-      '🕒 100 instructions an hour are used up for this project. 2 instructions are kept and go out from about TIME{time}.\n"Page 0" (ben)\n"Page 1" (ben)\n[Discard all]',
+      '🕒 Kept until about TIME{time} · 2 instructions\n100 instructions an hour are used up for this project.\n"Page 0" (ben)\n"Page 1" (ben)\n[Discard all]',
     );
     expect(messageOf(limited({ kind: 'platform' }, { instructions: many(5) }), 'limit.1')).toBe(
-      `🕒 The platform's limit is reached. 5 instructions are kept; I try again about TIME{time}.\n"Page 0" (ben)\n"Page 1" (ben)\n"Page 2" (ben)\nand 2 more\n[Discard all]`,
+      `🕒 Kept until about TIME{time} · 5 instructions\nThe platform's limit is reached.\n"Page 0" (ben)\n"Page 1" (ben)\n"Page 2" (ben)\nand 2 more\n[Discard all]`,
     );
   });
 
@@ -215,7 +230,7 @@ describe('a limit', () => {
     const first = { by: { id: 'U0ANA', name: 'ana' }, excerpt: 'Page 0' };
     const discarded = { by: { id: 'U0BEN', name: 'ben' }, count, first };
     expect(messageOf(limited({ discarded }, { instructions: [] }), 'limit.1')).toBe(expected);
-    expect(messageOf(limited({ discarded }), 'limit.1')).toContain('is kept');
+    expect(messageOf(limited({ discarded }), 'limit.1')).toContain('Kept until');
   });
 
   test('is kept and posted again only while it lasts', () => {

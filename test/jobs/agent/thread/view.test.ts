@@ -136,7 +136,12 @@ describe('the card', () => {
     ],
     ['the key is rejected', { lookTrouble: 'key' }, '⚠️ Key rejected'],
     ['the key is rejected while it works', { lookTrouble: 'key', rounds: [aRound()] }, '⚠️ Key rejected'],
-    ['out of reach', { lookTrouble: 'down' }, '✅ Ready'],
+    ['out of reach', { lookTrouble: 'down' }, "⚠️ Can't check"],
+    ['refused', { lookTrouble: 'forbidden' }, "⚠️ Can't check"],
+    ['without its project', { lookTrouble: 'project' }, "⚠️ Can't check"],
+    ['out of reach from the start', { seen: undefined, lookTrouble: 'down' }, "⚠️ Can't check"],
+    ['out of reach while it works', { lookTrouble: 'down', rounds: [aRound()] }, '⏳ Working'],
+    ['limited', { lookTrouble: 'limit' }, '✅ Ready'],
     [
       'starting unclear',
       newJob({ instructions: [anInstruction({ creates: true, state: 'unknown' })] }),
