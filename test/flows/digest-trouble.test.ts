@@ -11,6 +11,12 @@ import {
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
+/** What somebody has open. */
+function shown<View>(view: View | undefined): View {
+  if (view === undefined) throw new Error('nothing is open');
+  return view;
+}
+
 describe('a digest that cannot be posted', () => {
   const {
     scene,
@@ -58,6 +64,26 @@ describe('a digest that cannot be posted', () => {
     expect(read(root)).not.toContain('Sent late');
     expect(digests()).toHaveLength(1);
     expect(failures()).toHaveLength(1);
+  });
+
+  test('is on the Home of its owner, whose answer posts it once; then it goes from there', async () => {
+    await creates();
+    await person('ana').opensHome();
+    members().delete(scene.slack.workspace.bot.userId);
+    await toBerlin(1, '09:00');
+    const home = () => {
+      const view = person('ana').home();
+      return view === undefined ? '' : person('ana').reads(view);
+    };
+    await scene.slack.until(() => home().includes('Needs you (1)\n❌ Digest failed'));
+    await person('ana').types('#docs', '/invite @Docket');
+    await person('ana').clicks(shown(person('ana').home()), 'Answer');
+    expect(person('ana').reads(person('ana').modal())).toContain('[Send now] [Remove]');
+    await person('ana').clicks(shown(person('ana').modal()), 'Send now');
+    expect(person('ana').reads(person('ana').modal())).toMatch(/^Needs you\nOn its way · /);
+    await digest('2026', { has: ['770 views', '.csv'] });
+    expect(digests()).toHaveLength(1);
+    await scene.slack.until(() => home() !== '' && !home().includes('Needs you'));
   });
 
   test('is paused after three failures, and goes on once one could be posted', async () => {
