@@ -1,6 +1,6 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { cut, formatCount, oneLine } from '../slack/text.ts';
+import { foreignText, formatCount, isolate, oneLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
 /** Where work stands, with the emoji that means the same in every message. */
@@ -10,7 +10,7 @@ export interface StateWord {
 }
 
 /** A person's name, for use after an @ that mentions nobody. */
-export const personName = (name: string) => cut(oneLine(name), 60);
+export const personName = (name: string) => foreignText(name, 60);
 
 /** Ids up to here are shown whole. */
 export const MAX_WHOLE_LENGTH = 16;
@@ -19,14 +19,13 @@ export const MAX_WHOLE_LENGTH = 16;
 export function shortId(id: string): string {
   const clean = oneLine(id);
   const points = Array.from(clean);
-  return points.length <= MAX_WHOLE_LENGTH
-    ? clean
-    : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`;
+  const isShort = points.length <= MAX_WHOLE_LENGTH;
+  return isolate(isShort ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`);
 }
 
 /** The platform's own reason, in quotes: one line, cut. */
 export function platformReasonText(reason: string | undefined): string {
-  const text = cut(oneLine(reason ?? ''), 300);
+  const text = foreignText(reason ?? '', 300);
   return text === '' ? 'The platform gave no reason.' : `The platform said: "${text}"`;
 }
 
@@ -40,7 +39,7 @@ export const keyRemedyText = (adminsTold: boolean | undefined) =>
 
 /** Of a run whose project the settings no longer have. */
 export const projectMissingText = ({ project }: { project: string }) =>
-  `My settings no longer have the project ${cut(oneLine(project), 60)}`;
+  `My settings no longer have the project ${foreignText(project, 60)}`;
 
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
@@ -87,7 +86,7 @@ export function listNames(names: readonly string[]): string {
 
 /** To somebody who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
-  `There is no project ${cut(oneLine(named), 60)} here. There is: ${listNames(known)}.`;
+  `There is no project ${foreignText(named, 60)} here. There is: ${listNames(known)}.`;
 
 /**
  * Asks which of several projects is meant. `outcome` says what came of the request, if anything has to be said;
@@ -126,7 +125,7 @@ export function contactsText(
   { ask: names, contact }: { ask: readonly string[]; contact?: string },
   isOpen: boolean,
 ): string {
-  if (contact !== undefined) return cut(oneLine(contact.toWellFormed()), 80);
-  if (names.length > 0) return names.map((name) => `@${cut(oneLine(name.toWellFormed()), 60)}`).join(' or ');
+  if (contact !== undefined) return foreignText(contact.toWellFormed(), 80);
+  if (names.length > 0) return names.map((name) => `@${foreignText(name.toWellFormed(), 60)}`).join(' or ');
   return isOpen ? 'a full member of this workspace' : 'whoever runs Docket';
 }

@@ -10,7 +10,7 @@ import type {
 } from '@slack/types';
 import type { MessageBlock } from '../store/blocks.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
-import { cutBytes, escapeText } from './text.ts';
+import { cutBytes, escapeText, isolate } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message<B extends MessageBlock = MessageBlock> {
@@ -104,7 +104,8 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   const runs: { type?: 'plain_text' | 'mrkdwn'; text: string }[] = [];
   for (const part of joinLines(lines)) {
     const code = codeOf(part);
-    const plain = code === undefined ? plainText(part) : undefined;
+    const words = typeof part !== 'string' && 'code' in part ? isolate(part.code) : plainText(part);
+    const plain = code === undefined ? words : undefined;
     const type = plain === undefined ? 'mrkdwn' : 'plain_text';
     const text = code ?? plain ?? toMrkdwn(part);
     const isEither = plain !== undefined && WORDS_ALONE.test(plain);
@@ -117,9 +118,9 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   }
   const shown = runs.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
-  // Without `emoji: false`, `:x:` in somebody's name would be a picture.
+  // Without these, `:x:` in somebody's name would be a picture, and addresses and names of channels would be links.
   const elements = shown.map(({ type = 'plain_text', text }) =>
-    type === 'mrkdwn' ? { type, text } : { type, text, emoji: false },
+    type === 'mrkdwn' ? { type, text, verbatim: true } : { type, text, emoji: false },
   );
   return { type: 'context', elements: checkLimit('contextElements', elements) };
 }

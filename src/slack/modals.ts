@@ -96,7 +96,11 @@ export interface Choice {
   value: string;
 }
 
-const toOption = ({ label, value }: Choice): PlainTextOption => ({ text: plainText(label), value });
+/** Other people's words may be in it: `:x:` in them is no picture. */
+const toOption = ({ label, value }: Choice): PlainTextOption => ({
+  text: { ...plainText(label), emoji: false },
+  value,
+});
 
 /** Returns a field with a choice: radio buttons up to four options, else a select. */
 export function choiceField(

@@ -20,6 +20,9 @@ const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}
 export const isolate = (words: string, max = Infinity): string =>
   rightToLeft.test(words) ? `\u2068${cutShown(words, max - 2)}\u2069` : cutShown(words, max);
 
+/** Returns other people's words for a line of ours: one line of at most `max` code points, isolated. */
+export const foreignText = (text: string, max: number): string => isolate(cut(oneLine(text), max));
+
 /** Returns how many characters people see in a text: its code points. */
 export const lengthOf = (text: string) => Array.from(text).length;
 

@@ -55,7 +55,7 @@ function drawBlocks(
   withoutWrapper: boolean,
 ): ReactNode {
   return createElement(Message, {
-    blocks: blocks.map(adapted) as unknown as Block[],
+    blocks: blocks.map(adapted).map(withMarkup) as unknown as Block[],
     name: 'Docket',
     logo: PICTURE,
     time: new Date(NOW_MS),
@@ -65,6 +65,10 @@ function drawBlocks(
     withoutWrapper,
   });
 }
+
+/** The library takes `verbatim` for plain text; in Slack it only makes no links of addresses and names. */
+const withMarkup = <T>(block: T): T =>
+  JSON.parse(JSON.stringify(block), (key, value) => (key === 'verbatim' ? undefined : value));
 
 const isOneLine = (block: KnownBlock) =>
   block.type === 'input' && block.element.type === 'plain_text_input' && !block.element.multiline;

@@ -220,7 +220,7 @@ describe('small lines', () => {
       type: 'context',
       elements: [
         { type: 'plain_text', text: '*Docs* of ', emoji: false },
-        { type: 'mrkdwn', text: '<@U0ANA><!date^1789914659^{time}|2026-09-20 14:30 UTC>\n' },
+        { type: 'mrkdwn', text: '<@U0ANA><!date^1789914659^{time}|2026-09-20 14:30 UTC>\n', verbatim: true },
         { type: 'plain_text', text: '<!channel> _b_', emoji: false },
       ],
     });
@@ -230,7 +230,9 @@ describe('small lines', () => {
 
   test('have ids and commands as code, unless they could be markup', () => {
     const block = contextBlock([['job ', { code: 'se_3f9a' }, ' · '], [{ code: '/docs-digest list' }]]);
-    expect(block.elements).toEqual([{ type: 'mrkdwn', text: 'job `se_3f9a` · \n`/docs-digest list`' }]);
+    expect(block.elements).toEqual([
+      { type: 'mrkdwn', text: 'job `se_3f9a` · \n`/docs-digest list`', verbatim: true },
+    ]);
     expect(contextBlock([[{ code: 'a`<!here>`' }]]).elements).toEqual([
       { type: 'plain_text', text: 'a`<!here>`', emoji: false },
     ]);
@@ -238,7 +240,7 @@ describe('small lines', () => {
 
   test('leave out what is empty, which Slack refuses', () => {
     expect(contextBlock([['', ' '], [{ link: 'https://a.example/', label: 'A' }]]).elements).toEqual([
-      { type: 'mrkdwn', text: '<https://a.example/|A>' },
+      { type: 'mrkdwn', text: '<https://a.example/|A>', verbatim: true },
     ]);
   });
 });

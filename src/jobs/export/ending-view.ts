@@ -6,7 +6,7 @@ import {
   message,
   type Part,
 } from '../../slack/blocks.ts';
-import { cut, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
+import { foreignText, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
@@ -108,7 +108,7 @@ const mentionParts = (run: ExportRun): Part[] =>
 
 /** To whoever asked, alone. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
-  const whom = cut(oneLine(reason ?? ''), 200) || 'whoever runs Docket';
+  const whom = foreignText(reason ?? '', 200) || 'whoever runs Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
   return message([[`${what} Ask ${whom}.`]]);
 }
@@ -168,7 +168,7 @@ function linkContent(
 /** Why there is no link, where somebody has to act on it before [Get the link] can help. */
 function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
   if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
-  return why === 'project' ? `: my settings no longer have the project ${cut(oneLine(run.project), 60)}` : '';
+  return why === 'project' ? `: my settings no longer have the project ${foreignText(run.project, 60)}` : '';
 }
 
 function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string {

@@ -1,6 +1,6 @@
 import type { ButtonParts, MenuParts } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, formatCount, oneLine } from '../../slack/text.ts';
+import { cut, foreignText, formatCount, isolate, oneLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import type { RunButton } from './buttons.ts';
 import { type ExportRun, isPrivate } from './record.ts';
@@ -53,12 +53,14 @@ export const percent = (fraction: number) => `${Math.floor(Math.round(fraction *
 
 /** What is exported; the job's id when that is all that is known. */
 export const subject = ({ domain, jobId }: Pick<ExportRun, 'domain' | 'jobId'>) =>
-  domain === '' ? `job ${shortId(jobId ?? '')}` : bareDomain({ domain });
+  domain === '' ? `job ${shortId(jobId ?? '')}` : isolate(bareDomain({ domain }));
 
 /** What is exported, with its label; the job's id when that is all that is known. A record may be older than our checks. */
 export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
   const label = domain === '' ? '' : oneLine(version ?? '');
-  return label === '' ? subject({ domain, jobId }) : `${subject({ domain, jobId })} (${cut(label, 100)})`;
+  return label === ''
+    ? subject({ domain, jobId })
+    : `${subject({ domain, jobId })} (${foreignText(label, 100)})`;
 }
 
 export const pageCountText = (pageCount: number) =>

@@ -1,5 +1,5 @@
 import { layout, type Message, type Part } from '../../slack/blocks.ts';
-import { cut, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
+import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
 import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site, subject } from './phrases.ts';
@@ -21,7 +21,7 @@ export function cardMessage(run: ExportRun): Message {
 }
 
 const labelPart = ({ version }: ExportRun) => {
-  const label = cut(oneLine(version ?? ''), 100);
+  const label = foreignText(version ?? '', 100);
   return label === '' ? '' : ` "${label}"`;
 };
 
@@ -29,7 +29,7 @@ const labelPart = ({ version }: ExportRun) => {
 function pathsPart({ paths }: ExportRun): string {
   if (paths === undefined) return '';
   const [first = ''] = paths;
-  return paths.length === 1 ? ` · only ${cut(oneLine(first), 60)}` : ` · only ${paths.length} pages`;
+  return paths.length === 1 ? ` · only ${foreignText(first, 60)}` : ` · only ${paths.length} pages`;
 }
 
 /** The message in the thread that is edited while an export runs. */
@@ -101,7 +101,7 @@ function spokenProgress(run: ExportRun): string {
   // It was watched for a moment, by a wrong id.
   if (run.state === 'unknown') return `${site(run)}: ${lowerFirst(label)}.`;
   const fraction = fractionOf(run);
-  const words = cut(oneLine(run.progressText ?? ''), 60);
+  const words = foreignText(run.progressText ?? '', 60);
   const facts =
     label === 'Queued'
       ? []
@@ -121,7 +121,7 @@ function progressParts(run: ExportRun): string[] {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
     if (!hasEnded(run)) parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
   } else if (oneLine(run.progressText ?? '') !== '') {
-    parts.push(cut(oneLine(run.progressText ?? ''), 60));
+    parts.push(foreignText(run.progressText ?? '', 60));
   }
   if (run.pageCount !== undefined)
     parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));

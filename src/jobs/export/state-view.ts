@@ -1,5 +1,5 @@
 import type { Part } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { foreignText, oneLine } from '../../slack/text.ts';
 import type { StateWord } from '../wording-view.ts';
 import type { Ending, ExportRun } from './record.ts';
 
@@ -41,7 +41,9 @@ export function shownStateOf(run: ExportRun): StateWord {
   const state = stateOf(run);
   const status = oneLine(run.status ?? '');
   const known = ['queued', 'running', 'completed', 'failed', ''];
-  return run.state !== 'watching' || known.includes(status) ? state : { ...state, label: cut(status, 40) };
+  return run.state !== 'watching' || known.includes(status)
+    ? state
+    : { ...state, label: foreignText(status, 40) };
 }
 
 /** How every message about a state begins. */

@@ -1,6 +1,6 @@
 import { layout, type Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { foreignText } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { type LinkButton, type LinkRun, linkActions } from './record.ts';
 
@@ -31,7 +31,7 @@ const withoutRepost = { kind: 'state', repost: false } as const;
 
 const title = (run: LinkRun) => [`Your own link to the export of ${site(run)}`];
 
-const site = (run: LinkRun) => cut(oneLine(run.site), 253);
+const site = (run: LinkRun) => foreignText(run.site, 253);
 
 const newLink = { label: 'New link', action: linkActions.again };
 

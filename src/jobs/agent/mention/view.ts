@@ -1,5 +1,5 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
-import { cut, oneLine } from '../../../slack/text.ts';
+import { cut, foreignText, oneLine } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/ask-view.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
@@ -37,7 +37,10 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
     case 'offer': {
       const value: MentionButton = { v: 1, mention };
       return message(
-        [[`No agent job is followed here. Start a new one with "${answer.excerpt}"?`], followHint],
+        [
+          [`No agent job is followed here. Start a new one with "${foreignText(answer.excerpt, 60)}"?`],
+          followHint,
+        ],
         [
           {
             label: 'Start a new job',

@@ -1,5 +1,5 @@
 import { type Message, message } from '../../../slack/blocks.ts';
-import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { foreignText, formatCount } from '../../../slack/text.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import { badFollowLine, quoted, tooLongText, tooManyText, unsentText, writtenModeText } from './phrases.ts';
@@ -55,7 +55,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
   }
 }
 
-const contactText = ({ about }: Ephemeral) => cut(oneLine(about ?? ''), 200) || 'whoever runs Docket';
+const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || 'whoever runs Docket';
 
 function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
   const { excerpt = '', more = 0 } = ephemeral;

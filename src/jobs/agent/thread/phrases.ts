@@ -1,6 +1,6 @@
 import { type ButtonParts, type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
-import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { foreignText, formatCount, oneLine } from '../../../slack/text.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
 import { personName, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
@@ -23,7 +23,7 @@ export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
 export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40);
 
 function inQuotes(excerpt: string | undefined, max: number): string {
-  const text = cut(oneLine(excerpt ?? ''), max);
+  const text = foreignText(excerpt ?? '', max);
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
@@ -36,7 +36,7 @@ export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, 
   const rest = andMoreText(more);
   const quote = inQuotes(excerpt, rest === '' ? 40 : 26);
   const room = SHORT_LENGTH - `${quote} ()${rest}`.length;
-  return `${quote} (${cut(personName(by.name), Math.max(12, room))})${rest}`;
+  return `${quote} (${foreignText(by.name, Math.max(12, room))})${rest}`;
 }
 
 /** "1 instruction", "2 instructions". */
@@ -103,7 +103,7 @@ export function toldTo(
 export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
   const id = shortId(agentJobId ?? '');
   const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
-  const ref = cut(oneLine(seen?.ref ?? ''), 80);
+  const ref = foreignText(seen?.ref ?? '', 80);
   return ref === '' ? repository : `${repository} @ ${ref}`;
 }
 
@@ -111,7 +111,7 @@ export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'se
 function repositoryName(address: string): string {
   const clean = oneLine(address);
   const path = clean.replace(/^(?:[a-z][a-z+]*:\/\/[^/]*\/+|[^@:/\s]+@[^:/\s]+:)/i, '');
-  return cut(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
+  return foreignText(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
 /** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
@@ -133,8 +133,7 @@ export const unsentText = (many: number) =>
   many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
 /** " ref 7f3c", by which an error of ours is found in the log. */
-export const refText = (ref: string | undefined) =>
-  ref === undefined ? '' : ` ref ${cut(oneLine(ref), 20)}`;
+export const refText = (ref: string | undefined) => (ref === undefined ? '' : ` ref ${foreignText(ref, 20)}`);
 
 /** An error of ours. */
 export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;

@@ -1,4 +1,4 @@
-import { cut, oneLine } from '../../../slack/text.ts';
+import { foreignText } from '../../../slack/text.ts';
 import type { StateWord } from '../../wording-view.ts';
 import { type ThreadRun, unresolvedSendOf } from './record.ts';
 
@@ -28,7 +28,7 @@ export function stateOf(thread: ThreadRun): StateWord {
     case 'failed':
       return { icon: '❌', label: 'Failed' };
     case 'unknown':
-      return { icon: '🕒', label: cut(oneLine(seen?.rawStatus ?? ''), 40) || 'In an unknown state' };
+      return { icon: '🕒', label: foreignText(seen?.rawStatus ?? '', 40) || 'In an unknown state' };
   }
 }
 

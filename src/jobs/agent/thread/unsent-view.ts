@@ -1,6 +1,6 @@
 import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { cut, oneLine } from '../../../slack/text.ts';
+import { foreignText, oneLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
@@ -54,7 +54,7 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const { seen } = thread;
   const small: Part[][] = [];
   if (seen) {
-    const word = cut(oneLine(seen.rawStatus), 40) || seen.status;
+    const word = foreignText(seen.rawStatus, 40) || seen.status;
     small.push([`The job reads: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
   }
   const sendAgain = acceptsInstructions(thread)

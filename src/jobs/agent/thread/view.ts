@@ -1,6 +1,6 @@
 import { type ButtonParts, layout, type MenuParts, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
-import { cut, formatCount, lowerFirst, messageUrl, oneLine } from '../../../slack/text.ts';
+import { cut, foreignText, formatCount, lowerFirst, messageUrl, oneLine } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadMenuOf } from './buttons.ts';
@@ -73,7 +73,7 @@ function cardMessage(thread: ThreadRun): Message {
 /** The job's id is whole, so that it can be copied. */
 function smallPrint(thread: ThreadRun): Part[] {
   const { agentJobId, owner, seen } = thread;
-  const model = cut(oneLine(seen?.model ?? ''), 60);
+  const model = foreignText(seen?.model ?? '', 60);
   const pullRequest = pullRequestName(seen ?? {});
   const facts = [
     `followed by ${personName(owner.name)}`,

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { notifiedBy } from '../demo/slack/notifies.ts';
+import type { Block } from '../demo/slack/workspace.ts';
+import { threadChoices } from '../src/commands/agent/modal-fields.ts';
+import { whichJobMessage } from '../src/commands/job-ids.ts';
+import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
+import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
+import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
+import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
+import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
+import { exportLine } from '../src/jobs/export/progress-view.ts';
+import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
+import { runningMessage } from '../src/jobs/export/reply-view.ts';
+import { exportMessages } from '../src/jobs/export/view.ts';
+import { linkMessages, refusedMessage } from '../src/jobs/link/view.ts';
+import { auditMessage } from '../src/jobs/status/audit-view.ts';
+import { contactsText, notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
+import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
+import { choiceField } from '../src/slack/modals.ts';
+import { NOW_MS } from './support/builders.ts';
+import { aProject } from './support/commands/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
+import { aSchedule } from './support/jobs/digest/builders.ts';
+import { anEnding, aRun, STATES } from './support/jobs/export/builders.ts';
+import { REQUEST, THREAD } from './support/jobs/export/rendering.ts';
+import { aLinkRun } from './support/jobs/link/builders.ts';
+import { withoutIsolates } from './support/slack/rendering.ts';
+import { anAuditEntry } from './support/store/builders.ts';
+
+const WORDS = [
+  '*bold* _it_ ~gone~ `code`',
+  '<!channel> <@U1> <#C1> <!subteam^S1>',
+  '<https://evil.example|click>',
+  'https://evil.example/x www.evil.example evil.example',
+  ':tada: :x:',
+  '&lt;!here&gt; &amp; &',
+  '@here #general',
+  'עברית :x: 12',
+  '\u202Eabc\u2066\u200B\u200D\u00AD\u{E0041}',
+  '*<@U1>`'.repeat(300),
+];
+
+/** Every export, in every state and ending, with these words wherever people or the platform choose them. */
+function exportsWith(words: string): ExportRun[] {
+  const foreign: Partial<ExportRun> = {
+    project: words,
+    version: words,
+    paths: [words],
+    requester: { id: 'U0ANA', name: words },
+    status: words,
+    progressText: words,
+    unknownJobId: words,
+    answer: { attempt: 1, by: words, byId: 'U0BEN', action: 'leave' },
+  };
+  const endings: Ending[] = [
+    ...Object.values(anEnding),
+    { kind: 'failed', reason: words },
+    ...(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'other'] as const).map((why) => ({
+      kind: 'notStarted' as const,
+      why,
+      reason: words,
+    })),
+    { kind: 'noLink', why: 'project' },
+    { kind: 'done', link: 'l', privately: true, refusal: 'cannot_dm_bot' },
+  ];
+  const troubles = (['down', 'limit', 'key', 'project', 'forbidden', 'lost'] as const).map((kind) => ({
+    kind,
+    inARow: 3,
+    nextMs: NOW_MS,
+  }));
+  return [
+    ...STATES.map((state) => aRun({ ...foreign, state })),
+    ...troubles.map((trouble) => aRun({ ...foreign, trouble })),
+    ...endings.map((ending) => aRun({ ...foreign, state: 'ended', ending })),
+    aRun({ ...foreign, joined: true, domain: '', jobId: words }),
+    aRun({ ...foreign, watchers: [{ id: 'U0BEN', name: words }], state: 'unknown', answer: undefined }),
+  ];
+}
+
+function threadsWith(words: string): ThreadRun[] {
+  const by = { id: 'U0ANA', name: words };
+  const seen = { status: 'unknown' as const, rawStatus: words, repository: words, ref: words, atMs: NOW_MS };
+  const foreign: Partial<ThreadRun> = { owner: by, seen: { ...seen, model: words }, project: words };
+  const round = aRound({ last: { id: '1.2', by, excerpt: words }, authors: [by] });
+  const trouble = aTrouble({ by, excerpt: words, reason: words });
+  const whys = ['unknown', 'refused', 'project'] as const;
+  return [
+    aThread(foreign),
+    aThread({ ...foreign, seen: undefined, agentJobId: words }),
+    aThread({ ...foreign, instructions: [anInstruction({ by, excerpt: words, text: words })] }),
+    aThread({ ...foreign, rounds: [round] }),
+    ...whys.map((why) => aThread({ ...foreign, troubles: [{ ...trouble, why }] })),
+  ];
+}
+
+const contacts = (words: string) => contactsText({ ask: [words] }, false);
+
+const EPHEMERALS = [
+  'question',
+  'notPermitted',
+  'noLongerAllowed',
+  'followsAlready',
+  'mode',
+  'stopped',
+] as const;
+
+const messagesWith = (words: string): Message[] => [
+  ...exportsWith(words).flatMap((run) => [
+    ...exportMessages(run).map((one) => one.message),
+    runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST),
+    message([exportLine(run, THREAD)]),
+    { text: '', blocks: [contextBlock([exportLine(run, THREAD)])] },
+  ]),
+  ...threadsWith(words).flatMap((thread) => [
+    ...threadMessages(thread).map((one) => one.message),
+    ...EPHEMERALS.map((kind) =>
+      ephemeralMessage(thread, { id: '1', to: 'U0ANA', kind, about: words, excerpt: words }),
+    ),
+    message([threadLine(thread, THREAD)]),
+    { text: '', blocks: [contextBlock([threadLine(thread, THREAD)])] },
+  ]),
+  ...(['sent', 'over', 'failed'] as const).flatMap((state) =>
+    linkMessages(aLinkRun({ state, site: words, link: 'l' })).map((one) => one.message),
+  ),
+  refusedMessage(aLinkRun({ site: words, link: 'l' }), 'cannot_dm_bot'),
+  mentionMessage('m', { kind: 'refused', ask: contacts(words) }),
+  mentionMessage('m', { kind: 'offer', text: words, excerpt: words }),
+  message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
+  auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),
+  message([[unknownProjectText(words, ['acme'])], [notPermittedText('export', contacts(words))]]),
+  whichJobMessage([{ id: words, about: 'docs.acme.com' }], '/docs-export watch', { projects: [aProject()] }),
+];
+
+/** Every object with a text in blocks. */
+function textsIn(value: unknown): { type: string; text: string; emoji?: boolean; verbatim?: boolean }[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  if (value === null || typeof value !== 'object') return [];
+  const node = value as { type?: unknown; text?: unknown };
+  const own = typeof node.type === 'string' && typeof node.text === 'string' ? [node as never] : [];
+  return [...own, ...Object.values(value).flatMap(textsIn)];
+}
+
+/** What markup of ours there may be: times, channels, mentions, links to our threads, ids as code. */
+const OWN_TOKENS =
+  /<!date\^\d+\^[^|<>]+\|[^<>]+>|<#C0\w+>|<@U0\w+>|<https:\/\/acme\.example\/[^|<>]*\|Open thread>|`[\w./: -]+`/g;
+
+describe.each(WORDS.map((words) => [words.slice(0, 60), words]))('%j', (_, words) => {
+  const all = messagesWith(words);
+  const blocks = all.map((one) => one.blocks as unknown as Block[]);
+
+  test('mentions nobody, and is no link', () => {
+    for (const { text, blocks: shown } of all) {
+      const sent = shown as unknown as Block[];
+      expect(['U0ANA', 'U0BEN']).toEqual(expect.arrayContaining(notifiedBy(text, sent)));
+      expect(text.replace(OWN_TOKENS, '')).not.toMatch(/[<>]/);
+      expect(JSON.stringify(sent)).not.toMatch(/"(?:url|user_id)":"[^"]*(?:evil|U1")/);
+    }
+  });
+
+  test('is no markup, address or picture in small print', () => {
+    for (const { type, text, verbatim } of blocks.flatMap(textsIn))
+      if (type === 'mrkdwn') {
+        expect(verbatim).toBe(true);
+        expect(text.replace(OWN_TOKENS, '')).not.toMatch(/[*_~`<>]|:\w+:|\w\.\w|[@#]\w/);
+      }
+    for (const { type, text, emoji } of blocks.flatMap(textsIn))
+      if (type === 'plain_text' && /:x:|:tada:/.test(text)) expect(emoji).toBe(false);
+  });
+
+  test('neither hides nor reorders what stands beside it', () => {
+    for (const { text, blocks: shown } of all)
+      for (const one of [text, ...textsIn(shown).map((object) => object.text)]) {
+        // None but our own isolates, each closed in its line.
+        const rest = withoutIsolates(one);
+        expect(rest).not.toMatch(/\p{Bidi_Control}|[\u200B\u00AD]|\p{Cs}/u);
+      }
+  });
+
+  test('is no picture in a choice of a modal', () => {
+    const field = choiceField({ block: 'b', label: 'Job', choices: threadChoices(threadsWith(words)) });
+    for (const { text, emoji } of textsIn(field.element)) if (text.includes(':')) expect(emoji).toBe(false);
+  });
+});
+
+test('words from right to left are isolated wherever they stand in a sentence', () => {
+  const code = (value: unknown) => JSON.stringify(value).includes('"code":true');
+  for (const { blocks } of messagesWith('עברית'))
+    for (const block of blocks as unknown as { elements?: { elements?: object[] }[] }[])
+      for (const element of (block.elements ?? []).flatMap((one) => one.elements ?? [one]))
+        if (!code(element) && 'text' in element && typeof element.text === 'string')
+          expect(withoutIsolates(element.text)).not.toMatch(/[\u0590-\u05FF]/);
+});
