@@ -131,6 +131,11 @@ const editions: GalleryState[] = [
   root('a new page', biggest(aPage('/guides/passkeys', { before: { human: 0, ai: 0 } }))),
   root('asked for', asked),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
+  root('sum differs, in the file alone', {
+    sections: ['csv'],
+    totals: { human: 1000, ai: 300 },
+    csv: picture,
+  }),
   root('preview', { kind: 'preview' }, 'Preview'),
   told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),

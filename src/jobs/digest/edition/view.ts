@@ -56,7 +56,7 @@ export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? ty
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
   const head = message([titleLine(run), ...totalLines(run, totals)]);
   const biggest = biggestLines(run);
-  const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
+  const small = [...noticeLines(run), ...fileLines(run), footerLine(run)].map((line) => contextBlock([line]));
   const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose(text, [head, ...rest]);
@@ -250,6 +250,10 @@ function listLine(name: string, pages: readonly PageChange[], say: (page: PageCh
   if (pages.length === 0) return [];
   return [{ bold: name }, `: ${pages.map((page) => `${pathText(page.path)} ${say(page)}`).join(' · ')}`];
 }
+
+/** Where the file is all that there is of the list, what is wrong with it is said here. */
+const fileLines = (run: EditionRun): Part[][] =>
+  run.sections.includes('pages') || run.csv === undefined || run.csv.state === 'failed' ? [] : sumLines(run);
 
 /** The platform's list of pages need not add up to its totals: that is said, never hidden. */
 function sumLines({ pages, totals }: EditionRun): Part[][] {
