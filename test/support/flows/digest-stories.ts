@@ -35,6 +35,8 @@ export interface DigestWorld {
 
 const SHARED = 'shared';
 
+const START_MS = Date.UTC(2026, 8, 21, 12);
+
 /** Projects of their own have figures of their own; the other places share theirs. */
 export async function digestWorld(options: {
   places: number;
@@ -42,6 +44,8 @@ export async function digestWorld(options: {
   chart: 'block' | 'picture';
 }): Promise<DigestWorld> {
   const world = await createWorld({
+    // A Monday: last week is to be had by hand, which it is not in the first hour of one.
+    startMs: START_MS,
     slack: { rateLimits: false },
     platform: { pages: 300, analyticsPerHour: Number.POSITIVE_INFINITY, agentPlan: { durationMs: 200 } },
     // What a bot owes that is killed or frozen, or whose Redis is.
@@ -84,7 +88,7 @@ export async function digestWorld(options: {
 }
 
 /** A weekly digest as it stands once it has been set up; the modal is not what is tested. */
-function scheduleOf({ slack }: World, { channel, project }: Place): ScheduleRun {
+function scheduleOf({ slack, now }: World, { channel, project }: Place): ScheduleRun {
   const { id, name } = slack.person('ana');
   const chosen = {
     timetable: { weekday: 1, time: '09:00', zone: 'UTC' },
@@ -93,7 +97,7 @@ function scheduleOf({ slack }: World, { channel, project }: Place): ScheduleRun 
     isPublic: true,
   };
   const request = { teamId: slack.team.id, requestId: channel, user: { id, name, fullMember: true } };
-  const made = newSchedule({ project, site: project, channel, ...chosen }, request, Date.now());
+  const made = newSchedule({ project, site: project, channel, ...chosen }, request, now());
   return { ...made, state: 'active' };
 }
 
@@ -279,7 +283,7 @@ function expectDigest(
   const asked = answer === undefined ? [] : [answer === 'Leave it' ? 'ana left' : 'ana chose'];
   const ended = answer === 'Leave it' ? [] : ENDED;
   expect(roles.toSorted()).toEqual([...DIGEST, ...asked, ...ended].toSorted());
-  const line = messages.find(({ text }) => text.startsWith('ana asked'));
+  const line = messages.find(({ text }) => ASKED.test(text));
   expect(line?.text).toContain(answer === 'Leave it' ? 'Nobody knows' : 'The agent opened');
   const root = messages.find(({ text }) => text.startsWith('Digest of'));
   expect(root?.text).toContain('Biggest change');

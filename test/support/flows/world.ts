@@ -71,7 +71,7 @@ export interface World {
   forget(): Promise<void>;
   /** The time, as the stand-ins and the bots have it where `startMs` says when it begins. */
   now(): number;
-  /** Goes on at another time, with everything woken that waited for it. Only in a world with `startMs`. */
+  /** Goes on at another time, with everything woken that waited for it. Only with `startMs`, and without processes. */
   jumpTo(ms: number): Promise<void>;
   /** What no log may hold: tokens, keys, response addresses, bundle links, and what people wrote. */
   secrets(): string[];
@@ -128,6 +128,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     before: { ...channel, members: [...channel.members] },
   }));
   const forgotten = new Set<string>();
+  let hasProcesses = false;
 
   async function startBot(bot: BotOptions = {}): Promise<Bot> {
     const { timing, config, dataDir, program } = bot;
@@ -154,8 +155,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     };
     const isProcess = bot.process ?? (options.processes || program !== undefined);
     const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
-    if (isProcess && startMs !== undefined) throw new Error("Only bots in the test's process share its time");
     const now = startMs === undefined ? undefined : clock.now;
+    if (isProcess && now !== undefined) env.TEST_AHEAD_MS = String(now() - Date.now());
+    hasProcesses ||= isProcess;
     const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times, now));
     const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
     bots.push(started);
@@ -205,6 +207,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     now: clock.now,
     async jumpTo(ms) {
       if (startMs === undefined) throw new Error('createWorld({ startMs }) has a time that can be moved');
+      if (hasProcesses) throw new Error("Only bots in the test's process go along to another time");
       // What was signed before must not arrive after it.
       await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0));
       clock.moveTo(ms);
