@@ -94,7 +94,7 @@ describe('a start without an answer', () => {
     expect(texts).toEqual([
       '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
       QUESTION.replace('Look in', 'The platform knows no job with that id: se_1\nLook in'),
-      '⚠️ Needs an answer',
+      '⚠️ Needs an answer · docs.acme.com',
     ]);
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job id': `https://dash.example/exports/${jobId}` });

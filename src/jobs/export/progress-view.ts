@@ -41,11 +41,14 @@ function runningProgress(run: ExportRun): Message {
   const isQueued = stateOf(run).label === 'Queued';
   const [word, ago] = isQueued ? ['requested', run.attemptAtMs] : ['started', run.startedAtMs];
   const since: Part[] = ago === undefined ? [] : [` · ${word} `, { time: ago, format: '{ago}' }];
+  const isUnclear = run.state === 'unknown';
   const state: Part[] = isLinkMade(run)
     ? ['⏳ ', { bold: 'Making the download link…' }]
-    : [...stateParts(shownStateOf(run)), ...progressParts(run), ...since];
+    : isUnclear
+      ? [...stateParts(stateOf(run)), ` · ${subject(run)}`]
+      : [...stateParts(shownStateOf(run)), ...progressParts(run), ...since];
   // Nothing is tried again before somebody has answered.
-  const trouble = run.state === 'unknown' ? [] : troubleLine(run);
+  const trouble = isUnclear ? [] : troubleLine(run);
   if (trouble.length === 0 && run.stalled && run.state === 'watching') {
     const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
     trouble.push('No progress since ', since, '. Still checking.');

@@ -263,7 +263,7 @@ describe('the progress', () => {
   test('with trouble before a start that is unclear: it needs an answer, and nothing is tried again', () => {
     const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'unknown' });
     const trouble = { kind: 'limit', inARow: 1, nextMs: NOW_MS } as const;
-    expect(messageOf({ ...run, trouble }, 'progress')).toBe('⚠️ Needs an answer');
+    expect(messageOf({ ...run, trouble }, 'progress')).toBe('⚠️ Needs an answer · docs.acme.com');
   });
 
   test('with trouble before the start: nothing is started yet', () => {

@@ -104,7 +104,7 @@ describe('the question about a start without an answer', () => {
     expect(messageOf(run, 'question')).toBe(
       "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nThe platform knows no job with that id: se_`1\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
     );
-    expect(messageOf(run, 'progress')).toBe('⚠️ Needs an answer');
+    expect(messageOf(run, 'progress')).toBe('⚠️ Needs an answer · docs.acme.com');
   });
 
   test.each([
