@@ -50,7 +50,12 @@ export async function findExportJob(
   const others = found.length === 0 ? [] : await intake.loadAll(found, exportRun, caller);
   const runs = [...active, ...own, ...others];
   const fitting = runs.filter(
-    (run) => run.jobId !== undefined && names.includes(run.project) && mayMean(typed, run.jobId),
+    ({ jobId, project, ending }) =>
+      jobId !== undefined &&
+      // An id that the platform does not know in this project may well be another's.
+      ending?.kind !== 'lost' &&
+      names.includes(project) &&
+      mayMean(typed, jobId),
   );
   const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
   const jobs = visible.map((run) => ({

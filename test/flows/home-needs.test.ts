@@ -179,7 +179,7 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     expect(await answers('ana')).toContain('[Check now] [Send again] [Leave it]');
     await clicksModal('ana', 'Leave it');
     expect(modal('ana')).toMatch(/^Needs you\nDone\. You see in its thread what comes of it\./);
-    await untilBelow(root, 'ana left it at that.');
+    await untilBelow(root, 'ana left it at that:');
     expect(instructions()).toEqual([]);
     await untilHome('ana', 'Send unclear', false);
   });
