@@ -98,6 +98,9 @@ export function unknownJobs(typed: TypedJob, notJobs: readonly (string | undefin
   }
 }
 
+/** Whether it may be a job at all: the address of a page is none. */
+export const mayBeJob = (typed: TypedJob) => typed.kind !== 'address' || unknownJobs(typed, []).length > 0;
+
 /** Ids have digits; a year, a version or a word of an address is no id. */
 const looksLikeId = (part: string) =>
   part.length >= MIN_KNOWN_LENGTH && /^[\w-]+$/u.test(part) && /\d/u.test(part);

@@ -1,6 +1,7 @@
 import { isSafeId } from '../../docs-api/paths.ts';
+import { readDomain } from '../../domain.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { readTypedJob, type TypedJob } from '../typed-job.ts';
+import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
 
 /** What a reply is by its text alone. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -49,6 +50,9 @@ const asidePrefix = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 const commandDelimiters = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
 const followPattern = /^follow(?:\s+(\S+))?$/iu;
 const exportPattern = /^export(?:\s+(\S+))?$/iu;
+/** What the agent works on. Some of these are domains of countries, too; a site there takes the command. */
+const fileName =
+  /^[^/]+\.(?:json|ya?ml|toml|xml|csv|txt|mdx?|rst|html?|css|[cm]?[jt]sx?|svg|png|pdf|zip|py|sh)$/iu;
 /** As text has them; some have a name alone, such as those of a workspace. */
 const emojiNames = /:[\w+-]{1,100}:/gu;
 const otherThanWords = /[^\p{L}\p{M}\p{N}]+/gu;
@@ -85,13 +89,24 @@ const wordsOf = (text: string) =>
 /** Whether a text says anything in words; an emoji alone does not. */
 export const hasWords = (text: string) => text.length > MAX_COMMAND_LENGTH || wordsOf(text) !== '';
 
-/** With more than one word after it, it is an instruction: "export the tables as CSV". */
+/** With anything but one site after it, it is an instruction: "export the tables as CSV", "export openapi.json". */
 function parseExport(text: string): ThreadText | undefined {
   const found = exportPattern.exec(text.replace(commandDelimiters, ''));
   if (found === null) return undefined;
   const site = found[1]?.replace(commandDelimiters, '');
-  return site ? { kind: 'export', site } : { kind: 'export' };
+  if (!site) return { kind: 'export' };
+  return namesSite(site) ? { kind: 'export', site } : undefined;
 }
+
+function namesSite(word: string): boolean {
+  const read = readDomain(word);
+  return !fileName.test(word) && (read.kind === 'domain' || read.suggested !== undefined);
+}
+
+/** Whether somebody wants to follow a job without saying which. "Follow" and the address of a page is an instruction. */
+export const asksWhichJob = (parsed: ThreadText, followed?: string): boolean =>
+  parsed.kind === 'badFollow' &&
+  (parsed.typed === undefined || mayBeJob(parsed.typed) || mayMean(parsed.typed, followed ?? ''));
 
 function parseFollow(text: string): ThreadText | undefined {
   // Quotes and ticks may stand around the id, or around all words.

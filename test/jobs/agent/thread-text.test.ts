@@ -57,12 +57,19 @@ describe('an export', () => {
     expect(parseThreadText('Export')).toEqual({ kind: 'export' });
   });
 
-  test.each(['export the tables as CSV', 'exports docs.acme.com', 'please export docs.acme.com'])(
-    '%j is an instruction',
-    (text) => {
-      expect(kindOf(text)).toBe('instruction');
-    },
-  );
+  test.each([
+    'export the tables as CSV',
+    'exports docs.acme.com',
+    'please export docs.acme.com',
+    'export docs.acme.com settings into a table',
+    'export changelog',
+    'export `openapi.json`',
+    'export README.md',
+    'export guides/setup.md',
+    'export v2.1',
+  ])('%j is an instruction', (text) => {
+    expect(kindOf(text)).toBe('instruction');
+  });
 });
 
 describe('a command', () => {

@@ -10,7 +10,7 @@ import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText, missingScopeText } from '../../wording-view.ts';
-import { excerptOf, hasWords, parseThreadText, type ThreadText } from '../thread-text.ts';
+import { asksWhichJob, excerptOf, hasWords, parseThreadText, type ThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
@@ -126,11 +126,11 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
   switch (parsed.kind) {
     case 'follow':
       return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: parsed.jobId };
-    case 'badFollow':
-      return { kind: 'badFollow' };
     case 'command':
       return { kind: parsed.command === 'help' ? 'help' : 'notFollowed' };
+    case 'badFollow':
     case 'instruction':
+      if (asksWhichJob(parsed)) return { kind: 'badFollow' };
       if (!hasWords(text)) return { kind: 'help' };
       return lengthOf(text) > most
         ? { kind: 'tooLong', characters: lengthOf(text), most }

@@ -4,7 +4,7 @@ import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf } from '../../../slack/text.ts';
 import { tsToMs } from '../../../slack/timestamp.ts';
 import type { Limits } from '../../limits.ts';
-import { excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { asksWhichJob, excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { applyClick, MODE_BY_ACTION } from './clicks.ts';
 import { compact } from './compact.ts';
 import type { ReplyEvent, ThreadEvent } from './event.ts';
@@ -110,7 +110,7 @@ function applyContent(
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
-  if (mentionsBot && parsed.kind === 'badFollow') return answer({ kind: 'badFollow' });
+  if (mentionsBot && asksWhichJob(parsed, thread.agentJobId)) return answer({ kind: 'badFollow' });
   // Files alone, among people, are no question to anybody.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
   const state = isTaken ? 'waiting' : 'held';

@@ -169,12 +169,21 @@ describe('an export that is asked for', () => {
       { site: 'docs.acme.com', typed: 'https://docs.acme.com/v2' },
       "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?",
     ],
-    ['export readme', { typed: 'readme' }, "readme isn't a host name. Type it like docs.acme.com."],
     ['export', {}, 'Which site? For example: @Docket export docs.acme.com'],
   ])('%j is offered', async (text, answer, told) => {
     expect(await ask(text)).toEqual({ kind: 'export', ...answer });
     expect(said).toMatchObject([{ text: told }]);
   });
+
+  test.each(['export openapi.json', 'export readme', 'follow https://docs.acme.com/style-guide'])(
+    '%j is for the agent',
+    async (text) => {
+      expect(await ask(text, contextWith({ policy: allows('agent') }))).toMatchObject({
+        kind: 'offer',
+        text,
+      });
+    },
+  );
 
   test('is also offered under a message where nothing instructs the agent', async () => {
     await createThreadStore(redis.client).close({ teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });

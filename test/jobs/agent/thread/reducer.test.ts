@@ -239,11 +239,22 @@ describe('commands', () => {
     expect(outcomesOf(thread)).toEqual([]);
   });
 
-  test.each(['follow', 'follow aj_3f9a…4a06'])('%s does not say which job', (words) => {
-    const thread = applyEvents(aThread(), [wrote(ana, 1, `<@U0DOCKET> ${words}`)]);
-    expect(thread.notes).toEqual([{ id: `badFollow ${ts(1)}`, to: 'U0ANA', kind: 'badFollow' }]);
-    expect(outcomesOf(thread)).toEqual([]);
+  test('follow and the address of a page is an instruction', () => {
+    const thread = applyEvents(aThread(), [
+      wrote(ana, 1, '<@U0DOCKET> follow <https://docs.acme.com/style-guide>'),
+    ]);
+    expect(thread.notes).toEqual([]);
+    expect(thread.instructions).toMatchObject([{ text: expect.stringContaining('style-guide') }]);
   });
+
+  test.each(['follow', 'follow aj_3f9a…4a06', 'follow https://dash.example/jobs/aj_3f9a77bd04c24a06'])(
+    '%s does not say which job',
+    (words) => {
+      const thread = applyEvents(aThread(), [wrote(ana, 1, `<@U0DOCKET> ${words}`)]);
+      expect(thread.notes).toEqual([{ id: `badFollow ${ts(1)}`, to: 'U0ANA', kind: 'badFollow' }]);
+      expect(outcomesOf(thread)).toEqual([]);
+    },
+  );
 
   test.each(['stop', 'all replies', 'help', 'follow aj_1', 'follow'])(
     '%s without a mention is an instruction',
