@@ -166,6 +166,10 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   closers.add(() => sweeper.stop());
 }
 
+/** Whether an answer came, and not from a gateway that found nobody behind it. */
+const isFromPlatform = (status: number | undefined) =>
+  status !== undefined && ![502, 503, 504].includes(status);
+
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl }: Settings,
@@ -182,7 +186,7 @@ function createDocsApis(
       random,
       log(request) {
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
-        if (request.error !== 'aborted') health.record('docs', request.status !== undefined);
+        if (request.error !== 'aborted') health.record('docs', isFromPlatform(request.status));
         if (request.error === undefined || request.error === 'key_rejected')
           watchKey(keyIdOf(apiKey), request.error === undefined);
         log.debug(request, 'docs api');

@@ -136,6 +136,18 @@ describe('/docs-status', () => {
     await expect.poll(async () => (await status())[0]).toBe(WELL);
   });
 
+  test('a platform of which only a gateway answers counts as one that does not', async () => {
+    await startBot();
+    await asks('/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+    world.platform.wire.order(() => true, { kind: 'answer', status: 503 }, 1000);
+    await expect
+      .poll(async () => (await status())[1])
+      .toMatch(/^The docs platform isn't answering, last tried TIME: /);
+    world.platform.wire.clear();
+    await expect.poll(async () => (await status())[0]).toBe(WELL);
+  });
+
   test('a key that the platform rejects is named by its setting until it works, also by a process that calls nobody', async () => {
     await startBot({ DOCKET_ROLE: 'worker' });
     const web = { DOCKET_ROLE: 'web' };

@@ -175,6 +175,8 @@ describe('schedules', () => {
     const home = digestFeature.homeRuns;
     const context = aContext({ runs: activeRuns([aSchedule(), aSchedule({ id: 'r2', teamId: 'T0ELSE' })]) });
     expect(await home?.lasting?.('T0ACME', 'U0ANA', context)).toEqual(['schedule-1']);
+    // Others' are not even loaded.
+    expect(await home?.lasting?.('T0ACME', 'U0BEN', context)).toEqual([]);
     const entry = home?.entry(aSchedule(), 'U0ANA', context);
     expect(message([(await entry?.line()) ?? []]).text.replace(/<!date[^>]*>/, 'TIME')).toBe(
       'Weekly digest · docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin · next TIME',

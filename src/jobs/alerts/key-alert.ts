@@ -1,5 +1,6 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import type { Project } from '../../projects.ts';
+import { within } from '../../runtime/within.ts';
 import type { RejectedKeyStore } from '../../store/rejected-keys.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 import { keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
@@ -40,6 +41,9 @@ function keyOf(sharing: readonly KeyOwner[]) {
 
 type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable'>;
 
+/** How long counting may hold up that a key is rejected. */
+const WAITS_MS = 400;
+
 /** Returns the keys of these projects that the platform rejects. */
 export async function findRejectedKeys(
   projects: readonly KeyOwner[],
@@ -56,7 +60,7 @@ export async function findRejectedKeys(
     rejected.map(async (key) => ({
       ...key,
       names: keys.length > 1 ? key.names : [],
-      waiting: await waits(key.names).catch(() => ''),
+      waiting: await within(WAITS_MS, waits(key.names)).catch(() => ''),
     })),
   );
 }

@@ -28,7 +28,8 @@ export const digestFeature: Feature = {
     record: scheduleRun,
     needs: scheduleNeeds,
     // What somebody asked for is forgotten in time; a digest of theirs is not.
-    lasting: async (teamId, _, context) => (await loadSchedules(teamId, context)).map(({ id }) => id),
+    lasting: async (teamId, userId, context) =>
+      (await loadSchedules(teamId, context)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
     entry: (run, userId) =>
       run.owner.id !== userId || run.state === 'removed'
         ? undefined

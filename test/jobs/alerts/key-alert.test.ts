@@ -208,4 +208,7 @@ test('the keys that are rejected are found by their settings, with what waits in
   expect(await find(projects.slice(1))).toEqual([{ ...key, names: [] }]);
   const fails = () => Promise.reject(new Error('unreadable'));
   expect(await findRejectedKeys(projects, store.since, fails)).toMatchObject([{ waiting: '' }]);
+  // That a key is rejected is said in time, also while counting takes long.
+  const hangs = () => new Promise<never>(() => {});
+  expect(await findRejectedKeys(projects, store.since, hangs)).toMatchObject([{ waiting: '' }]);
 });
