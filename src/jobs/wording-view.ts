@@ -1,13 +1,18 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { foreignText, formatCount, isolate, oneLine } from '../slack/text.ts';
+import { foreignText, formatCount, isolate, lowerFirst, oneLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
 /** Where work stands, with the emoji that means the same in every message. */
 export interface StateWord {
   icon: string;
   label: string;
+  /** It is the platform's own word, to be printed as it is. */
+  isForeign?: boolean;
 }
+
+/** Returns the word of a state as it stands within a sentence. */
+export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
 /** A person's name, for use after an @ that mentions nobody. */
 export const personName = (name: string) => foreignText(name, 60);

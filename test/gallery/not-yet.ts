@@ -6,6 +6,7 @@ export const notYet: Record<'text' | 'lines', readonly string[]> = {
   text: ['export/ending/not started, plan'],
   lines: [
     'export/progress/queued',
+    'export/progress/queued, watched',
     'export/progress/running',
     'export/progress/42 percent',
     'export/progress/in words',

@@ -39,8 +39,7 @@ export function progressMessage(run: ExportRun): Message {
 
 function runningProgress(run: ExportRun): Message {
   const isQueued = stateOf(run).label === 'Queued';
-  const [word, ago] = isQueued ? ['requested', run.attemptAtMs] : ['started', run.startedAtMs];
-  const since: Part[] = ago === undefined ? [] : [` · ${word} `, { time: ago, format: '{ago}' }];
+  const since = isQueued ? queuedSince(run) : startedSince(run);
   const isUnclear = run.state === 'unknown';
   const state: Part[] = isLinkMade(run)
     ? ['⏳ ', { bold: 'Making the download link…' }]
@@ -67,6 +66,13 @@ function runningProgress(run: ExportRun): Message {
     text: [[spokenProgress(run)], ...second],
   });
 }
+
+/** One that was not asked for here is watched only. */
+const queuedSince = ({ joined, attemptAtMs: time }: ExportRun): Part[] =>
+  joined ? [' · watched since ', { time, format: '{time}' }] : [' · requested ', { time, format: '{ago}' }];
+
+const startedSince = ({ startedAtMs }: ExportRun): Part[] =>
+  startedAtMs === undefined ? [] : [' · started ', { time: startedAtMs, format: '{ago}' }];
 
 const isLinkMade = ({ state, relinked }: ExportRun) => state === 'bundling' && relinked === 0;
 
@@ -159,11 +165,12 @@ export function troubleLine(run: ExportRun): Part[] {
 export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
-  const requestedAt: Part = { time: run.attemptAtMs, format: '{ago}' };
+  const [word, format] = run.joined ? ['watched', '{time}'] : ['requested', '{ago}'];
+  const by = `${word} by ${personName(run.requester.name)}${run.joined ? ' since' : ''} `;
   return [
     ...stateParts(shownStateOf(run)),
-    ` · ${site(run)}${progress} · requested by ${personName(run.requester.name)} `,
-    requestedAt,
+    ` · ${site(run)}${progress} · ${by}`,
+    { time: run.attemptAtMs, format },
     ...open,
   ];
 }

@@ -1,6 +1,6 @@
 import { type Message, message } from '../../slack/blocks.ts';
-import { formatDuration, lowerFirst } from '../../slack/text.ts';
-import { personName } from '../wording-view.ts';
+import { formatDuration } from '../../slack/text.ts';
+import { personName, wordInSentence } from '../wording-view.ts';
 import { exportActions, type StartAnother } from './buttons.ts';
 import { bareDomain, percent, runButtonOf, site } from './phrases.ts';
 import { troubleLine } from './progress-view.ts';
@@ -77,6 +77,6 @@ export function unchangedProgressMessage(run: ExportRun): Message {
   const trouble = troubleLine(run);
   if (trouble.length > 0) return message([trouble]);
   const fraction = fractionOf(run);
-  const progress = fraction === undefined ? lowerFirst(shownStateOf(run).label) : percent(fraction);
+  const progress = fraction === undefined ? wordInSentence(shownStateOf(run)) : percent(fraction);
   return message([[`Still ${progress}, checked just now.`]]);
 }

@@ -19,6 +19,8 @@ const ENDED: Record<Ending['kind'], StateWord> = {
   broken: { icon: '❌', label: 'Stopped by an error' },
 };
 
+const noNewLink: StateWord = { icon: '⚠️', label: 'Exported, no new link yet' };
+
 export function stateOf(run: ExportRun): StateWord {
   switch (run.state) {
     case 'accepted':
@@ -32,6 +34,8 @@ export function stateOf(run: ExportRun): StateWord {
     case 'unknown':
       return { icon: '⚠️', label: 'Needs an answer' };
     case 'ended':
+      // An earlier link may still work.
+      if (run.ending?.kind === 'noLink' && run.relinked > 0) return noNewLink;
       return ENDED[run.ending?.kind ?? 'broken'];
   }
 }
@@ -43,7 +47,7 @@ export function shownStateOf(run: ExportRun): StateWord {
   const known = ['queued', 'running', 'completed', 'failed', ''];
   return run.state !== 'watching' || known.includes(status)
     ? state
-    : { ...state, label: foreignText(status, 40) };
+    : { ...state, label: foreignText(status, 40), isForeign: true };
 }
 
 /** How every message about a state begins. */

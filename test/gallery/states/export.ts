@@ -47,6 +47,7 @@ const cards: GalleryState[] = [
   card('card/lost', ended(anEnding.lost), 'Not found'),
   card('card/no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
   card('card/done without a link', ended(anEnding.noLink), 'Exported, no link yet'),
+  card('card/no further link', ended(anEnding.noLink, { relinked: 1 }), 'Exported, no new link yet'),
   card('card/left unclear', ended(anEnding.left, accepted), 'Not started again'),
   card('card/broken', ended(anEnding.broken), 'Stopped by an error'),
   card('card/ended, nobody knows why', aRun({ state: 'ended' }), 'Stopped by an error'),
@@ -60,6 +61,11 @@ const wrongId = aRun({ ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd
 
 const progresses: GalleryState[] = [
   progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
+  progress(
+    'progress/queued, watched',
+    aRun({ status: 'queued', joined: true, looks: [{ atMs: NOW_MS }] }),
+    'Queued',
+  ),
   progress('progress/running', aRun(), 'Exporting'),
   progress('progress/42 percent', aRun(halfDone), 'Exporting'),
   progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Exporting'),

@@ -165,7 +165,7 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   ],
   rejectedKeys: [],
   overdue: 0,
-  running: [exportLine(aRun(), THREAD)],
+  running: [exportLine(aRun(), THREAD), exportLine(aRun({ joined: true }), THREAD)],
   featureLines: [['Agent threads — 2 followed']],
   waits: [],
   hasAdmins: true,

@@ -83,6 +83,10 @@ describe('the state in a word', () => {
     expect(wordOf(ended(anEnding[kind]))).toBe(word);
   });
 
+  test('where a further link cannot be had, the one before may still work', () => {
+    expect(wordOf(ended(anEnding.noLink, { relinked: 1 }))).toBe('⚠️ Exported, no new link yet');
+  });
+
   test('every state and every ending has one, of no more than five words', () => {
     for (const run of [
       ...STATES.map((state) => aRun({ state })),
@@ -260,6 +264,12 @@ describe('the progress', () => {
     );
   });
 
+  test('of an export that was not started from here and is queued: since when it is watched', () => {
+    expect(shown({ joined: true, status: 'queued' })).toBe(
+      '🕒 Queued · watched since TIME{time}\njob se_3f9a77bd04c24a06',
+    );
+  });
+
   test('with trouble before a start that is unclear: it needs an answer, and nothing is tried again', () => {
     const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'unknown' });
     const trouble = { kind: 'limit', inARow: 1, nextMs: NOW_MS } as const;
@@ -284,6 +294,12 @@ describe('a line of a list', () => {
       '⏳ Exporting · docs.acme.com (1.2) · ▰▰▰▱▱▱▱▱▱▱ 37% · 12 pages so far · requested by ana TIME{ago}';
     expect(line(run)).toBe(words);
     expect(line(run, THREAD)).toBe(`${words} · Open thread`);
+  });
+
+  test('of an export that was not started from here, says since when it is watched', () => {
+    expect(line(aRun({ joined: true }))).toBe(
+      '⏳ Exporting · docs.acme.com · watched by ana since TIME{time}',
+    );
   });
 
   test('shows no progress once the run has ended', () => {

@@ -81,7 +81,7 @@ describe('the answer to a click on [Refresh] that changes nothing', () => {
     ['how far it is', { looks: [{ atMs: NOW_MS, fraction: 0.42 }] }, 'Still 42%, checked just now.'],
     ['its state where nobody knows how far', {}, 'Still exporting, checked just now.'],
     ['that it is queued', { status: 'queued' }, 'Still queued, checked just now.'],
-    ["the platform's own word", { status: 'packaging' }, 'Still packaging, checked just now.'],
+    ["the platform's own word", { status: 'Packaging' }, 'Still Packaging, checked just now.'],
     [
       'that the limit is reached',
       { trouble: limit },

@@ -28,9 +28,12 @@ export function stateOf(thread: ThreadRun): StateWord {
     case 'failed':
       return { icon: '❌', label: 'Failed' };
     case 'unknown':
-      return { icon: '🕒', label: foreignText(seen?.rawStatus ?? '', 40) || 'In an unknown state' };
+      return unknownState(foreignText(seen?.rawStatus ?? '', 40));
   }
 }
+
+const unknownState = (word: string): StateWord =>
+  word === '' ? { icon: '🕒', label: 'In an unknown state' } : { icon: '🕒', label: word, isForeign: true };
 
 function endedState({ ended, instructions }: ThreadRun): StateWord {
   if (ended?.why === 'broken') return { icon: '❌', label: 'Stopped by an error' };

@@ -1,8 +1,14 @@
 import { type ButtonParts, layout, type MenuParts, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
-import { cut, foreignText, formatCount, lowerFirst, messageUrl, oneLine } from '../../../slack/text.ts';
+import { cut, foreignText, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
-import { keyRemedyText, personName, projectMissingText } from '../../wording-view.ts';
+import {
+  keyRemedyText,
+  personName,
+  projectMissingText,
+  type StateWord,
+  wordInSentence,
+} from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadMenuOf } from './buttons.ts';
 import { type Instruction, isPending } from './instruction.ts';
 import {
@@ -54,7 +60,8 @@ function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage[
 }
 
 function cardMessage(thread: ThreadRun): Message {
-  const { icon, label } = stateOf(thread);
+  const state = stateOf(thread);
+  const { icon, label } = state;
   const name = jobName(thread);
   const hasEnded = thread.state === 'ended';
   const rest = hasEnded
@@ -66,9 +73,12 @@ function cardMessage(thread: ThreadRun): Message {
     lines: [[`${icon} `, { bold: label }, ` · ${name}`], ...below],
     small,
     ...(!hasEnded && { buttons: cardButtons(thread), menu: cardMenu(thread) }),
-    text: [[`Docs agent, ${lowerFirst(label.replace('…', ''))}: ${name}.`], ...below, ...small],
+    text: [[`Docs agent, ${spokenState(state)}: ${name}.`], ...below, ...small],
   });
 }
+
+/** In our own words, without the dots that say that it goes on. */
+const spokenState = (state: StateWord) => wordInSentence(state).replace(state.isForeign ? '' : '…', '');
 
 /** The job's id is whole, so that it can be copied. */
 function smallPrint(thread: ThreadRun): Part[] {

@@ -203,6 +203,9 @@ describe('the card', () => {
       about,
     ]);
     expect(spoken(unseen())?.[0]).toBe('Docs agent, checking: job aj_3f9a…4a06.');
+    expect(spoken(seen({ status: 'unknown', rawStatus: 'Paused…' }))?.[0]).toBe(
+      'Docs agent, Paused…: acme/docs @ agent/quickstart.',
+    );
   });
 
   test.each([
