@@ -94,7 +94,7 @@ describe('what Home and /docs-status tell of digests', () => {
     expect(home).toContain(
       'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by ana',
     );
-    expect(home).toContain('Set up digests, and ask for them');
+    expect(home).toContain('set up digests, and ask for them');
   });
 });
 
