@@ -2,7 +2,7 @@ import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { exportActions, type RunButton, runButton, startAnother } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../jobs/export/record.ts';
-import { unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
+import { earlierAttemptMessage, unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
 import {
   isMentioned,
   MAX_WATCHERS,
@@ -77,7 +77,8 @@ function applyTransition(
     const run = await tools.intake.load(button.run, exportRun, caller);
     if (run === undefined)
       return rejoinable.includes(name) ? rejoin(button, caller, tools) : notFoundMessage(button.domain);
-    const isCurrent = button.attempt === run.attempt && button.resumed === run.resumed;
+    const isOfAttempt = button.attempt === run.attempt;
+    const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
     if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
@@ -91,6 +92,9 @@ function applyTransition(
     return name === 'notify' ? willMention : undefined;
   });
 }
+
+/** What is wanted of a start, also where that was watched again since. */
+const forAttempt: readonly TransitionName[] = ['refresh', 'notify'];
 
 /** What can be had of an export job whose run nobody remembers. */
 const rejoinable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
@@ -153,11 +157,11 @@ function unchangedMessage(
   attempt: number,
   caller: Caller,
 ): Message | undefined {
-  if (name === 'refresh' && run.state === 'bundling') return linkBeingMade;
-  if (name === 'refresh' && run.state !== 'ended')
-    return run.state === 'watching' ? unchangedProgressMessage(run) : undefined;
-  if (name === 'notify' && run.state !== 'ended') {
-    return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
+  if (forAttempt.includes(name)) {
+    if (attempt !== run.attempt) return earlierAttemptMessage;
+    if (name === 'notify' && run.state !== 'ended')
+      return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
+    return run.state === 'bundling' ? linkBeingMade : unchangedProgressMessage(run);
   }
   if (name === 'newLink' && run.state === 'bundling') return linkComing;
   return handledByMessage(run, attempt, caller);

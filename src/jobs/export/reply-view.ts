@@ -72,11 +72,20 @@ export function runningMessage(
   );
 }
 
-/** To a click on [Refresh] right after the platform was asked, or while its limit is reached. */
+/** To a click on a message as it was before somebody had the export started again. */
+export const earlierAttemptMessage = message([
+  ['That was an earlier attempt; the export was started again since.'],
+]);
+
+/** To a click that is too late, or on [Refresh] right after the platform was asked or while its limit is reached. */
 export function unchangedProgressMessage(run: ExportRun): Message {
+  const word = wordInSentence(shownStateOf(run));
+  if (run.state === 'ended')
+    return message([[`Nothing new: ${word}. Look at the newest message in the thread.`]]);
+  if (run.state === 'unknown') return message([[`Still ${word}: whether it started is unclear.`]]);
   const trouble = troubleLine(run);
   if (trouble.length > 0) return message([trouble]);
   const fraction = fractionOf(run);
-  const progress = fraction === undefined ? wordInSentence(shownStateOf(run)) : percent(fraction);
+  const progress = fraction === undefined ? word : percent(fraction);
   return message([[`Still ${progress}, checked just now.`]]);
 }

@@ -84,6 +84,32 @@ describe('a button of a run', () => {
     expect([world.woken, world.audited]).toEqual([[], []]);
   });
 
+  test('of an earlier start says nothing of the one that runs now', async () => {
+    const looks = [{ atMs: NOW_MS, fraction: 0.42 }];
+    const run = await given({ looks, attempt: 2 });
+    for (const action of [exportActions.refresh, exportActions.notify])
+      expect((await click(button(action), { ...run, attempt: 1 }))?.text).toBe(
+        'That was an earlier attempt; the export was started again since.',
+      );
+    expect(await stored(run.id)).toMatchObject({ watchers: [] });
+  });
+
+  test('of a start that is watched once more counts', async () => {
+    const run = await given({ resumed: 1 });
+    await click(button(exportActions.refresh), { ...run, resumed: 0 });
+    expect(world.woken).toEqual([run.id]);
+    const told = await click(button(exportActions.notify), { ...run, resumed: 0 });
+    expect(told?.text).toBe("I'll mention you when it ends.");
+  });
+
+  test('after the end says how it ended', async () => {
+    const run = await given({ state: 'ended', ending: anEnding.gaveUp });
+    for (const action of [exportActions.refresh, exportActions.notify])
+      expect((await click(button(action), run))?.text).toBe(
+        'Nothing new: no longer watched. Look at the newest message in the thread.',
+      );
+  });
+
   test('for a run that was only watched starts it from here', async () => {
     const run = await given({ joined: true, state: 'ended', ending: anEnding.failed });
     await click(button(exportActions.tryAgain), run);

@@ -3,6 +3,7 @@ import { settingsView } from '../../../src/commands/export/settings-button.ts';
 import { watchView } from '../../../src/commands/export/watch-modal.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
+  earlierAttemptMessage,
   noPlaceMessage,
   runningMessage,
   unchangedProgressMessage,
@@ -181,6 +182,13 @@ const answers: GalleryState[] = [
   running('answer/start unclear', aRun({ ...accepted, state: 'unknown' })),
   running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
   answered('export/answer/nothing new', unchangedProgressMessage(aRun(halfDone))),
+  answered('export/answer/nothing new, no percentage', unchangedProgressMessage(aRun())),
+  answered('export/answer/nothing new, ended', unchangedProgressMessage(ended(anEnding.gaveUp))),
+  answered(
+    'export/answer/nothing new, start unclear',
+    unchangedProgressMessage(aRun({ ...accepted, state: 'unknown' })),
+  ),
+  answered('export/answer/an earlier attempt', earlierAttemptMessage),
   answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
   answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
 ];

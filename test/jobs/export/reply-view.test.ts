@@ -83,6 +83,16 @@ describe('the answer to a click on [Refresh] that changes nothing', () => {
     ['that it is queued', { status: 'queued' }, 'Still queued, checked just now.'],
     ["the platform's own word", { status: 'Packaging' }, 'Still Packaging, checked just now.'],
     [
+      'that it needs an answer',
+      { state: 'unknown' },
+      'Still needs an answer: whether it started is unclear.',
+    ],
+    [
+      'how it ended',
+      { state: 'ended', ending: { kind: 'failed' } },
+      'Nothing new: export failed. Look at the newest message in the thread.',
+    ],
+    [
       'that the limit is reached',
       { trouble: limit },
       "The platform's limit is reached; nothing is lost. I go on about TIME{time}.",
