@@ -75,6 +75,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const systemSnapshot = createSystemSnapshot({
     snapshots: parts.health.snapshots,
     store: stores.health,
+    missingScopes: slack.missingScopes,
     connected,
     ping: () => redis.ping(),
     redisProblems: parts.redisWatch.problems,

@@ -5,7 +5,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
-import { SlackApiError, toSlackApiError } from './errors.ts';
+import { lacksScope, SlackApiError, toSlackApiError } from './errors.ts';
 import { createSlackLogger } from './logger.ts';
 import {
   type DeliveryMetadata,
@@ -96,6 +96,8 @@ export function createSlackApi(options: SlackApiOptions) {
 
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
   const reportScope = createScopeReporter(log);
+  /** The scopes that methods lacked when they were last called. */
+  const missingScopes = new Map<string, string>();
 
   async function call<T>(
     method: keyof typeof methodScopes,
@@ -106,12 +108,15 @@ export function createSlackApi(options: SlackApiOptions) {
       try {
         const response = await (timeoutMs === undefined ? run() : within(timeoutMs, run()));
         onCall(true, false);
+        missingScopes.delete(method);
         return response;
       } catch (thrown) {
         const error = toSlackApiError(method, thrown);
         // A token that lacks a scope works for everything else.
-        const refused = error.kind === 'token' && error.code !== 'missing_scope';
-        onCall(!['unreachable', 'unclear', 'token'].includes(error.kind), refused);
+        const isLacking = lacksScope(error);
+        if (isLacking) missingScopes.set(method, error.needed ?? method);
+        const refused = error.kind === 'token' && !isLacking;
+        onCall(!['unreachable', 'unclear'].includes(error.kind) && !refused, refused);
         reportScope(error);
         throw error;
       }
@@ -132,6 +137,9 @@ export function createSlackApi(options: SlackApiOptions) {
   return {
     /** Returns for how many milliseconds every call still rejects with kind `token`, since Slack refuses the token. */
     refusedForMs: gate.waitMs,
+
+    /** Returns the scopes that the app lacks, as far as calls have shown it. */
+    missingScopes: () => [...new Set(missingScopes.values())],
 
     async identity(): Promise<Identity> {
       const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', () => web.auth.test());

@@ -82,8 +82,9 @@ test('a scope that the app lacks is named, in the error and once in the log, as 
   const manifest = widerManifest({});
   const scopes = manifest.scopes.filter((scope) => scope !== 'users:read');
   const { log, lines } = keptLog('error');
-  const { api } = await setting({ manifest: { ...manifest, scopes } }, log);
+  const { slack, api, heard } = await setting({ manifest: { ...manifest, scopes } }, log);
   await api.identity();
+  expect(api.missingScopes()).toEqual([]);
   for (let times = 0; times < 2; times += 1) {
     const error = await api.person('U0ANA').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'token', needed: 'users:read' });
@@ -91,6 +92,16 @@ test('a scope that the app lacks is named, in the error and once in the log, as 
     expect(lacksScope(error)).toBe(true);
   }
   expect(lines).toEqual([expect.stringMatching(/users\.info.*needs users:read.*install it again/)]);
+  // Slack is there all the same.
+  expect(heard).toEqual([true, true, true]);
+  expect(api.missingScopes()).toEqual(['users:read']);
+  slack.wire.order('users.info', {
+    kind: 'answer',
+    status: 200,
+    body: { ok: true, user: { id: 'U0ANA', name: 'ana', team_id: slack.workspace.team.id } },
+  });
+  await api.person('U0ANA');
+  expect(api.missingScopes()).toEqual([]);
 });
 
 test('nobody is known before Slack named our own workspace: everybody would count as a stranger', async () => {

@@ -12,6 +12,7 @@ export interface SystemParts {
   /** What this process saw itself. */
   snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
   store: HealthStore;
+  missingScopes: () => readonly string[];
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
   redisProblems: () => readonly RedisProblem[];
@@ -69,6 +70,7 @@ export function createSystemSnapshot(parts: SystemParts) {
     return {
       docs: latest(own.docs, shared?.docs),
       slack: latest(own.slack, shared?.slack),
+      missingScopes: parts.missingScopes(),
       connected: connected(),
       redisMs,
       // That it is away is said already.

@@ -11,6 +11,8 @@ export interface SystemState {
   /** What the last calls came to, of whichever process saw them last. */
   docs: HealthSnapshot | undefined;
   slack: HealthSnapshot | undefined;
+  /** Scopes that this process found the app to lack. */
+  missingScopes: readonly string[];
   /** Socket Mode: whether Slack can reach this process. Nothing over HTTP. */
   connected: boolean | undefined;
   /** How long Redis took to answer, in milliseconds; nothing when it did not. */
@@ -85,7 +87,8 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
 
 /** What is wrong, and what that means for people. */
 function problemLines(state: SystemState): Part[][] {
-  const { docs, slack, connected, redisMs, redisProblems, rejectedKeys = [], overdue = 0 } = state;
+  const { docs, slack, missingScopes, connected, redisMs } = state;
+  const { redisProblems, rejectedKeys = [], overdue = 0 } = state;
   const lines: Part[][] = [];
   if (redisMs === undefined)
     lines.push([
@@ -115,6 +118,12 @@ function problemLines(state: SystemState): Part[][] {
       ', last tried ',
       ago(slack),
       ': messages come late, with nothing lost.',
+    ]);
+  if (missingScopes.length > 0)
+    lines.push([
+      { bold: 'I was installed without ' },
+      { code: missingScopes.join(', ') },
+      ': what needs that fails. Replace my manifest, and install me again.',
     ]);
   if (connected === false)
     lines.push([{ bold: "Slack doesn't reach me" }, ' here just now: commands may get no answer.']);

@@ -159,6 +159,7 @@ const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   connected: undefined,
   redisMs: 0.4,
   redisProblems: [],
+  missingScopes: [],
   queues: [
     { queue: 'docs-export', waiting: 0, active: 2, delayed: 12, failed: 0 },
     { queue: 'docs-agent', waiting: 0, active: 0, delayed: 3, failed: 0 },
@@ -213,6 +214,7 @@ const states: Record<string, Partial<SystemState>> = {
   'key rejected': { rejectedKeys: [refusedKey], hasAdmins: false, contact: '@docs-admins' },
   'token refused': { slack: { answered: false, refused: true, atMs: NOW_MS - 60_000 } },
   'Slack away': { slack: { answered: false, atMs: NOW_MS - 60_000 } },
+  'a scope is missing': { missingScopes: ['users:read'] },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
   'nothing asked yet': { docs: undefined, slack: undefined, rejectedKeys: undefined, overdue: undefined },

@@ -34,6 +34,7 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
   return {
     snapshots: () => ({}),
     store: { load: async () => ({}), save: async () => {} },
+    missingScopes: () => [],
     connected: () => undefined,
     ping: async () => 'PONG',
     redisProblems: () => [],

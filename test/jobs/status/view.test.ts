@@ -71,6 +71,11 @@ test.each<[string, Partial<SystemState>, string]>([
     { redisProblems: ['Redis drops keys. Run <this> & that.'] },
     'My database is not as it should be: Redis drops keys. Run <this> & that.',
   ],
+  [
+    'scopes that the app lacks',
+    { missingScopes: ['users:read', 'files:write'] },
+    'I was installed without users:read, files:write: what needs that fails. Replace my manifest, and install me again.',
+  ],
 ])('%s: what is wrong and what that means stands below the first line', (_, changes, line) => {
   expect(status(changes)).toEqual(['⚠️ Not all is good', line, NONE, '[Details]']);
 });

@@ -5,6 +5,7 @@ import { NOW_MS } from '../../builders.ts';
 export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   docs: { answered: true, atMs: NOW_MS },
   slack: { answered: true, atMs: NOW_MS },
+  missingScopes: [],
   connected: undefined,
   redisMs: 0.4,
   redisProblems: [],
