@@ -203,7 +203,7 @@ describe('following a job', () => {
       await replies(root, words);
       await card('#docs', 'Stopped following');
       await until(['Stopped by ana. 1 instruction was not sent.']);
-      await note('ana', 'I follow job aj_… no more here. 1 instruction was not sent.');
+      await note('ana', 'I stopped following job aj_… here. 1 instruction was not sent.');
       expect(instructions()).toEqual([]);
     },
   );

@@ -78,6 +78,15 @@ describe('a thread', () => {
     expect(JSON.stringify(line)).toContain('and 1 more');
   });
 
+  test.each([
+    ['notForAgent', 'Not sent, since you said that it is not for the agent: "Fix the links."'],
+    ['withdrawn', 'Not sent, since its message was deleted: "Fix the links."'],
+  ] as const)('says why a held reply was not sent, with no second full stop: %s', (outcome, text) => {
+    const one = anInstruction({ id: '1.1', state: 'over', outcome, excerpt: 'Fix the links.' });
+    const need = { user: one.by.id, id: 'held 1.1' };
+    expect(reads(threadNeeds.settled(aThread({ instructions: [one] }), need))).toBe(text);
+  });
+
   test('tells nobody of somebody else’s reply', () => {
     const thread = aThread({ instructions: [anInstruction({ id: '1.1', by: ana, excerpt: 'secret' })] });
     expect(reads(threadNeeds.settled(thread, { user: 'U0BEN', id: 'held 1.1' }))).not.toContain('secret');

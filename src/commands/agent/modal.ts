@@ -94,7 +94,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
         ? projectFields(
             newJob.projects,
             newJob.project,
-            isSole ? {} : { hint: 'Of a new job.', optional: true },
+            isSole ? {} : { hint: 'Only for a new job.', optional: true },
           )
         : []),
     ],

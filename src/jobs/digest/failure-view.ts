@@ -1,5 +1,5 @@
 import type { Part } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, lowerFirst, oneLine } from '../../slack/text.ts';
 import { projectMissingText } from '../wording-view.ts';
 import type { EditionEnding } from './edition/record.ts';
 
@@ -39,7 +39,7 @@ export function failureParts(
           };
     case 'project':
       return {
-        why: [`${projectMissingText({ project })}.`],
+        why: [`${lowerFirst(projectMissingText({ project }))}.`],
         fix: [`Whoever runs Docket has to add it; then ${again}.`],
       };
     case 'permission':

@@ -26,7 +26,7 @@ test.each<[Failure, string, string]>([
   ],
   [
     { why: 'project' },
-    'My settings no longer have the project acme.',
+    'my settings no longer have the project acme.',
     'Whoever runs Docket has to add it; then ',
   ],
   [{ why: 'permission' }, 'you may have no digests any more.', 'Ask whoever runs Docket.'],

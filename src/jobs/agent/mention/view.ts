@@ -20,8 +20,11 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
       return exportOffer(mention, answer);
     case 'closed':
       return message([
-        ["Replies here don't go to the docs agent. Click [Ask the agent] above,"],
-        ['or type ', { code: '/docs-agent new' }, ' and what is to be done.'],
+        [
+          "Replies here don't go to the docs agent. Click [Ask the agent] above, or type ",
+          { code: '/docs-agent new' },
+          ' and what is to be done.',
+        ],
       ]);
     case 'notFollowed':
       return message([

@@ -51,7 +51,9 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'lateMention':
       return message([['I read new replies only. Write it again with @Docket.']]);
     case 'stopped':
-      return message([[`I follow ${jobText(thread)} no more here.${unsentText(thread.ended?.unsent ?? 0)}`]]);
+      return message([
+        [`I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`],
+      ]);
   }
 }
 

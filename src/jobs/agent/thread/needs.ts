@@ -51,8 +51,8 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
 
 function settledText(one: Instruction | undefined): string {
   if (one?.outcome === 'notForAgent')
-    return `Not sent: ${quoted(one.excerpt)}. You said that it is not for the agent.`;
-  if (one?.outcome === 'withdrawn') return `Not sent: ${quoted(one.excerpt)}. Its message was deleted.`;
+    return `Not sent, since you said that it is not for the agent: ${quoted(one.excerpt)}`;
+  if (one?.outcome === 'withdrawn') return `Not sent, since its message was deleted: ${quoted(one.excerpt)}`;
   const wasNotSent = one === undefined || (one.outcome !== undefined && one.outcome !== 'sent');
   if (wasNotSent) return 'That was settled already; its thread shows what came of it.';
   return `${quoted(one.excerpt)} goes to the agent.`;

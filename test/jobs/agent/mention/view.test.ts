@@ -65,6 +65,12 @@ test('of what is no job id asks which one', () => {
   );
 });
 
+test('in a thread where nothing instructs the agent says in one sentence what does', () => {
+  expect(mentionMessage('m1', { kind: 'closed' }).text).toBe(
+    "Replies here don't go to the docs agent. Click [Ask the agent] above, or type /docs-agent new and what is to be done.",
+  );
+});
+
 test('a new job is for a project', () => {
   expect(projectMessage({ kind: 'ask', names: ['acme', 'beta'] }, '/docs-agent new …', 'new').text).toBe(
     'For which project: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',

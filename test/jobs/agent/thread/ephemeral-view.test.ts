@@ -102,7 +102,7 @@ test.each([
 ])('says to whoever stopped it what is lost: %i', (unsent, expected) => {
   const ended = { why: 'stopped' as const, unsent };
   expect(says(anEphemeral('stopped'), { state: 'ended', ended })).toBe(
-    `I follow job aj_3f9a…4a06 no more here.${expected}`,
+    `I stopped following job aj_3f9a…4a06 here.${expected}`,
   );
 });
 

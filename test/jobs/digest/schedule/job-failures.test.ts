@@ -103,7 +103,7 @@ describe('a digest that cannot be posted', () => {
   test.each([
     [{ why: 'place', code: 'is_archived' }, 'it is archived'],
     [{ why: 'place', code: 'restricted_action' }, "Slack doesn't let me post there (restricted_action)"],
-    [{ why: 'project' }, 'My settings no longer have the project acme'],
+    [{ why: 'project' }, 'my settings no longer have the project acme'],
     [{ why: 'platform' }, 'the platform gave no numbers'],
     [{ why: 'broken', ref: '7f3c1d' }, 'something broke on my side. ref 7f3c1d'],
   ] as const)('says why: %j', async (ended, text) => {
