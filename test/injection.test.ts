@@ -5,18 +5,24 @@ import { threadChoices } from '../src/commands/agent/modal-fields.ts';
 import { whichJobMessage } from '../src/commands/job-ids.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
+import { threadNeeds } from '../src/jobs/agent/thread/needs.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
+import { scheduleNeeds } from '../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
+import { exportNeeds } from '../src/jobs/export/needs.ts';
 import { exportLine } from '../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
+import { homeView } from '../src/jobs/home/view.ts';
 import { linkMessages, refusedMessage } from '../src/jobs/link/view.ts';
 import { auditMessage } from '../src/jobs/status/audit-view.ts';
+import { detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { contactsText, notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
+import { aHome, aState, needsOf } from './gallery/states/workspace.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aProject } from './support/commands/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
@@ -104,7 +110,59 @@ const EPHEMERALS = [
   'stopped',
 ] as const;
 
+/** What a Home says of these, and what [Answer] shows there. */
+function homesWith(words: string): Message[] {
+  const exports = exportsWith(words).filter(({ state }) => state === 'unknown');
+  const held = anInstruction({ state: 'held', by: { id: 'U0ANA', name: words }, excerpt: words });
+  const threads = threadsWith(words).map((thread) => ({
+    ...thread,
+    crowd: true,
+    answers: {},
+    instructions: [held],
+  }));
+  const schedule = aSchedule({
+    site: words,
+    owner: { id: 'U0ANA', name: words },
+    failures: 1,
+    failure: { why: 'place', code: 'not_in_channel', week: '2026-W38' },
+  });
+  const needs = [
+    ...exports.flatMap((run) => needsOf(exportNeeds, run)),
+    ...[...threads, ...threadsWith(words)].flatMap((run) => needsOf(threadNeeds, run)),
+    ...needsOf(scheduleNeeds, schedule),
+  ];
+  const lines = [
+    exportsWith(words).map((run) => exportLine(run, THREAD)),
+    threadsWith(words).map((run) => threadLine(run, THREAD)),
+  ].flat();
+  const running = [{ title: 'What runs', lines: [...lines, scheduleLine(schedule)], more: 0 }];
+  const views = [
+    aHome({ needs, running, ended: lines }),
+    aHome({ running, begin: [], left: [], may: [], contacts: contacts(words) }),
+  ];
+  return [
+    ...views.map((home) => ({ text: '', blocks: homeView(home).blocks as Message['blocks'] })),
+    ...exports.flatMap((run) => exportNeeds.of(run).map((need) => exportNeeds.question(run, need))),
+    ...threads.flatMap((run) => threadNeeds.of(run).map((need) => threadNeeds.question(run, need))),
+    ...scheduleNeeds.of(schedule).map((need) => scheduleNeeds.question(schedule, need)),
+  ];
+}
+
+/** What `/docs-status` says of these, with and without its details. */
+function statusesWith(words: string): Message[] {
+  const state = aState({
+    running: exportsWith(words).map((run) => exportLine(run, THREAD)),
+    featureLines: threadsWith(words).map((thread) => threadLine(thread, THREAD)),
+    rejectedKeys: [{ variable: 'DOCS_API_KEY', names: [], sinceMs: NOW_MS, waiting: '' }],
+    hasAdmins: false,
+    contact: contacts(words),
+  });
+  return [statusMessage(state), detailsMessage(state, { isAdmin: false })];
+}
+
 const messagesWith = (words: string): Message[] => [
+  ...homesWith(words),
+  ...statusesWith(words),
   ...exportsWith(words).flatMap((run) => [
     ...exportMessages(run).map((one) => one.message),
     runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST),

@@ -46,7 +46,8 @@ import { answered, type GalleryState, home, modal, pick, told } from '../state.t
 
 const aUsage = { used: 100, waiting: 2, free: 0, nextMs: NOW_MS };
 
-const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
+/** What somebody's Home says who uses Docket. */
+export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   needs: [],
   moreNeeds: 0,
   running: [
@@ -74,7 +75,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
 });
 
 /** What waits for Ana, with the button that asks it again. */
-const needsOf = <Run extends RunBase>(asks: RunNeeds<Run>, run: Run): HomeParts['needs'] =>
+export const needsOf = <Run extends RunBase>(asks: RunNeeds<Run>, run: Run): HomeParts['needs'] =>
   asks.of(run).map((need) => ({
     line: asks.line(run, need, { workspaceUrl: () => 'https://acme.example/' }),
     button: answerButtonOf(run, need),
@@ -153,7 +154,8 @@ const homes: GalleryState[] = [
   ...answersOf('paused digest', scheduleNeeds, aPausedDigest, []),
 ];
 
-const aState = (changes: Partial<SystemState> = {}): SystemState => ({
+/** What `/docs-status` says while all is well. */
+export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   docs: { answered: true, atMs: NOW_MS - 5000 },
   slack: { answered: true, atMs: NOW_MS - 2000 },
   connected: undefined,
