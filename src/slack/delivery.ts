@@ -34,6 +34,15 @@ function rankOf({ kind, clicked, unhurried }: WantedMessage): number {
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
+
+/** Returns what is over once a message is there. A refusal stays known where it moved the message. */
+const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
+  ...forgetPost,
+  failures: undefined,
+  deleted: undefined,
+  ...(movedTo === undefined && { refusal: undefined }),
+});
+
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
 /** Returns in which of its forms a message is to be sent, after what Slack has refused of it. */
@@ -113,8 +122,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       if (found !== undefined) {
         const { channel, ts, hash } = found;
         if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
-        const adopted = { channel, ts, deliveredHash: hash, failures: undefined, deleted: undefined };
-        return save(key, record, { ...adopted, ...forgetPost }, 0);
+        return save(key, record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
     }
 
@@ -140,8 +148,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const posted = await slack
         .post(target, filled, metadata)
         .catch(holdWhenLimited(rateLimiter, rateLimit));
-      const known = { ...posted, deliveredHash: wanted.hash, failures: undefined, deleted: undefined };
-      await messages.update(key, { ...known, ...forgetPost });
+      await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
       if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
       // That this post did not happen proves nothing about an earlier one.
@@ -220,7 +227,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
     switch (kind) {
       case 'missing':
-        if (method !== 'chat.update') return giveUp(key, record, code);
+        if (method !== 'chat.update') return giveUp(key, record, code, undone);
         // Somebody deleted it.
         return save(key, record, { deleted: true, ...forgetEdits }, 0);
       case 'blocks': {
@@ -228,22 +235,31 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         const expected = form === 'own' && record.wanted.fallback !== undefined;
         log[expected ? 'info' : 'error']({ message: key, code, pointers, form }, 'Slack refused our blocks');
         const refused = afterRefusal(record);
-        if (refused === undefined) return giveUp(key, record, code);
+        if (refused === undefined) return giveUp(key, record, code, undone);
         return save(key, record, { ...refused, ...undone }, 0);
       }
       default:
-        return giveUp(key, record, code);
+        return giveUp(key, record, code, undone);
     }
   }
 
-  /** Handles a permanent refusal: moves the message to a direct message, once, or else records the refusal. */
-  async function giveUp(key: string, record: MessageRecord, code: string): Promise<number | undefined> {
+  /**
+   * Handles a permanent refusal: moves the message to a direct message, once, or else records the refusal. An earlier
+   * post that is in doubt stays so: whatever is wanted next is posted only after a search. A message that moves may be in
+   * both places, since nobody can look into the first one.
+   */
+  async function giveUp(
+    key: string,
+    record: MessageRecord,
+    code: string,
+    undone: DeliveryChanges,
+  ): Promise<number | undefined> {
     const { wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
       return save(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost }, 0);
     }
     log.error({ message: key, code }, 'a message cannot be delivered');
-    const known = { refusal: code, deliveredHash: wanted.hash, editUnclearUntilMs: undefined, ...forgetPost };
+    const known = { refusal: code, deliveredHash: wanted.hash, ...undone, editUnclearUntilMs: undefined };
     return save(key, record, known, undefined);
   }
 

@@ -16,6 +16,8 @@ export interface OutboxMessage
   key: string;
   message: Message;
   fallback?: Message;
+  /** Counts from 1: with the next one, what Slack refused is tried again, though it is to look the same. */
+  attempt?: number;
 }
 
 /** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
@@ -42,9 +44,14 @@ export function createOutbox(parts: OutboxParts) {
   const { messages, reactions, enqueueMessage, enqueueReactions, now } = parts;
   return {
     /** Records how a message is to look. */
-    async publish(teamId: string, { key, place, kind, message, ...rest }: OutboxMessage, version: number) {
+    async publish(
+      teamId: string,
+      { key, place, kind, message, attempt = 1, ...rest }: OutboxMessage,
+      version: number,
+    ) {
       const { text, blocks } = message;
-      const hash = digest([place, text, blocks, ...(rest.fallback === undefined ? [] : [rest.fallback])]);
+      const more = rest.fallback === undefined ? [] : [rest.fallback];
+      const hash = digest([place, text, blocks, ...more, ...(attempt === 1 ? [] : [attempt])]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.setWanted(key, wanted, version, now())) await enqueueMessage(key);
     },

@@ -46,7 +46,7 @@ export const wantedMessage = z.object({
   otherwise: z.string().optional(),
   /** Kept without a time to live, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
-  /** Digest of place, text, blocks and fallback. */
+  /** Digest of place, text, blocks, fallback and attempt. */
   hash: z.string(),
 });
 export type WantedMessage = z.infer<typeof wantedMessage>;
@@ -90,7 +90,8 @@ const fieldNames = deliveryFields.keyof().options;
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /**
- * How far a message has got, for a job whose next step depends on it. `outdated`: something else is wanted by now.
+ * How far a message has got, for a job whose next step depends on it. `outdated`: something else is wanted by now; what
+ * was refused and is wanted otherwise by now is waiting again.
  * `fellBack`: Slack refused the blocks of what is shown, so that its fallback is, or its text alone.
  */
 export type DeliveryState =
@@ -164,9 +165,10 @@ export function createMessageStore(redis: Redis) {
         'deliveredHash',
         'refusedHash',
         'refusedFallbackHash',
+        'movedTo',
       ];
       const known = await redis.hmget(keys.message(messageKey), ...fields);
-      const [channel, ts, code, hash, delivered, refused, refusedFallback] = known;
+      const [channel, ts, code, hash, delivered, refused, refusedFallback, movedTo] = known;
       const fellBack = delivered === refusedFallback ? 'text' : 'fallback';
       const isOther = delivered !== null && delivered === refused;
       if (channel && ts) {
@@ -179,7 +181,8 @@ export function createMessageStore(redis: Redis) {
           ...(isOther && { fellBack }),
         };
       }
-      return code ? { kind: 'refused', code } : { kind: 'waiting' };
+      const isRefused = code && (delivered === hash || movedTo);
+      return isRefused ? { kind: 'refused', code } : { kind: 'waiting' };
     },
     /** Whether Slack shows it as it is wanted now, and where it was wanted. */
     async isDelivered(messageKey: string): Promise<boolean> {

@@ -66,6 +66,19 @@ describe('a digest that cannot be posted', () => {
     expect(failures()).toHaveLength(1);
   });
 
+  test('and may be there all the same is found by [Send now] after /invite, and not posted again', async () => {
+    await creates();
+    scene.slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
+    await toBerlin(1, '09:00');
+    await scene.slack.until(() => digests().length === 1);
+    members().delete(scene.slack.workspace.bot.userId);
+    const failed = await post("couldn't be posted", '@ana');
+    await person('ana').types('#docs', '/invite @Docket');
+    await person('ana').clicks(failed, 'Send now');
+    await digest('2026', { has: ['770 views', '.csv'] });
+    expect(digests()).toHaveLength(1);
+  });
+
   test('is on the Home of its owner, whose answer posts it once; then it goes from there', async () => {
     await creates();
     await person('ana').opensHome();

@@ -46,6 +46,51 @@ test('a post that did not take effect is made', async () => {
   expect(texts()).toEqual(['card']);
 });
 
+test.each(['not_in_channel', 'channel_not_found'])(
+  'a post without an answer, in a place that the app is then removed from (%s), is found once it is back',
+  async (code) => {
+    world = await createDeliveryWorld(redis);
+    const { slack, messages, want, deliver, deliverUntilIdle, texts } = world;
+    const channel = slack.channel('#docs');
+    slack.wire.order('chat.postMessage', lost);
+    await want('card');
+    await deliver('card');
+    expect(texts()).toEqual(['card']);
+    const { kind } = channel;
+    channel.members.delete(slack.workspace.bot.userId);
+    if (code === 'channel_not_found') channel.kind = 'private';
+    await deliverUntilIdle('card');
+    expect(await messages.state('card')).toEqual({ kind: 'refused', code });
+    // Still not there: what is wanted next is not posted blindly.
+    await want('card', 'second');
+    expect(await messages.state('card')).toEqual({ kind: 'waiting' });
+    await deliverUntilIdle('card');
+    expect(await messages.state('card')).toEqual({ kind: 'refused', code });
+    channel.members.add(slack.workspace.bot.userId);
+    channel.kind = kind;
+    await want('card', 'third');
+    await deliverUntilIdle('card');
+    expect(texts()).toEqual(['third']);
+    expect(await messages.state('card')).toMatchObject({ kind: 'shown' });
+    expect(await messages.isDelivered('card')).toBe(true);
+  },
+);
+
+test('a post that was refused, with none before it in doubt, is made without a search once it is wanted again', async () => {
+  world = await createDeliveryWorld(redis);
+  const { slack, messages, want, deliverUntilIdle, texts, calls } = world;
+  const { members } = slack.channel('#docs');
+  members.delete(slack.workspace.bot.userId);
+  await want('card');
+  await deliverUntilIdle('card');
+  expect(await messages.state('card')).toEqual({ kind: 'refused', code: 'not_in_channel' });
+  members.add(slack.workspace.bot.userId);
+  await want('card', 'second');
+  await deliverUntilIdle('card');
+  expect(texts()).toEqual(['second']);
+  expect(calls('conversations.history')).toBe(0);
+});
+
 test('nothing is posted as long as Slack does not tell its time', async () => {
   world = await createDeliveryWorld(redis);
   const { slack, want, deliver, deliverUntilIdle, texts } = world;

@@ -50,6 +50,15 @@ test('what is published again is delivered when it looks different, or belongs e
   expect(woken).toEqual(['m1', 'm1', 'm1']);
 });
 
+test('the next attempt is delivered though it looks the same, and a first one is as if none was said', async () => {
+  await outbox.publish('T0ACME', shown(), 1);
+  await outbox.publish('T0ACME', shown({ attempt: 1 }), 2);
+  expect(woken).toEqual(['m1']);
+  await outbox.publish('T0ACME', shown({ attempt: 2 }), 3);
+  await outbox.publish('T0ACME', shown({ attempt: 2 }), 4);
+  expect(woken).toEqual(['m1', 'm1']);
+});
+
 test('what is to be shown where Slack refuses the blocks is kept, and a new one is delivered', async () => {
   const publish = (fallback: string, version: number) =>
     outbox.publish('T0ACME', shown({ fallback: message([[fallback]]) }), version);

@@ -130,7 +130,7 @@ async function loadThread(
 
 /** Everything else follows from this one run, so that it happens once, whatever dies. */
 function askOf(
-  { id: edition, attempt, project, channel }: EditionRun,
+  { id: edition, project, channel }: EditionRun,
   entry: AskEntry,
   { text, thread }: { text: string; thread: ThreadRun | undefined },
   caller: Caller,
@@ -145,7 +145,6 @@ function askOf(
       teamId,
       project,
       edition,
-      attempt,
       channel,
       by: { id: user.id, name: user.name },
       subject: subjectOf(entry),

@@ -146,7 +146,7 @@ describe('the digest of last week, now', () => {
     expect((await kept.figures()).map(({ state }) => state)).toEqual(['collecting', 'collecting']);
   });
 
-  test('that Slack refused is posted as another message, since a refusal is for good', async () => {
+  test('that Slack refused is tried again, as the same message', async () => {
     await kept.scheduled();
     await type('run');
     await ends({ why: 'place', code: 'not_in_channel' }, { totals: { human: 1, ai: 1 } });

@@ -36,8 +36,6 @@ export const askRun = runBase.extend({
   project: z.string(),
   /** The digest, where its line is, and the channel. */
   edition: z.string(),
-  /** The attempt at the digest that was asked under, as the digest counts them: its messages have names of their own. */
-  attempt: z.number().int().optional(),
   channel: z.string(),
   by: person,
   subject: askSubject,
@@ -76,10 +74,7 @@ export const askQuotas = ({ teamId, by }: Pick<AskRun, 'teamId' | 'by'>): [Quota
   { name: ['asks', teamId, by.id].join(':'), max: MAX_OF_PERSON },
 ];
 
-type NewAsk = Pick<
-  AskRun,
-  'id' | 'teamId' | 'project' | 'edition' | 'attempt' | 'channel' | 'by' | 'subject'
-> & {
+type NewAsk = Pick<AskRun, 'id' | 'teamId' | 'project' | 'edition' | 'channel' | 'by' | 'subject'> & {
   text: string;
   /** The thread that gets the instruction, or where a new one is to be. */
   to: { thread: string } | NonNullable<NonNullable<AskRun['handover']>['newThread']>;

@@ -14,7 +14,7 @@ export function askMessages(run: AskRun): OutboxMessage[] {
   return [
     {
       key: `${run.id}.ask`,
-      place: { under: rootKey({ id: run.edition, attempt: run.attempt }) },
+      place: { under: rootKey({ id: run.edition }) },
       kind: 'state',
       message: askLine(run),
     },

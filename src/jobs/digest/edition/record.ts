@@ -114,8 +114,7 @@ export const isPrivate = ({ kind, inDirectMessage }: Pick<EditionRun, 'kind' | '
 export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>
   idOf('digest', teamId, channel, project, week);
 
-type Keyed = Pick<EditionRun, 'id' | 'attempt'>;
-const keyOf = ({ id, attempt = 1 }: Keyed) => (attempt === 1 ? id : `${id}.${attempt}`);
+type Keyed = Pick<EditionRun, 'id'>;
 
-export const rootKey = (run: Keyed) => `${keyOf(run)}.digest`;
-export const pagesKey = (run: Keyed) => `${keyOf(run)}.pages`;
+export const rootKey = ({ id }: Keyed) => `${id}.digest`;
+export const pagesKey = ({ id }: Keyed) => `${id}.pages`;

@@ -8,7 +8,7 @@ export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<Edit
 /**
  * Returns a digest that ended for a failure, or without its pages or a file, as it goes on from there, with the figures
  * and sections that are `planned` now; nothing when it is posted whole, or on its way. What was posted of it stays, and
- * is edited. What Slack refused is posted as another message, since a refusal is for good.
+ * is edited. What Slack refused is tried again as the same message, since an earlier post of it may be there all the same.
  */
 export function restart(
   run: EditionRun,

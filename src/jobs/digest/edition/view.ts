@@ -30,6 +30,7 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   const root: OutboxMessage = {
     key: rootKey(run),
     place,
+    attempt: run.attempt ?? 1,
     ...urgencyOf(run),
     ...rootContent(run, run.totals),
     ...(run.kind !== 'weekly' && { by: run.owner.id }),
@@ -37,7 +38,13 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   const messages = [root];
   const thread = pagesMessage(run);
   if (thread !== undefined)
-    messages.push({ key: pagesKey(run), place: { under: rootKey(run) }, ...urgencyOf(run), ...thread });
+    messages.push({
+      key: pagesKey(run),
+      place: { under: rootKey(run) },
+      attempt: run.attempt ?? 1,
+      ...urgencyOf(run),
+      ...thread,
+    });
   return failed === undefined ? messages : [...messages, failed];
 }
 
