@@ -78,12 +78,18 @@ function withTimesAsSeen(blocks: Block[], nowMs: number, zone: string | undefine
   });
 }
 
+const DAY_MS = 24 * 3_600_000;
+const relativeTime = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
 function momentAsSeen(format: string, atMs: number, nowMs: number, timeZone: string | undefined): string {
   const dateOf = (ms: number) => new Date(ms).toLocaleDateString('en', { dateStyle: 'medium', timeZone });
   const date = dateOf(atMs);
+  // As Slack has it, see "Formatting dates" of its reference.
+  const near = [-1, 0, 1].find((days) => date === dateOf(nowMs + days * DAY_MS));
+  const pretty = near === undefined ? date : relativeTime.format(near, 'day');
   const seconds = Math.round((atMs - nowMs) / 1000);
   return format
-    .replace('{ago}', new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(seconds, 'second'))
-    .replace('{date_short_pretty}', date === dateOf(nowMs) ? 'today' : date)
+    .replace('{ago}', relativeTime.format(seconds, 'second'))
+    .replace('{date_short_pretty}', pretty)
     .replace('{time}', new Date(atMs).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone }));
 }

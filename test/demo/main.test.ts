@@ -79,7 +79,7 @@ function plain(output: string): string {
   return output
     .replace(/^ *\d+\.\d s {2}/gm, '')
     .replace(/started (now|\d+ seconds? ago)/g, 'started AGO')
-    .replace(/today \d\d:\d\d/, 'TIME')
+    .replace(/(?:today|tomorrow) \d\d:\d\d/, 'TIME')
     .replace(/\d+ s\b/g, 'N s')
     .replace(/\d+ pages so far/g, 'N pages so far')
     .replace(/[▰▱]+ \d+%/g, '▰▱ N%')
