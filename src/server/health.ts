@@ -52,7 +52,8 @@ export function shareHealth(health: Health, store: HealthStore, onError: (error:
         if (latest === undefined) return;
         sharedAtMs.set(part, latest.atMs);
         await store.save(part, latest);
-        if (health.snapshots()[part]?.answered === latest.answered) return;
+        const now = health.snapshots()[part];
+        if (now?.answered === latest.answered && now.refused === latest.refused) return;
       }
     } catch (error) {
       sharedAtMs.delete(part);

@@ -258,7 +258,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
       return save(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost }, 0);
     }
-    log.error({ message: key, code }, 'a message cannot be delivered');
+    // Nobody waits for it, or whoever it concerns is told otherwise.
+    log[wanted.unhurried ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, ...undone, editUnclearUntilMs: undefined };
     return save(key, record, known, undefined);
   }

@@ -90,6 +90,14 @@ describe('a thread', () => {
   test('tells nobody of somebody else’s reply', () => {
     const thread = aThread({ instructions: [anInstruction({ id: '1.1', by: ana, excerpt: 'secret' })] });
     expect(reads(threadNeeds.settled(thread, { user: 'U0BEN', id: 'held 1.1' }))).not.toContain('secret');
+    const trouble = aTrouble({
+      id: '1.2',
+      by: ana,
+      excerpt: 'secret',
+      answer: { by: ana, action: 'leave', atMs: NOW_MS },
+    });
+    const need = { user: 'U0BEN', id: `send 1.2 ${trouble.attempt}` };
+    expect(reads(threadNeeds.settled(aThread({ troubles: [trouble] }), need))).not.toContain('secret');
   });
 });
 

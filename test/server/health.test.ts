@@ -94,6 +94,18 @@ describe('the others are informed', () => {
     expect(writes.at(-1)).toEqual({ part: 'docs', answered: false, atMs: clock.ms });
   });
 
+  test('that the token is refused is not lost either', async () => {
+    const { clock, health } = setting();
+    const open = Promise.withResolvers<void>();
+    const { writes, store } = told(() => open.promise);
+    shareHealth(health, store, never);
+    health.record('slack', false);
+    health.record('slack', false, true);
+    open.resolve();
+    await settled();
+    expect(writes.at(-1)).toEqual({ part: 'slack', answered: false, refused: true, atMs: clock.ms });
+  });
+
   test('again with the next call when it failed', async () => {
     const { health } = setting();
     const problems: string[] = [];

@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { createDelivery } from '../../src/slack/delivery.ts';
+import { SlackApiError } from '../../src/slack/errors.ts';
 import type { Deliver } from '../../src/slack/reconcile.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
@@ -12,6 +12,7 @@ import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { redisForTests } from '../support/redis.ts';
+import { keptLog } from '../support/runtime/log.ts';
 import { aMessage } from '../support/store/builders.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,6 +25,7 @@ let notBegun: Error | undefined;
 let nowMs: number;
 /** What Slack was told, in order: `key: text`. */
 let told: string[];
+let kept: ReturnType<typeof keptLog>;
 /** The threads of its posts. */
 let threads: (string | undefined)[];
 /** One slot an hour, so that slots come back only when the test says so. */
@@ -32,6 +34,7 @@ beforeEach(async () => {
   hourly = { count: 1, windowMs: HOUR_MS, burst: 1 };
   nowMs = NOW_MS;
   told = [];
+  kept = keptLog('error');
   threads = [];
   notBegun = undefined;
   const pace = createRateLimitStore(redis.client);
@@ -58,7 +61,7 @@ beforeEach(async () => {
     now: () => nowMs,
     random: () => 0.5,
     timing: defaultTiming,
-    log: pino({ level: 'silent' }),
+    log: kept.log,
   });
   for (const name of ['edit:T0ACME', 'post:C0DOCS']) {
     const spent = { id: 'spent', rank: 0, sinceMs: 0 };
@@ -120,6 +123,18 @@ test('a post that nobody waits for goes last, and leaves a slot of its channel t
   expect(told).toEqual(['card: card']);
   expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toHaveLength(1);
   expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
+});
+
+test('a post that nobody waits for and its channel refuses is given up, and alarms nobody', async () => {
+  notBegun = new SlackApiError('place', 'chat.postMessage', 'not_in_channel');
+  hourly.burst = 2;
+  await want('welcome', 'state', 'welcome', { unhurried: true });
+  await afterTurns('post:C0DOCS', 3, ['welcome']);
+  expect(await deliver('welcome')).toBeUndefined();
+  expect(kept.lines).toEqual([]);
+  await want('card', 'state');
+  await afterTurns('post:C0DOCS', 1, ['card']);
+  expect(kept.text()).toContain('a message cannot be delivered');
 });
 
 test('edits that wait go in order: endings, changes of state, progress', async () => {

@@ -61,7 +61,8 @@ function settledText(one: Instruction | undefined): string {
 const sendId = ({ id, attempt }: Pick<SendTrouble, 'id' | 'attempt'>) => `send ${id} ${attempt}`;
 const heldId = (id: string) => `held ${id}`;
 
-const troubleOf = ({ troubles }: ThreadRun, { id }: Need) => troubles.find((one) => sendId(one) === id);
+const troubleOf = ({ troubles }: ThreadRun, { id, user }: Need) =>
+  troubles.find((one) => sendId(one) === id && one.by.id === user);
 
 const heldInstruction = (thread: ThreadRun, { id, user }: Need) => {
   const one = findInstruction(thread, id.slice(heldId('').length));
