@@ -12,9 +12,9 @@ export function linkValidityParts(expiresAtMs: number | undefined): Part[] {
   return [...until, 'Anyone who has it can download the bundle.'];
 }
 
-/** What stands where a link was. */
-export const linkExpiredParts = (expiredAtMs: number): Part[] => [
-  '🔒 The link ended ',
+/** What stands where a link was; `link` names it, where nothing else in the message does. */
+export const linkExpiredParts = (expiredAtMs: number, link = 'The link'): Part[] => [
+  `🔒 ${link} ended `,
   { time: expiredAtMs, format: LINK_END_FORMAT },
   '. The export is still there.',
 ];

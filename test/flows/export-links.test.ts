@@ -90,7 +90,11 @@ describe('a link for one person alone', () => {
     await until(['[Download bundle]'], '@ben', 'ben');
     const own = messageWith('Your own link');
     expect(await person('ben').clicks(own, 'Download bundle')).toMatchObject({ ok: true });
-    await until(['🔒 The link ended TIME. The export is still there.\n[New link]'], '@ben', 'ben');
+    await until(
+      ['🔒 Your own link to the export of docs.acme.com ended TIME. The export is still there.\n[New link]'],
+      '@ben',
+      'ben',
+    );
     expect(linkIn(own)).toBeUndefined();
     scene.platform.linkLifeMs = 3_600_000;
     await clicks('ben', 'Your own link', 'New link');

@@ -182,7 +182,12 @@ describe.concurrent('a link', () => {
     const own = await slack.until(() => inDirectMessages(world, 'ben', 'Your own link'));
     const link = linkIn(own);
     await expectLives(world, link);
-    await until(world, '@ben', ['🔒 The link ended TIME. The export is still there.\n[New link]'], 'ben');
+    await until(
+      world,
+      '@ben',
+      ['🔒 Your own link to the export of docs.acme.com ended TIME. The export is still there.\n[New link]'],
+      'ben',
+    );
     await expectGone(world, link);
 
     platform.linkLifeMs = HOUR_MS;

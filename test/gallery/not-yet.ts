@@ -25,7 +25,5 @@ export const notYet: Record<'text' | 'lines', readonly string[]> = {
     'export/ending/not started, plan',
     'export/ending/not started, down',
     'export/ending/not started, project',
-    'export/ending/not started, label or pages',
-    'link/over',
   ],
 };

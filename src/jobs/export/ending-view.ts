@@ -176,7 +176,7 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
     case 'domain':
       return (run.version ?? run.paths) === undefined
         ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
-        : `The platform doesn't accept this request for ${site(run)}: its domain, its label or its pages. Nothing was started. Check them and type the command again.`;
+        : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
     case 'plan':
       return `Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of ${site(run)} was not started.`;
     case 'key':

@@ -29,7 +29,9 @@ export function linkMessages(run: LinkRun): OutboxMessage[] {
 /** That a link has ended is not worth a new post where somebody deleted the message. */
 const withoutRepost = { kind: 'state', repost: false } as const;
 
-const title = (run: LinkRun) => [`Your own link to the export of ${site(run)}`];
+const ownLink = (run: LinkRun) => `Your own link to the export of ${site(run)}`;
+
+const title = (run: LinkRun) => [ownLink(run)];
 
 const site = (run: LinkRun) => foreignText(run.site, 253);
 
@@ -53,7 +55,7 @@ function sentMessage(run: LinkRun): Message {
 
 function expiredMessage(run: LinkRun): Message {
   return layout({
-    lines: [title(run), linkExpiredParts(run.linkEndsAtMs ?? 0)],
+    lines: [linkExpiredParts(run.linkEndsAtMs ?? 0, ownLink(run))],
     buttons: [{ ...newLink, value: aboutLink(run), style: 'primary' }],
   });
 }

@@ -72,6 +72,12 @@ describe('the ending', () => {
     expect(text).toBe(expected);
   });
 
+  test('not started for what was asked besides the domain: its site, then what to check', () => {
+    expect(messageOf(ended({ kind: 'notStarted', why: 'domain' }, { paths: ['/a'] }), 'end')).toBe(
+      "❌ @Ana Nothing was started for docs.acme.com: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.",
+    );
+  });
+
   test.each<[(typeof REASONS_NOT_TO_START)[number], string]>([
     [
       'domain',

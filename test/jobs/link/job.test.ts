@@ -119,7 +119,7 @@ describe('a link of one’s own', () => {
     expect(await holder()).toBe(run.id);
     nowMs += 1;
     expect(await look(run, context)).toEqual({ kind: 'done' });
-    expect(shown.at(-1)).toContain('The link ended');
+    expect(shown.at(-1)).toContain('🔒 Your own link to the export of docs.acme.com (1.2) ended');
     expect(shown.at(-1)).not.toContain('docket-link:');
     expect(await active()).toEqual([]);
     expect(await holder()).toBeNull();
@@ -264,7 +264,7 @@ describe('a further link that cannot be had', () => {
     expect(looks.get(`${linkKey(run)}.2`)).toContain('I could not get a download link');
     nowMs += HOUR_MS;
     expect(await look(run, context)).toEqual({ kind: 'done' });
-    expect(looks.get(linkKey(run))).toContain('The link ended');
+    expect(looks.get(linkKey(run))).toContain('🔒 Your own link to the export of docs.acme.com (1.2) ended');
     expect(await active()).toEqual([]);
   });
 
@@ -286,7 +286,7 @@ describe('a further link that cannot be had', () => {
   test('of one that has ended leaves nothing to wait for', async () => {
     const run = await wanted({ over: true });
     expect(await look(run, contextWith({ createBundle: failing('forbidden') }))).toEqual({ kind: 'done' });
-    expect(looks.get(linkKey(run))).toContain('The link ended');
+    expect(looks.get(linkKey(run))).toContain('🔒 Your own link to the export of docs.acme.com (1.2) ended');
   });
 
   test('and then can counts as one that has not ended', async () => {

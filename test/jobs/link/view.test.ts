@@ -49,7 +49,7 @@ describe('the message with a link of one’s own', () => {
       'over',
       { ...sent, state: 'over' as const },
       'state',
-      'Your own link to the export of docs.acme.com (1.2)\n🔒 The link ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
+      '🔒 Your own link to the export of docs.acme.com (1.2) ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
     ],
     [
       'failed',
@@ -81,7 +81,7 @@ describe('the message with a link of one’s own', () => {
   test('says that its link ended, also when no further one could be had', () => {
     const [before] = linkMessages({ ...sent, state: 'failed', made: 2, over: true });
     expect([before?.kind, before?.repost]).toEqual(['state', false]);
-    expect(before && reads(before.message)).toMatch(/The link ended .*\n\[New link\]$/);
+    expect(before && reads(before.message)).toMatch(/🔒 Your own link .* ended .*\n\[New link\]$/);
     expect(JSON.stringify(before)).not.toContain('docket-link:');
   });
 
