@@ -109,7 +109,7 @@ describe('a digest that cannot be posted', () => {
     const third = await post('Paused after 3 failures', '@ana');
     expect(read(third).split('\n').slice(2)).toEqual([
       'Paused after 3 failures; it goes on when one could be posted.',
-      '[Send now] [Remove] [⋯ Resume]',
+      '[Send now] [Resume] [Remove]',
     ]);
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest list'))).toContain('paused after 3 failures');

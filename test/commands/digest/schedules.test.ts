@@ -40,7 +40,7 @@ describe('the list', () => {
 
   test.each<[Partial<ScheduleRun>, string, string[]]>([
     [{}, 'next TIME', ['Preview', 'Send now', 'Remove', '⋯ Pause', '⋯ Change']],
-    [{ state: 'testing' }, 'being set up', ['Preview', 'Remove', '⋯ Change']],
+    [{ state: 'testing' }, 'being set up', ['Preview', 'Change', 'Remove']],
     [
       { state: 'paused', pausedBy: { id: 'U0BEN', name: 'ben' } },
       'paused by ben',

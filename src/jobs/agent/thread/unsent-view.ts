@@ -187,6 +187,14 @@ function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Mess
   return message([[`${what} Discarded by ${personName(by.name)}.`]]);
 }
 
+/** Several of them may be of other people. */
+const confirmDiscard = {
+  title: 'Discard all?',
+  text: 'What waits here is not sent then, whoever wrote it.',
+  yes: 'Discard all',
+  no: 'Keep them',
+};
+
 function limitMessage(
   thread: ThreadRun,
   { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
@@ -204,12 +212,18 @@ function limitMessage(
   const small: Part[][] = listed.map((one) => [quotedBy(one)]);
   if (many > MAX_LISTED_INSTRUCTIONS) small.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
   const ids = waiting.map(({ id }) => id);
-  const label = many === 1 ? 'Discard' : 'Discard all';
+  const discard = threadButtonOf(
+    thread,
+    many === 1 ? 'Discard' : 'Discard all',
+    agentActions.discard,
+    ids,
+    first?.attempt,
+  );
   const until: Part[] = [' until about ', { time: untilMs, format: '{time}' }, ` · ${kept}`];
   return layout({
     lines: [['🕒 ', { bold: 'Kept' }, ...until], [why]],
     small,
-    buttons: [threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt)],
+    buttons: [many === 1 ? discard : { ...discard, confirm: confirmDiscard }],
     text: [['Kept', ...until], [why], ...small],
   });
 }

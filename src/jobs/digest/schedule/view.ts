@@ -113,8 +113,7 @@ function stateParts(run: ScheduleRun): Part[] {
 
 /** What can be done with a schedule, wherever it is shown. */
 function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
-  if (run.state === 'testing')
-    return { buttons: scheduleButtons(run, 'preview', 'remove'), menu: scheduleMenu(run, 'change') };
+  if (run.state === 'testing') return { buttons: scheduleButtons(run, 'preview', 'change', 'remove') };
   const isPaused = run.state === 'paused';
   return {
     buttons: scheduleButtons(run, 'preview', isPaused ? 'resume' : 'sendNow', 'remove'),
@@ -164,8 +163,7 @@ export const createdMessage = (run: ScheduleRun): Message =>
     small: [
       ['first one ', { time: run.nextAtMs, format: MOMENT_FORMAT }, ` · ${timetableText(run.timetable)}`],
     ],
-    buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'remove')],
-    menu: scheduleMenu(run, 'change'),
+    buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'change', 'remove')],
   });
 
 /** To whoever set it up, when the app may not post in the channel. */
@@ -193,8 +191,10 @@ export function failedMessage(run: ScheduleRun): Message {
   const paused = `Paused after ${failuresText(MAX_FAILURES)}; it goes on when one could be posted.`;
   return layout({
     ...failedParts(run, run.pausedByFailures ? [[paused]] : []),
-    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
-    menu: run.pausedByFailures ? scheduleMenu(run, 'resume') : undefined,
+    buttons: [
+      ...primary(run, 'sendNow'),
+      ...scheduleButtons(run, ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
+    ],
   });
 }
 

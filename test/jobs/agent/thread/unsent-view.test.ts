@@ -201,6 +201,13 @@ describe('a limit', () => {
     );
   });
 
+  test('asks first where several would be dropped, perhaps of other people', () => {
+    const asked = (instructions: ThreadRun['instructions']) =>
+      JSON.stringify(threadMessages(limited({}, { instructions })));
+    expect(asked(many(2))).toContain('What waits here is not sent then, whoever wrote it.');
+    expect(asked(many(1))).not.toContain('Discard all?');
+  });
+
   test('its button names what waits, as far as Slack lets it', () => {
     expect(buttonOf(limited({}, { instructions: [anInstruction({ attempt: 2 })] }))).toBe(
       '{"v":1,"run":"3f9a1c2b4d5e6f708192a3b4","about":["1789912860.000200"],"attempt":2}',
