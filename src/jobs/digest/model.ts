@@ -22,6 +22,8 @@ export const pageFigures = z.object({
   /** Pages with at least one view, and the sum of their views. */
   count: z.number().int(),
   sum: counts,
+  /** The sum of the list of the range before, where pages are compared with it. */
+  sumBefore: counts.optional(),
   top: z.array(pageChange),
   /** The largest change of one page, by people or by AI. */
   biggest: z.object({ page: pageChange, by: z.enum(['human', 'ai']) }).optional(),
@@ -59,7 +61,7 @@ export const SECTIONS = ['pages', 'readers', 'csv'] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** Returns the sum of views. */
-export function addCounts(all: readonly Counts[]): Counts {
+export function addCounts(all: Iterable<Counts>): Counts {
   const sum = { human: 0, ai: 0 };
   for (const { human, ai } of all) {
     sum.human += human;

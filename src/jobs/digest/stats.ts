@@ -1,4 +1,11 @@
-import { type Counts, type PageChange, type PageCounts, type PageFigures, totalOf } from './model.ts';
+import {
+  addCounts,
+  type Counts,
+  type PageChange,
+  type PageCounts,
+  type PageFigures,
+  totalOf,
+} from './model.ts';
 
 /** Entries of a list, and rows of the table of top pages. */
 const MAX_LISTED = 5;
@@ -23,6 +30,7 @@ const MIN_AI_VIEWS = 50;
 export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): PageFigures {
   const earlier = byPath(before ?? []);
   const sum = { human: 0, ai: 0 };
+  const sumBefore = before && addCounts(earlier.values());
   let count = 0;
   const top = createList(MAX_TOP, ({ page }) => totalOf(page));
   const aiRead = createList(MAX_LISTED, ({ page }) => page.ai);
@@ -61,6 +69,7 @@ export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageC
   return {
     count,
     sum,
+    ...(sumBefore && { sumBefore }),
     top: top.pages(),
     ...biggestOf(biggest.human.pages()[0], biggest.ai.pages()[0]),
     rising: rising.pages(),

@@ -93,6 +93,14 @@ const biggest = (page: PageChange): Partial<EditionRun> => {
   const { pages } = whole();
   return { ...(pages && { pages: { ...pages, biggest: { page, by: 'human' } } }) };
 };
+/** The list of the range before is not all of it. */
+const lackingBefore = (): Partial<EditionRun> => {
+  const { pages } = whole();
+  return {
+    ...(pages && { pages: { ...pages, sumBefore: { human: 400, ai: 100 } } }),
+    totalsBefore: { human: 600, ai: 100 },
+  };
+};
 /** Without a page that rises, falls, or is new. */
 const quiet = (count: number): Partial<EditionRun> => {
   const { pages } = anEdition();
@@ -142,6 +150,12 @@ const editions: GalleryState[] = [
   told(
     'digest/pages/sum differs',
     pick(editionMessages(whole({ totals: { human: 1000, ai: 300 } })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  told(
+    'digest/pages/sum before differs',
+    pick(editionMessages(whole(lackingBefore())), 'pages'),
     'Top pages',
     SITE,
   ),

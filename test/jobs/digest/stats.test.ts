@@ -137,6 +137,10 @@ describe('the same as counted by hand', () => {
         human: rows.map((row) => row.human).reduce((a, b) => a + b, 0),
         ai: rows.map((row) => row.ai).reduce((a, b) => a + b, 0),
       },
+      sumBefore: {
+        human: before.map((row) => row.human).reduce((a, b) => a + b, 0),
+        ai: before.map((row) => row.ai).reduce((a, b) => a + b, 0),
+      },
       top: most(rows, read, 10),
       ...(biggest && { biggest: { page: biggest.page, by: biggest.by } }),
       rising: most(

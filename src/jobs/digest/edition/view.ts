@@ -263,10 +263,20 @@ const fileLines = (run: EditionRun): Part[][] =>
   run.sections.includes('pages') || run.csv === undefined || run.csv.state === 'failed' ? [] : sumLines(run);
 
 /** The platform's list of pages need not add up to its totals: that is said, never hidden. */
-function sumLines({ pages, totals }: EditionRun): Part[][] {
-  if (pages === undefined || totals === undefined) return [];
-  const [sum, total] = [totalOf(pages.sum), totalOf(totals)];
-  return sum === total ? [] : [[`The list of pages adds up to ${formatCount(sum)} of ${viewsText(total)}.`]];
+function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
+  const now = sumText(pages?.sum, totals);
+  const before = sumText(pages?.sumBefore, totalsBefore);
+  return [
+    ...(now === undefined ? [] : [[`The list of pages adds up to ${now}.`]]),
+    ...(before === undefined
+      ? []
+      : [[`The list of pages of the days before adds up to ${before}, so changes of pages may be wrong.`]]),
+  ];
+}
+
+function sumText(sum: Counts | undefined, total: Counts | undefined): string | undefined {
+  if (sum === undefined || total === undefined || totalOf(sum) === totalOf(total)) return undefined;
+  return `${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}`;
 }
 
 function spokenPages({ site, pages }: EditionRun): Part[][] {

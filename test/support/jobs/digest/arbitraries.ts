@@ -37,7 +37,9 @@ const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => 
   const biggest = maybe(fc.record({ page, by: fc.constantFrom('human' as const, 'ai' as const) }));
   const lists = { rising: list, falling: list, fresh: list, quiet: list, aiRead: list };
   const top = fc.oneof(fc.array(page, { minLength: 10, maxLength: 10 }), fc.array(page, { maxLength: 10 }));
-  return fc.record({ count: views, sum: counts, top, biggest, ...lists }).map(present);
+  return fc
+    .record({ count: views, sum: counts, sumBefore: maybe(counts), top, biggest, ...lists })
+    .map(present);
 };
 
 const readerFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<ReaderFigures> =>
