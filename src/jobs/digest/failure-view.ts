@@ -43,7 +43,10 @@ export function failureParts(
         fix: [`Whoever runs Docket has to add it; then ${again}.`],
       };
     case 'permission':
-      return { why: ['you may have no digests any more.'], fix: ['Ask whoever runs Docket.'] };
+      return {
+        why: ['you may have no digests any more.'],
+        fix: [`Ask whoever runs Docket for the permission, then ${again}.`],
+      };
     case 'broken':
       return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
     default:

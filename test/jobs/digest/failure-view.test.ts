@@ -29,7 +29,11 @@ test.each<[Failure, string, string]>([
     'my settings no longer have the project acme.',
     'Whoever runs Docket has to add it; then ',
   ],
-  [{ why: 'permission' }, 'you may have no digests any more.', 'Ask whoever runs Docket.'],
+  [
+    { why: 'permission' },
+    'you may have no digests any more.',
+    'Ask whoever runs Docket for the permission, then ',
+  ],
   [{ why: 'broken', ref: '7f3c1d' }, 'something broke on my side. ref 7f3c1d', ''],
   [{ why: 'platform' }, 'the platform gave no numbers.', ''],
 ])('a digest that failed says why, and the fix, whoever had it posted: %j', (failure, why, fix) => {

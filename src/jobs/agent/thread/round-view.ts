@@ -169,7 +169,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     }
     case 'failed': {
       const buttons = isResendable(thread, round) ? ownButton('Send again', agentActions.sendAgain) : [];
-      const small = buttons.length > 0 && round.count > 1 ? [['Send again sends the last one.']] : [];
+      const small = buttons.length > 0 && round.count > 1 ? [['[Send again] sends the last one.']] : [];
       return say('❌', [`The agent could not finish ${about.itsWork}.${elsewhere}`], { small, buttons });
     }
     case 'archived': {

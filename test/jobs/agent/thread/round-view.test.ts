@@ -194,7 +194,7 @@ describe('the ending of a round', () => {
     ],
     [
       ending('failed'),
-      `❌ @Ana The agent could not finish ${words}.\nSend again sends the last one.\n[Send again]`,
+      `❌ @Ana The agent could not finish ${words}.\n[Send again] sends the last one.\n[Send again]`,
     ],
     [ending('gaveUp'), `💤 @Ana I stopped watching ${words}. The agent may still finish them.\n[Check now]`],
   ])('of several instructions, names the last and how many: %j', (how, expected) => {
