@@ -27,7 +27,10 @@ export function createRejectedKeyStore(redis: Redis) {
   };
 }
 
-/** A key that stays rejected is kept as such again no more often than this, so that it is not forgotten meanwhile. */
+/**
+ * What stays as it is, is kept again no more often than this: a rejected key is not forgotten meanwhile, and what a
+ * process that died saw last of one does not stand for long.
+ */
 const REPEAT_MS = 3_600_000;
 
 /** Returns a function that takes whether a call's key was accepted, and keeps what is new of it. */
@@ -40,7 +43,7 @@ export function createKeyWatch(
 
   return (keyId: string, accepted: boolean): void => {
     const last = kept.get(keyId);
-    if (last?.accepted === accepted && (accepted || now() - last.atMs < REPEAT_MS)) return;
+    if (last?.accepted === accepted && now() - last.atMs < REPEAT_MS) return;
     kept.set(keyId, { accepted, atMs: now() });
     const write = accepted ? store.accept(keyId) : store.reject(keyId, now());
     write.catch((error: Error) => {

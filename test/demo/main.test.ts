@@ -122,7 +122,7 @@ describe.concurrent('the demo', () => {
   test('with a platform that refuses: says that the export did not come', async (context) => {
     const { code, output, processes, left } = await startDemo(context, { DEMO_WITHOUT_PLAN: '1' }).ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
-    expect(plain(output)).toContain('Docket replies  └ ❌ @ana Static export needs the Enterprise plan');
+    expect(plain(output)).toContain('was not started: static export needs the Enterprise plan');
     expect(output).toContain(
       'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
     );

@@ -54,7 +54,7 @@ describe('a key that is rejected while watching, with admins', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', refused);
     await asks();
     await until([
-      '❌ @ana My platform key was rejected, so the export of docs.acme.com was not started; the admins have been told.\nThe platform said: "Invalid API key"\n[Start again]',
+      '❌ @ana The export of docs.acme.com was not started: my platform key was rejected; the admins have been told.\nThe platform said: "Invalid API key"\n[Start again]',
       '❌ Not started · docs.acme.com',
     ]);
     await until([alert('')], '@ben', 'ben');

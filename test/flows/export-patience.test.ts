@@ -80,7 +80,7 @@ describe('with little patience', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 429 }, 1000);
     await asks();
     await until([
-      "❌ @ana The platform's limit is reached, so the export of docs.acme.com was not started. Try again later.\n[Start again]",
+      "❌ @ana The export of docs.acme.com was not started: the platform's limit is reached. Try again later.\n[Start again]",
       '❌ Not started · docs.acme.com',
     ]);
     scene.platform.wire.clear();
@@ -102,7 +102,7 @@ describe('a platform that is not there', () => {
       "🕒 Queued · requested TIME\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
     ]);
     await until([
-      "❌ @ana The docs platform isn't answering, so the export of docs.acme.com was not started. Try again in a little while.\n[Start again]",
+      "❌ @ana The export of docs.acme.com was not started: the docs platform isn't answering. Try again in a little while.\n[Start again]",
       '❌ Not started · docs.acme.com',
     ]);
     expect(scene.platform.starts).toEqual([]);

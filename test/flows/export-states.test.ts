@@ -185,12 +185,12 @@ describe('an export that does not go well', () => {
     [
       401,
       undefined,
-      'My platform key was rejected, so the export of docs.acme.com was not started; whoever runs Docket has to renew it.\n[Start again]',
+      'The export of docs.acme.com was not started: my platform key was rejected; whoever runs Docket has to renew it.\n[Start again]',
     ],
     [
       403,
       undefined,
-      "Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of docs.acme.com was not started.",
+      "The export of docs.acme.com was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
     ],
   ])('a start refused with %i says so', async (status, error, text) => {
     const body = error === undefined ? {} : { error };

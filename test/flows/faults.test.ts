@@ -52,14 +52,14 @@ The platform said: "Not here"`,
     [
       '401',
       answer(401, { body: { error: 'Invalid API key' } }),
-      refused(`My platform key was rejected, so the export of SITE was not started; whoever runs Docket has to renew it.
+      refused(`The export of SITE was not started: my platform key was rejected; whoever runs Docket has to renew it.
 The platform said: "Invalid API key"`),
       0,
     ],
     [
       '403',
       answer(403),
-      "❌ @ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of SITE was not started.",
+      "❌ @ana The export of SITE was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
       0,
     ],
     ['404', answer(404), REFUSED, 0],
@@ -70,13 +70,13 @@ The platform said: "Invalid API key"`),
     [
       '429',
       answer(429),
-      refused("The platform's limit is reached, so the export of SITE was not started. Try again later."),
+      refused("The export of SITE was not started: the platform's limit is reached. Try again later."),
       0,
     ],
     [
       '429 for longer than anybody waits',
       retryAfter(7200),
-      refused("The platform's limit is reached, so the export of SITE was not started. Try again later."),
+      refused("The export of SITE was not started: the platform's limit is reached. Try again later."),
       0,
     ],
     ['500', answer(500), QUESTION, 0],

@@ -34,7 +34,7 @@ const about = ({ name, says }: GalleryState): string => {
   const found =
     says === undefined
       ? ''
-      : ` data-word="${escapeHtml(says.state)}" data-subject="${escapeHtml(says.subject)}"`;
+      : ` data-word="${escapeHtml(says.state)}" data-subject="${escapeHtml(says.isBelowCard ? says.state : says.subject)}"`;
   return `data-name="${escapeHtml(name)}"${found}`;
 };
 

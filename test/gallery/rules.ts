@@ -1,4 +1,4 @@
-import type { GalleryState, Says } from './state.ts';
+import type { GalleryState } from './state.ts';
 import { spokenText } from './words.ts';
 
 /** What a phone shows of a message without opening it. */
@@ -9,7 +9,7 @@ export function textProblems({ shown, says }: GalleryState): string[] {
   if (shown.kind !== 'message') return [];
   const text = spokenText(shown.message.text);
   const beginning = Array.from(text).slice(0, NOTIFICATION_LENGTH).join('');
-  const missing = (part: keyof Says) =>
+  const missing = (part: 'state' | 'subject') =>
     says === undefined || has(beginning, says[part])
       ? []
       : [`does not begin with its ${part} "${says[part]}"`];

@@ -7,6 +7,8 @@ import type { MessageBlock } from '../../src/store/blocks.ts';
 export interface Says {
   state: string;
   subject: string;
+  /** It stands right below its card, which names the subject: only its `text` does so as well. */
+  isBelowCard?: true;
 }
 
 /** One thing that people see, in one state. `name` is its path in the gallery: feature, message, state. */
@@ -26,6 +28,12 @@ export const told = (name: string, message: Message, state: string, subject: str
   shown: { kind: 'message', message },
   says: { state, subject },
 });
+
+/** The same, of a message right below its card. */
+export const toldBelowCard = (...parts: Parameters<typeof told>): GalleryState => {
+  const [, , state, subject] = parts;
+  return { ...told(...parts), says: { state, subject, isBelowCard: true } };
+};
 
 /** An answer, for one person, to what that person has just done. */
 export const answered = (name: string, message: Message): GalleryState => ({

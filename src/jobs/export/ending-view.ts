@@ -6,7 +6,7 @@ import {
   message,
   type Part,
 } from '../../slack/blocks.ts';
-import { foreignText, formatDuration, formatSize, oneLine } from '../../slack/text.ts';
+import { foreignText, formatDuration, formatSize, lowerFirst, oneLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
@@ -178,15 +178,15 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
         ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
         : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
     case 'plan':
-      return `Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of ${site(run)} was not started.`;
+      return `The export of ${site(run)} was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.`;
     case 'key':
-      return `My platform key was rejected, so the export of ${site(run)} was not started; ${keyRemedyText(adminsTold)}.`;
+      return `The export of ${site(run)} was not started: my platform key was rejected; ${keyRemedyText(adminsTold)}.`;
     case 'limit':
-      return `The platform's limit is reached, so the export of ${site(run)} was not started. Try again later.`;
+      return `The export of ${site(run)} was not started: the platform's limit is reached. Try again later.`;
     case 'down':
-      return `The docs platform isn't answering, so the export of ${site(run)} was not started. Try again in a little while.`;
+      return `The export of ${site(run)} was not started: the docs platform isn't answering. Try again in a little while.`;
     case 'project':
-      return `${projectMissingText(run)}, so the export of ${site(run)} was not started. Ask whoever runs Docket.`;
+      return `The export of ${site(run)} was not started: ${lowerFirst(projectMissingText(run))}. Ask whoever runs Docket.`;
     case 'permission':
     case 'other':
       return `The platform refused the export of ${site(run)}. Nothing was started. If it stays so, tell whoever runs Docket.`;

@@ -13,7 +13,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { acme, ana, aProject, beta } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
-import { answered, type GalleryState, modal, pick, told } from '../state.ts';
+import { answered, type GalleryState, modal, pick, told, toldBelowCard } from '../state.ts';
 
 const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
@@ -25,10 +25,12 @@ const halfDone: Partial<ExportRun> = {
 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
-const shown = (part: string) => (name: string, run: ExportRun, state: string) =>
-  told(`export/${name}`, pick(exportMessages(run), part), state, SITE);
+const shown =
+  (part: string, tell = told) =>
+  (name: string, run: ExportRun, state: string) =>
+    tell(`export/${name}`, pick(exportMessages(run), part), state, SITE);
 const card = shown('card');
-const progress = shown('progress');
+const progress = shown('progress', toldBelowCard);
 const ending = shown('end');
 const question = shown('question');
 

@@ -85,23 +85,23 @@ describe('the ending', () => {
     ],
     [
       'plan',
-      "❌ @Ana Static export needs the Enterprise plan, and this organization doesn't seem to have it. The export of docs.acme.com was not started.",
+      "❌ @Ana The export of docs.acme.com was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
     ],
     [
       'key',
-      '❌ @Ana My platform key was rejected, so the export of docs.acme.com was not started; whoever runs Docket has to renew it.\n[Start again]',
+      '❌ @Ana The export of docs.acme.com was not started: my platform key was rejected; whoever runs Docket has to renew it.\n[Start again]',
     ],
     [
       'limit',
-      "❌ @Ana The platform's limit is reached, so the export of docs.acme.com was not started. Try again later.\n[Start again]",
+      "❌ @Ana The export of docs.acme.com was not started: the platform's limit is reached. Try again later.\n[Start again]",
     ],
     [
       'down',
-      "❌ @Ana The docs platform isn't answering, so the export of docs.acme.com was not started. Try again in a little while.\n[Start again]",
+      "❌ @Ana The export of docs.acme.com was not started: the docs platform isn't answering. Try again in a little while.\n[Start again]",
     ],
     [
       'project',
-      '❌ @Ana My settings no longer have the project default, so the export of docs.acme.com was not started. Ask whoever runs Docket.',
+      '❌ @Ana The export of docs.acme.com was not started: my settings no longer have the project default. Ask whoever runs Docket.',
     ],
     [
       'other',

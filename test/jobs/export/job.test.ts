@@ -239,7 +239,7 @@ describe('a project that is gone from the settings', () => {
     expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending).toEqual({ kind: 'notStarted', why: 'project' });
     expect(world.text(run, 'end.1.0')).toContain(
-      'My settings no longer have the project default, so the export of docs.acme.com was not started. Ask whoever runs Docket. <@U0ANA>',
+      'The export of docs.acme.com was not started: my settings no longer have the project default. Ask whoever runs Docket. <@U0ANA>',
     );
   });
 
@@ -295,6 +295,6 @@ test('a key that is rejected at the start is reported to the admins, and the per
   await world.step(run, context);
   expect(world.alertedProjects).toEqual(['default']);
   expect(world.text(run, 'end.1.0')).toContain(
-    'My platform key was rejected, so the export of docs.acme.com was not started; the admins have been told. <@U0ANA>',
+    'The export of docs.acme.com was not started: my platform key was rejected; the admins have been told. <@U0ANA>',
   );
 });
