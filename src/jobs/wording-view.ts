@@ -62,7 +62,7 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
 }
 
 export const waitingText = (waiting: number): string =>
-  waiting === 0 ? 'none waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
+  waiting === 0 ? 'nothing waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
 
 /** How much of an hour's limit is in use; the limit alone where that is not known. */
 export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {

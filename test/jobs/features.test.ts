@@ -71,7 +71,7 @@ const limits = (changes: Partial<FeatureContext>) =>
   limitLines({ teamId: 'T0ACME', userId: 'U0ANA' }, aContext(changes));
 
 test.each([
-  [{ free: 4, waiting: 0 }, '4 free just now, none waits'],
+  [{ free: 4, waiting: 0 }, '4 free just now, nothing waits'],
   [{ free: 0, waiting: 1 }, 'all in use just now, 1 waits'],
   [{ free: 0, waiting: 1200 }, 'all in use just now, 1,200 wait'],
 ])('how much of the edits is in use: %j', async (usage, words) => {
