@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { APP_NODE } from '../../scripts/versions.mjs';
-import { nodeProblem } from '../../src/config/node-version.ts';
+import { nodeProblem } from '../../src/config/node-problem.ts';
 
 test.each([`v${APP_NODE}.0.0`, 'v26.10.0', 'v100.1.0'])('Docket runs under Node %s', (version) => {
   expect(nodeProblem(version)).toBeUndefined();

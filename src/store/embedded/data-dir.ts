@@ -50,17 +50,31 @@ export function prepareDataDir(dataDir: string, free: (folder: string) => number
     if ((statSync(own).mode & 0o777) !== 0o700) chmodSync(own, 0o700);
     return own;
   });
-  const room = free(folder);
-  if (room < MIN_FREE_BYTES)
-    throw new DataDirUnusable(
-      `The disk of DATA_DIR ${given} is full: ${Math.floor(room / 1000)} kB are free. Make room, then start again.`,
-    );
+  checkSpace(given, folder, free);
   return {
     folder,
     socketPath: socketPathFor(folder),
     pidFile: join(folder, 'redis.pid'),
     logFile: join(folder, 'redis.log'),
   };
+}
+
+/**
+ * Returns where the socket of a Redis in this folder is, or `undefined` when the folder is not there yet. Changes nothing.
+ * Throws `DataDirUnusable` when `prepareDataDir` could not use the folder.
+ */
+export function inspectDataDir(dataDir: string, free: (folder: string) => number): string | undefined {
+  const given = resolve(dataDir);
+  return withDataDirErrors(given, () => {
+    const own = join(given, 'redis');
+    const { path } = ownerOf(own);
+    if (!statSync(path).isDirectory())
+      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path });
+    if (path === own) checkAccess(own);
+    else accessSync(path, constants.W_OK | constants.X_OK);
+    checkSpace(given, path, free);
+    return path === own ? socketPathOf(realpathSync(own)) : undefined;
+  });
 }
 
 /**
@@ -92,6 +106,14 @@ export function quoteForShell(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
+function checkSpace(dataDir: string, folder: string, free: (folder: string) => number): void {
+  const room = free(folder);
+  if (room < MIN_FREE_BYTES)
+    throw new DataDirUnusable(
+      `The disk of DATA_DIR ${dataDir} is full: ${Math.floor(room / 1000)} kB are free. Make room, then start again.`,
+    );
+}
+
 /** Throws when a file or folder cannot be opened, such as one that another user left there: Redis would only crash. */
 function checkAccess(folder: string): void {
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -106,6 +128,7 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
+    if (error instanceof DataDirUnusable) throw error;
     throw new DataDirUnusable(describeProblem(dataDir, codeOf(error), pathOf(error) ?? dataDir), {
       cause: error,
     });
@@ -171,10 +194,17 @@ function ownerOf(path: string): { path: string; uid: number | undefined } {
   return path === dirname(path) ? { path, uid: undefined } : ownerOf(dirname(path));
 }
 
-function socketPathFor(folder: string): string {
+function socketPathOf(folder: string): string {
   const inside = join(folder, 'redis.sock');
   if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
-  const outside = join(tmpdir(), `docket-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`);
+  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16);
+  return join(tmpdir(), `docket-${hash}`, 'redis.sock');
+}
+
+function socketPathFor(folder: string): string {
+  const socketPath = socketPathOf(folder);
+  const outside = dirname(socketPath);
+  if (outside === folder) return socketPath;
   mkdirSync(outside, { recursive: true, mode: 0o700 });
   const { uid, mode } = lstatSync(outside);
   if (uid !== process.getuid?.() || (mode & 0o777) !== 0o700) {
@@ -183,5 +213,5 @@ function socketPathFor(folder: string): string {
         'Remove that folder, or set DATA_DIR to a shorter path.',
     );
   }
-  return join(outside, 'redis.sock');
+  return socketPath;
 }

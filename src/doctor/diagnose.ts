@@ -1,0 +1,76 @@
+import { secretsInAddress } from '../config/redis.ts';
+import { secretsOf } from '../config/settings.ts';
+import { readUsableSettings } from '../config/usable-settings.ts';
+import { TimeLimitError, within } from '../runtime/within.ts';
+import { type Check, type Examined, notChecked, type Outcome, wrong } from './check.ts';
+import { CHECKS } from './checks.ts';
+import { readEnvFile } from './env-file.ts';
+import type { HttpParts } from './http.ts';
+import type { RedisParts } from './probe-redis.ts';
+import { createProbes } from './probes.ts';
+
+/** One line. */
+export interface Finding extends Outcome {
+  id: string;
+  title: string;
+}
+
+export interface DiagnoseOptions extends HttpParts, RedisParts {
+  env: NodeJS.ProcessEnv;
+  /** The `.env` that `npm start` reads; variables of `env` win. */
+  envFile: string;
+  nodeVersion: string;
+  manifestScopes: readonly string[];
+}
+
+/** Runs all checks at the same time. Returns a finding for each, in their order; none holds a secret. */
+export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
+  const { nodeVersion, manifestScopes, timeLimitMs } = options;
+  const envFile = readEnvFile(options.envFile);
+  const env = { ...envFile.values, ...options.env };
+  const { settings, problems, flawed } = readUsableSettings(env);
+  const hide = createHiding(env, settings === undefined ? [] : secretsOf(settings));
+  if (settings === undefined) {
+    const why = problems.map(({ text }) => text).join(' ');
+    return CHECKS.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
+  }
+  const examined: Examined = {
+    ...{ settings, problems, flawed, env, envFile, nodeVersion, manifestScopes },
+    ...createProbes(settings, options),
+  };
+  return await Promise.all(
+    CHECKS.map(async (check) => {
+      const { status, text } = await outcomeOf(check, examined, timeLimitMs);
+      return { id: check.id, title: check.title, status, text: hide(text) };
+    }),
+  );
+}
+
+async function outcomeOf(check: Check, examined: Examined, timeLimitMs: number): Promise<Outcome> {
+  const { tells = [], needs = [] } = check;
+  const own = examined.problems.filter(({ variable }) => tells.includes(variable));
+  if (own.length > 0) return wrong(own.map(({ text }) => text).join(' '));
+  const lacking = needs.filter((name) => examined.flawed.has(name));
+  if (lacking.length > 0)
+    return notChecked(`Needs ${lacking.join(', ')}, which is wrong or missing: mend that first.`);
+  try {
+    return await within(timeLimitMs + LEEWAY_MS, Promise.resolve(check.run(examined)));
+  } catch (error) {
+    if (error instanceof TimeLimitError) return wrong(`Got no answer within ${timeLimitMs / 1000} s.`);
+    // Its message may repeat what was sent.
+    return wrong(`Could not be checked (${error instanceof Error ? error.name : 'unknown error'}).`);
+  }
+}
+
+/** A request that gives up at the limit says why itself. */
+const LEEWAY_MS = 250;
+
+/** Returns a function that takes secrets out of a text: no check prints one, and this is the second lock. */
+function createHiding(env: NodeJS.ProcessEnv, secrets: readonly string[]): (text: string) => string {
+  const values = Object.entries(env)
+    .filter(([name]) => /TOKEN|SECRET|KEY$|PASSWORD/.test(name))
+    .flatMap(([, value = '']) => [value, value.replace(/^["'`]|["'`]$/g, '')]);
+  const all = [...secrets, ...values, ...secretsInAddress(env.REDIS_URL ?? '')];
+  const hidden = all.filter((secret) => secret.length >= 6).sort((a, b) => b.length - a.length);
+  return (text) => hidden.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text);
+}

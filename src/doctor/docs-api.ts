@@ -1,0 +1,134 @@
+import type { Project } from '../projects.ts';
+import { type Check, notChecked, type Outcome, ok, warning, worstOf, wrong } from './check.ts';
+import type { HttpAnswer } from './http.ts';
+
+/** What the platform said to a project's key. */
+export interface DocsAnswer {
+  project: Project;
+  answer: HttpAnswer;
+}
+
+/** How a key is named where there are several. */
+const keyOf = ({ name, apiKeyVariable }: Project) => `${apiKeyVariable} (project ${name})`;
+
+/** Returns whether this is an answer of the platform: errors of its API say what is wrong as JSON. */
+function isPlatform(answer: HttpAnswer): boolean {
+  if (answer.is === 'none') return false;
+  if (answer.status === 401 || answer.status === 403 || answer.status === 429) return true;
+  if (answer.status >= 300 && answer.status < 400) return false;
+  const { body } = answer;
+  if (typeof body !== 'object' || body === null) return false;
+  return answer.status < 400 || ('error' in body && typeof body.error === 'string');
+}
+
+const isKeyAccepted = (answer: HttpAnswer) =>
+  isPlatform(answer) && answer.is === 'answer' && answer.status < 500 && answer.status !== 401;
+
+function judgeReachable(answers: readonly DocsAnswer[]): Outcome {
+  return worstOf(answers.map(({ answer }) => judgeAddress(answer)));
+}
+
+function judgeAddress(answer: HttpAnswer): Outcome {
+  if (answer.is === 'none')
+    return wrong(
+      answer.why === 'ENOTFOUND'
+        ? 'No host has the name in DOCS_API_URL (ENOTFOUND). Mend it.'
+        : `The docs platform does not answer at DOCS_API_URL (${answer.why}). Check the address, and the network of this machine.`,
+    );
+  const { status } = answer;
+  if (status >= 300 && status < 400)
+    return wrong(
+      `The docs platform sends requests elsewhere (${status}). Set DOCS_API_URL to the address that it ends at.`,
+    );
+  if (status >= 500)
+    return wrong(
+      `The docs platform fails at the moment (${status}). Run this again; if it stays so, ask there.`,
+    );
+  if (!isPlatform(answer))
+    return wrong(
+      `What answers at DOCS_API_URL is not the platform's API (${status}). Set it to the base address of the API alone: Docket adds /v1 and /v2 itself.`,
+    );
+  return ok('The docs platform answers at DOCS_API_URL.');
+}
+
+function judgeKeys(answers: readonly DocsAnswer[]): Outcome {
+  return worstOf(
+    answers.map(({ project, answer }) => {
+      if (answer.is === 'answer' && answer.status === 401)
+        return wrong(
+          `The platform rejects ${keyOf(project)}. Set an admin key that it takes, from the API keys page of its dashboard.`,
+        );
+      if (!isKeyAccepted(answer)) return notChecked('The docs platform has to answer first.');
+      if (answer.is === 'answer' && answer.status === 403)
+        return warning(
+          `The platform knows ${keyOf(project)}, and does not let it ask (403). Take an admin key, and ask the platform what the plan includes.`,
+        );
+      return ok('The platform accepts each key.');
+    }),
+  );
+}
+
+function judgeProjects(answers: readonly DocsAnswer[]): Outcome {
+  return worstOf(answers.map(judgeProject));
+}
+
+function judgeProject({ project, answer }: DocsAnswer): Outcome {
+  const setting = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${project.name}`;
+  if (project.projectId === undefined)
+    return warning(
+      `${setting} is not set: exports work, but neither the agent nor digests. Copy the id from the API keys page of the dashboard.`,
+    );
+  if (!isKeyAccepted(answer) || answer.is === 'none')
+    return notChecked('The docs platform has to accept the key first.');
+  switch (answer.status) {
+    case 404:
+      return wrong(
+        `The platform does not know ${setting}. Copy the id again from the API keys page of the dashboard.`,
+      );
+    case 200:
+      return ok('The platform knows each project.');
+    case 429:
+      return notChecked("The hour's requests for analytics are used up (429). Run this again later.");
+    default:
+      return warning(`The platform does not say whether it knows ${setting} (${answer.status}).`);
+  }
+}
+
+function judgePrefix(prefix: string | undefined, projects: readonly Project[]): Outcome {
+  const keys = projects.map(({ apiKeyVariable }) => apiKeyVariable).join(', ');
+  return prefix?.trim()
+    ? ok(`${keys} begins with DOCS_API_KEY_PREFIX.`)
+    : ok(`${keys} is set. With DOCS_API_KEY_PREFIX a key of another platform would be noticed here.`);
+}
+
+/** Whom to ask, and with which key. */
+export const ASKING = ['DOCS_API_URL', 'DOCS_API_KEY', 'DOCS_API_KEY_PREFIX', 'DOCKET_CONFIG'];
+
+export const docsChecks: Check[] = [
+  {
+    id: 'docs-key-form',
+    title: 'Docs API key',
+    tells: ['DOCS_API_KEY', 'DOCS_API_KEY_PREFIX'],
+    needs: ['DOCKET_CONFIG'],
+    run: ({ env, settings }) => judgePrefix(env.DOCS_API_KEY_PREFIX, settings.projects),
+  },
+  {
+    id: 'docs-api',
+    title: 'Docs platform',
+    tells: ['DOCS_API_URL'],
+    needs: ASKING,
+    run: async ({ docs }) => judgeReachable(await docs()),
+  },
+  {
+    id: 'docs-key',
+    title: 'Docs API key accepted',
+    needs: ASKING,
+    run: async ({ docs }) => judgeKeys(await docs()),
+  },
+  {
+    id: 'docs-project',
+    title: 'Docs project',
+    needs: [...ASKING, 'DOCS_PROJECT_ID'],
+    run: async ({ docs }) => judgeProjects(await docs()),
+  },
+];

@@ -1,0 +1,68 @@
+/** What a GET or POST came to; `why` holds no part of what was sent. */
+export type HttpAnswer =
+  | {
+      is: 'answer';
+      status: number;
+      /** The body, when it is JSON. */
+      body: unknown;
+      header(name: string): string | null;
+      /** How far the machine's clock is ahead of the server's (negative: behind); `undefined` without a `Date`. */
+      aheadMs: number | undefined;
+    }
+  | { is: 'none'; why: string };
+
+export interface HttpParts {
+  machineMs: () => number;
+  timeLimitMs: number;
+}
+
+/** Sends one request with a key. Follows no redirect; never rejects. */
+export async function ask(
+  { machineMs, timeLimitMs }: HttpParts,
+  method: 'GET' | 'POST',
+  url: string,
+  key: string,
+): Promise<HttpAnswer> {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeLimitMs),
+    });
+    const answeredMs = machineMs();
+    const text = await response.text();
+    return {
+      is: 'answer',
+      status: response.status,
+      body: parse(text),
+      header: (name) => response.headers.get(name),
+      aheadMs: aheadOf(response.headers.get('date'), answeredMs),
+    };
+  } catch (error) {
+    return { is: 'none', why: whyOf(error, timeLimitMs) };
+  }
+}
+
+/** A `Date` has whole seconds: the time was anywhere in the one that it names. */
+function aheadOf(date: string | null, nowMs: number): number | undefined {
+  const fromMs = Date.parse(date ?? '');
+  if (Number.isNaN(fromMs)) return undefined;
+  return nowMs < fromMs ? nowMs - fromMs : Math.max(0, nowMs - fromMs - 1000);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function whyOf(error: unknown, timeLimitMs: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no answer within ${timeLimitMs / 1000} s`;
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return /^\w{1,60}$/.test(code) ? code : 'no answer';
+}

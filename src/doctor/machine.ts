@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { nodeProblem } from '../config/node-problem.ts';
+import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
+import { type Check, type Examined, type Outcome, ok, wrong } from './check.ts';
+
+function judgeNode(version: string): Outcome {
+  const problem = nodeProblem(version);
+  return problem === undefined ? ok(`${version}.`) : wrong(problem);
+}
+
+/** Tells the problems that no other line has. */
+export function judgeSettings({ problems }: Pick<Examined, 'problems'>, told: ReadonlySet<string>): Outcome {
+  if (problems.length === 0) return ok('All can be read, and fit together.');
+  const own = problems.filter(({ variable }) => !told.has(variable)).map(({ text }) => text);
+  const elsewhere = [...new Set(problems.map(({ variable }) => variable))].filter((name) => told.has(name));
+  if (elsewhere.length > 0)
+    own.push(`Wrong or missing: ${elsewhere.join(', ')}. Their lines say what to do.`);
+  return wrong(own.join(' '));
+}
+
+function judgeEnvFile({ envFile: { outcome }, problems }: Examined): Outcome {
+  if (outcome !== 'absent') return outcome;
+  return problems.some(({ text }) => / is missing\. /.test(text))
+    ? wrong(
+        'There is no .env, and settings are missing. Run: cp .env.example .env && chmod 600 .env, and fill it in (with docker: --env-file .env).',
+      )
+    : ok('There is none: the settings come from the environment.');
+}
+
+function judgeDataDir(dataDir: string): Outcome {
+  try {
+    const there = inspectDataDir(dataDir, freeBytes) !== undefined;
+    const by = `uid ${process.getuid?.()}`;
+    return ok(
+      there
+        ? `${resolve(dataDir)} can be read and written by ${by}.`
+        : `${resolve(dataDir)} is made at the first start, by ${by}.`,
+    );
+  } catch (error) {
+    if (error instanceof DataDirUnusable) return wrong(error.message);
+    throw error;
+  }
+}
+
+export const nodeCheck: Check = {
+  id: 'node',
+  title: 'Node',
+  run: ({ nodeVersion }) => judgeNode(nodeVersion),
+};
+
+export const envFileCheck: Check = { id: 'env-file', title: '.env', run: judgeEnvFile };
+
+export const dataDirCheck: Check = {
+  id: 'data-dir',
+  title: 'Data folder',
+  needs: ['DATA_DIR'],
+  run: ({ env, settings }) =>
+    env.REDIS_URL?.trim() ? ok('Not used: REDIS_URL names a Redis.') : judgeDataDir(settings.dataDir),
+};

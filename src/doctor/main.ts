@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { diagnose } from './diagnose.ts';
+import { isGood, renderJson, renderLines } from './render.ts';
+
+const TIME_LIMIT_MS = 5000;
+
+const USAGE = `Usage: npm run doctor [-- --json], in the image: doctor [--json]
+Checks what Docket needs, a line each. Ends with 0 when nothing is wrong, and with 1 else.
+`;
+
+const manifestSchema = z.object({
+  oauth_config: z.object({ scopes: z.object({ bot: z.array(z.string()) }) }),
+});
+
+/** Prints what is wrong with this machine and its settings, and ends the process. */
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  const args = process.argv.slice(2);
+  const unknown = args.filter((arg) => arg !== '--json');
+  if (unknown.length > 0) return end(USAGE, unknown.every((arg) => arg === '--help') ? 0 : 1);
+  const manifest = manifestSchema.parse(parse(readFileSync(inRoot('manifest.yml'), 'utf8')));
+  const findings = await diagnose({
+    env,
+    envFile: inRoot('.env'),
+    nodeVersion: process.version,
+    manifestScopes: manifest.oauth_config.scopes.bot,
+    searchPath: env.PATH ?? '',
+    machineMs: Date.now,
+    monotonicMs: () => performance.now(),
+    timeLimitMs: TIME_LIMIT_MS,
+  });
+  const colours = process.stdout.isTTY === true && !env.NO_COLOR;
+  const text = args.includes('--json') ? renderJson(findings) : renderLines(findings, colours);
+  end(text, isGood(findings) ? 0 : 1);
+}
+
+const inRoot = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+/** Ends also while a request that nobody waits for any more is under way. */
+function end(text: string, code: number): void {
+  process.stdout.write(text, () => process.exit(code));
+}
+
+if (import.meta.main) await main(process.env);

@@ -1,0 +1,146 @@
+import type { RedisProblem } from '../store/redis/problems.ts';
+import { type Check, notChecked, type Outcome, ok, warning, worstOf, wrong } from './check.ts';
+import type { RedisAnswer } from './probe-redis.ts';
+
+type Line = 'reachable' | 'version' | 'persistence' | 'eviction';
+
+/** The line that tells a problem. */
+const LINE_OF: Record<RedisProblem['kind'], Line> = {
+  unreachable: 'reachable',
+  'not-redis': 'reachable',
+  'no-tls': 'reachable',
+  certificate: 'reachable',
+  password: 'reachable',
+  database: 'reachable',
+  'read-only': 'reachable',
+  'info-forbidden': 'version',
+  'too-old': 'version',
+  volatile: 'persistence',
+  snapshots: 'persistence',
+  'volatile-unknown': 'persistence',
+  eviction: 'eviction',
+  'eviction-unknown': 'eviction',
+};
+
+/** Answers that are slower take a part of the three seconds in which Slack wants its own. */
+const SLOW_MS = 100;
+
+function judgeProblems({ problems }: RedisAnswer, line: Line, allow: readonly string[]): Outcome | undefined {
+  const here = problems.filter(({ kind }) => LINE_OF[kind] === line);
+  if (here.length === 0) return undefined;
+  return worstOf(
+    here.map(({ fatal, text, allowance }) => {
+      if (allowance !== undefined && allow.includes(allowance))
+        return warning(`${text} REDIS_ALLOW accepts it.`);
+      return fatal || line === 'reachable' ? wrong(text) : warning(text);
+    }),
+  );
+}
+
+/** Returns why nothing more is known of Redis; `undefined` when it answers. */
+function judgeSilence(answer: RedisAnswer): Outcome | undefined {
+  if (answer.own === 'stopped' || answer.own === 'silent') return undefined;
+  return answer.version === undefined && answer.latencyMs === undefined
+    ? notChecked('Redis has to be reached first.')
+    : undefined;
+}
+
+function judgeReachable(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  const problem = judgeProblems(answer, 'reachable', allow);
+  if (problem !== undefined) return problem;
+  if (answer.own === 'silent')
+    return wrong(
+      "Docket's own Redis runs and does not answer. Restart Docket; if that fails, it says which process to end.",
+    );
+  if (answer.missing !== undefined) return wrong(answer.missing);
+  if (answer.own === 'stopped')
+    return ok(
+      `Docket's own, since REDIS_URL is not set: it starts ${answer.program} with itself, on DATA_DIR.`,
+    );
+  if (answer.latencyMs === undefined) return wrong('Redis does not answer in time. Run this again.');
+  return ok(answer.own === 'running' ? "Docket's own, and it runs." : 'Redis answers at REDIS_URL.');
+}
+
+function judgeVersion(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  if (answer.missing !== undefined)
+    return notChecked('A redis-server or valkey-server has to be there first.');
+  return (
+    judgeProblems(answer, 'version', allow) ??
+    judgeSilence(answer) ??
+    (answer.version === undefined
+      ? warning('Its version cannot be read. Docket needs Redis 6.2 or newer, or Valkey.')
+      : ok(`${answer.version}.`))
+  );
+}
+
+function judgePersistence(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  return (
+    judgeProblems(answer, 'persistence', allow) ??
+    judgeSilence(answer) ??
+    ok(
+      answer.own
+        ? 'Docket starts its own so that each write is on disk.'
+        : 'It keeps its data on disk (appendonly yes).',
+    )
+  );
+}
+
+function judgeEviction(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  return (
+    judgeProblems(answer, 'eviction', allow) ??
+    judgeSilence(answer) ??
+    ok(
+      answer.own
+        ? 'Docket starts its own so that it drops nothing.'
+        : 'It drops nothing when it is full (noeviction).',
+    )
+  );
+}
+
+function judgeLatency(answer: RedisAnswer): Outcome {
+  if (answer.own === 'stopped') return notChecked("Docket's own Redis does not run now; Docket starts it.");
+  if (answer.latencyMs === undefined) return notChecked('Redis has to be reached first.');
+  const took = `${answer.latencyMs < 10 ? answer.latencyMs.toFixed(1) : Math.round(answer.latencyMs)} ms`;
+  return answer.latencyMs > SLOW_MS
+    ? warning(
+        `It takes ${took} to answer. Run Redis nearer to Docket, or see what keeps it busy: below 10 ms is usual.`,
+      )
+    : ok(`It answers within ${took}.`);
+}
+
+/** The settings that lead to Redis. */
+const ADDRESS = ['REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
+
+export const redisChecks: Check[] = [
+  {
+    id: 'redis',
+    title: 'Redis',
+    tells: ['REDIS_URL', 'REDIS_CA'],
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgeReachable(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-version',
+    title: 'Redis version',
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgeVersion(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-persistence',
+    title: 'Redis persistence',
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgePersistence(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-eviction',
+    title: 'Redis eviction',
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgeEviction(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-latency',
+    title: 'Redis latency',
+    needs: ADDRESS,
+    run: async ({ redis }) => judgeLatency(await redis()),
+  },
+];
