@@ -81,6 +81,13 @@ describe('each rule can be broken', () => {
       "import { keep } from './runtime/timing.ts';\nkeep;",
       'belongs to no layer',
     ],
+    ['the doctor below', 'src/jobs/x.ts', "import { d } from '../doctor/x.ts';\nd;", 'imports go down only'],
+    [
+      'the environment in the doctor',
+      'src/doctor/x.ts',
+      'const home = process.env.HOME;',
+      'only config reads',
+    ],
     ['src to demo', 'src/jobs/x.ts', "import { wire } from '../../demo/wire.ts';\nwire;", 'not know demo'],
     ['src to test', 'src/jobs/x.ts', "import { y } from '../../test/y.ts';\ny;", 'src does not know test'],
     ['demo to src', 'demo/x.ts', "import type { a } from '../src/commands/a.ts';\na;", 'not know src'],

@@ -1,6 +1,7 @@
-import { type Check, notChecked, type Outcome, ok, warning, wrong } from './check.ts';
+import type { Check } from './check.ts';
 import { ASKING } from './docs-api.ts';
 import type { HttpAnswer } from './http.ts';
+import { notChecked, type Outcome, ok, warning, wrong } from './outcome.ts';
 
 /** A machine that keeps its clock set differs less. */
 const FEW_MS = 5000;

@@ -2,10 +2,11 @@ import { secretsInAddress } from '../config/redis.ts';
 import { secretsOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
 import { TimeLimitError, within } from '../runtime/within.ts';
-import { type Check, type Examined, notChecked, type Outcome, wrong } from './check.ts';
+import type { Check, Examined } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { readEnvFile } from './env-file.ts';
 import type { HttpParts } from './http.ts';
+import { notChecked, type Outcome, wrong } from './outcome.ts';
 import type { RedisParts } from './probe-redis.ts';
 import { createProbes } from './probes.ts';
 

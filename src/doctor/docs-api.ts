@@ -1,12 +1,8 @@
 import type { Project } from '../projects.ts';
-import { type Check, notChecked, type Outcome, ok, warning, worstOf, wrong } from './check.ts';
+import type { Check } from './check.ts';
 import type { HttpAnswer } from './http.ts';
-
-/** What the platform said to a project's key. */
-export interface DocsAnswer {
-  project: Project;
-  answer: HttpAnswer;
-}
+import { notChecked, type Outcome, ok, warning, worstOf, wrong } from './outcome.ts';
+import type { DocsAnswer } from './probes.ts';
 
 /** How a key is named where there are several. */
 const keyOf = ({ name, apiKeyVariable }: Project) => `${apiKeyVariable} (project ${name})`;

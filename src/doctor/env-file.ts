@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { type Outcome, ok, warning, wrong } from './check.ts';
+import { type Outcome, ok, warning, wrong } from './outcome.ts';
 
 /** What a file of settings holds, and what is to be said of it. */
 export interface EnvFile {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { nodeProblem } from '../config/node-problem.ts';
 import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
-import { type Check, type Examined, type Outcome, ok, wrong } from './check.ts';
+import type { Check, Examined } from './check.ts';
+import { type Outcome, ok, wrong } from './outcome.ts';
 
 function judgeNode(version: string): Outcome {
   const problem = nodeProblem(version);

@@ -2,9 +2,15 @@ import type { Settings } from '../config/settings.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
 import { fillPath } from '../docs-api/paths.ts';
 import { parseBaseUrl } from '../docs-api/settings.ts';
-import type { DocsAnswer } from './docs-api.ts';
+import type { Project } from '../projects.ts';
 import { ask, type HttpAnswer, type HttpParts } from './http.ts';
 import { probeRedis, type RedisAnswer, type RedisParts } from './probe-redis.ts';
+
+/** What the platform said to a project's key. */
+export interface DocsAnswer {
+  project: Project;
+  answer: HttpAnswer;
+}
 
 /** What is asked outside, each once, when the first check wants it. */
 export interface Probes {
@@ -37,11 +43,7 @@ export function createProbes(settings: Settings, parts: HttpParts & RedisParts):
  * Asks a question that changes nothing. With a project's id it is for one row of a day's views: only analytics tell an
  * unknown project, at the cost of one of the hour's requests. Without one it is for an export that does not exist.
  */
-async function askDocs(
-  { docsApiUrl }: Settings,
-  project: Settings['projects'][number],
-  parts: HttpParts,
-): Promise<DocsAnswer> {
+async function askDocs({ docsApiUrl }: Settings, project: Project, parts: HttpParts): Promise<DocsAnswer> {
   const { origin, prefix } = parseBaseUrl(docsApiUrl);
   const { projectId, apiKey } = project;
   const { path } =

@@ -1,5 +1,6 @@
 import type { RedisProblem } from '../store/redis/problems.ts';
-import { type Check, notChecked, type Outcome, ok, warning, worstOf, wrong } from './check.ts';
+import type { Check } from './check.ts';
+import { notChecked, type Outcome, ok, warning, worstOf, wrong } from './outcome.ts';
 import type { RedisAnswer } from './probe-redis.ts';
 
 type Line = 'reachable' | 'version' | 'persistence' | 'eviction';

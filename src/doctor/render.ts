@@ -1,5 +1,5 @@
-import type { Outcome } from './check.ts';
 import type { Finding } from './diagnose.ts';
+import type { Outcome } from './outcome.ts';
 
 const SIGNS: Record<Outcome['status'], { sign: string; colour: number }> = {
   ok: { sign: '✔', colour: 32 },

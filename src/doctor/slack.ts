@@ -1,5 +1,6 @@
-import { type Check, notChecked, type Outcome, ok, warning, wrong } from './check.ts';
+import type { Check } from './check.ts';
 import type { HttpAnswer } from './http.ts';
+import { notChecked, type Outcome, ok, warning, wrong } from './outcome.ts';
 
 const NOT_THERE = 'Check the network of this machine, its proxy, and SLACK_API_URL if it is set';
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createStandInPlatform } from '../../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { CHECKS } from '../../src/doctor/checks.ts';
@@ -13,13 +13,33 @@ import { endsWithTests } from '../support/flows/children.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const redis = redisForTests();
-const main = fileURLToPath(new URL('../../src/doctor/main.ts', import.meta.url));
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+const isRoot = process.getuid?.() === 0;
 
-async function doctor(env: NodeJS.ProcessEnv, ...args: string[]) {
-  const cwd = mkdtempSync(join(tmpdir(), 'doctor-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+/** A folder with what the image has of the repository, and no `.env` of a developer's. */
+let root: string;
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'doctor-'));
+  chmodSync(root, 0o755);
+  for (const name of ['src', 'package.json', 'manifest.yml'])
+    cpSync(join(repository, name), join(root, name), { recursive: true });
+  symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
+});
+beforeEach(() => rmSync(join(root, '.env'), { force: true }));
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** Who owns nothing here. */
+const STRANGER = 4321;
+
+async function doctor(env: NodeJS.ProcessEnv, { args = [], uid }: { args?: string[]; uid?: number } = {}) {
   const { PATH } = process.env;
-  const child = endsWithTests(spawn(process.execPath, [main, ...args], { cwd, env: { PATH, ...env } }));
+  const child = endsWithTests(
+    spawn(process.execPath, ['src/doctor/main.ts', ...args], {
+      cwd: root,
+      env: { PATH, ...env },
+      ...(uid !== undefined && { uid, gid: uid }),
+    }),
+  );
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -82,7 +102,7 @@ test('--json is for scripts, and holds no secret, also of settings that are wron
     DOCS_API_KEY: 'adm_that_nobody_knows',
     REDIS_URL: redis.url.replace('//', '//somebody:not-the-password@'),
   };
-  const { code, stdout } = await doctor(env, '--json');
+  const { code, stdout } = await doctor(env, { args: ['--json'] });
   expect(code).toBe(1);
   const { ok, checks } = JSON.parse(stdout);
   expect(ok).toBe(false);
@@ -92,6 +112,29 @@ test('--json is for scripts, and holds no secret, also of settings that are wron
 });
 
 test('what it does not know is answered with how to use it', async () => {
-  const { code, stdout } = await doctor({}, '--jsonn');
+  const { code, stdout } = await doctor({}, { args: ['--jsonn'] });
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^Usage: npm run doctor/) });
+});
+
+test('it reads .env as a start does, whose settings do not outrank the environment', async () => {
+  const { SLACK_BOT_TOKEN, ...rest } = await rightEnv();
+  const lines = Object.entries({ ...rest, SLACK_BOT_TOKEN: 'xoxb-of-the-file' }).map((pair) =>
+    pair.join('='),
+  );
+  writeFileSync(join(root, '.env'), `${lines.join('\n')}\n`, { mode: 0o600 });
+  expect(await doctor({ SLACK_BOT_TOKEN })).toMatchObject({ code: 0 });
+  const { code, stdout } = await doctor({});
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✖ wrong +Bot token: Slack does not accept SLACK_BOT_TOKEN \(invalid_auth\)/m);
+});
+
+test.runIf(isRoot)('a .env and a data folder of somebody else are named with their commands', async () => {
+  writeFileSync(join(root, '.env'), 'LOG_LEVEL=info\n', { mode: 0o600 });
+  const dataDir = join(root, 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const { code, stdout } = await doctor({ DATA_DIR: dataDir }, { uid: STRANGER });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✖ wrong +\.env: .* may not be read .*Run: chown 4321 /m);
+  expect(stdout).toMatch(/^✖ wrong +Data folder: .* belongs to root, .*Run: chown -R 4321 /m);
 });
