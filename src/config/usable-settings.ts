@@ -1,3 +1,5 @@
+import { DocsApiSettingsError } from '../docs-api/errors.ts';
+import { parseBaseUrl } from '../docs-api/settings.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 
 /** Settings that are looked at although some are missing or wrong. */
@@ -19,13 +21,31 @@ const MADE_UP = {
 
 /** Reads the settings as far as they are right. Never throws; no problem repeats a value. */
 export function readUsableSettings(env: NodeJS.ProcessEnv): UsableSettings {
+  const found = problemsOf(env);
+  const isAddressRight = !found.some(({ variable }) => variable === 'DOCS_API_URL');
+  const problems = [...found, ...(isAddressRight ? addressProblems(env.DOCS_API_URL ?? '') : [])];
+  const flawed = new Set(problems.map(({ variable }) => variable));
+  return { settings: readWithout(env, flawed), problems, flawed };
+}
+
+function problemsOf(env: NodeJS.ProcessEnv): UsableSettings['problems'] {
   try {
-    return { settings: readSettings(env), problems: [], flawed: new Set() };
+    readSettings(env);
+    return [];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    const problems = error.problems.map((text) => ({ variable: variableOf(text), text }));
-    const flawed = new Set(problems.map(({ variable }) => variable));
-    return { settings: readWithout(env, flawed), problems, flawed };
+    return error.problems.map((text) => ({ variable: variableOf(text), text }));
+  }
+}
+
+/** Returns what is found only when the client of the docs API is made. */
+function addressProblems(address: string): UsableSettings['problems'] {
+  try {
+    parseBaseUrl(address);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DocsApiSettingsError)) throw error;
+    return [{ variable: 'DOCS_API_URL', text: error.message }];
   }
 }
 

@@ -231,6 +231,12 @@ const rows: Row[] = [
     () => ({ env: { DOCS_API_KEY: 'usr_1234567' } }),
   ],
   ['docs-api', 'wrong', /is missing/, () => ({ env: { DOCS_API_URL: '' } })],
+  [
+    'docs-api',
+    'wrong',
+    /has a user, a query or a fragment/,
+    () => ({ env: { DOCS_API_URL: `${platformServer.url}/?key=1`, LOG_LEVEL: 'loud' } }),
+  ],
   ['docs-api', 'wrong', /ECONNREFUSED/, async () => ({ env: { DOCS_API_URL: await noAnswer() } })],
   [
     'docs-api',
@@ -418,6 +424,11 @@ test("Docket's own Redis is neither started nor its folder made, and asked where
     const running = await findingsOf({ env: own });
     expect(Object.values(running).filter(({ status }) => status !== 'ok')).toEqual([]);
     expect(running.redis?.text).toBe("Docket's own, and it runs.");
+
+    const pid = embedded.pid() ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    const silent = await findingsOf({ env: own }).finally(() => process.kill(pid, 'SIGCONT'));
+    expect(silent.redis).toMatchObject({ status: 'wrong', text: expect.stringContaining('does not answer') });
   } finally {
     await embedded.stop();
   }
