@@ -38,7 +38,9 @@ export function readEnvFile(path: string): EnvFile {
 function outcomeOf(path: string, text: string, mode: number): Outcome {
   if ((mode & OTHERS_READ) !== 0)
     return warning(`${path} holds secrets, and others on this machine can read it. Run: chmod 600 ${path}`);
-  const quoted = [...text.matchAll(/^\s*(?:export\s+)?([A-Z][A-Z0-9_]*)=\s*["'`]/gm)].map(([, name]) => name);
+  const quoted = [...text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=[ \t]*["'`]/gm)].map(
+    ([, name]) => name,
+  );
   if (quoted.length > 0)
     return warning(
       `${path} has quotes around ${quoted.join(', ')}. Remove them: "docker run --env-file" keeps them in the value.`,

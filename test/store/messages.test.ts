@@ -177,7 +177,11 @@ describe('how far a message has got', () => {
     ],
     [{ channel: 'C0DOCS' }, { kind: 'waiting' }],
     [{}, { kind: 'waiting' }],
-    [{ refusal: 'is_archived' }, { kind: 'refused', code: 'is_archived' }],
+    [
+      { refusal: 'is_archived', deliveredHash: 'running' },
+      { kind: 'refused', code: 'is_archived' },
+    ],
+    [{ refusal: 'is_archived', deliveredHash: 'earlier' }, { kind: 'waiting' }],
     [
       { channel: 'D0ANA', ts: '1.2', deliveredHash: 'running', refusal: 'is_archived', movedTo: 'U0ANA' },
       { kind: 'shown', channel: 'D0ANA', ts: '1.2' },

@@ -117,7 +117,7 @@ test.each(['Add a quickstart', 'follow job_1', 'stop', 'help'])(
       {
         to: { threadTs: '1.1' },
         text: expect.stringMatching(
-          /^Replies here don't go to the docs agent\. Click \[Ask the agent\] above,\nor type \/docs-agent new/,
+          /^Replies here don't go to the docs agent\. Click \[Ask the agent\] above, or type \/docs-agent new/,
         ),
       },
     ]);
