@@ -124,6 +124,23 @@ export function choose(
   return others.length === 0 ? { kind: 'one', job: first } : { kind: 'several', jobs: [first, ...others] };
 }
 
+/** Goes on with the job that is meant; else returns what to say. `command` and `example` are what to type then. */
+export async function withJob<R>(
+  choice: JobChoice,
+  { typed, command, example }: { typed: TypedJob; command: string; example: string },
+  tools: Pick<CommandTools, 'projects'>,
+  goOn: (job: FoundJob) => Promise<R>,
+): Promise<R | Message> {
+  switch (choice.kind) {
+    case 'one':
+      return goOn(choice.job);
+    case 'several':
+      return whichJobMessage(choice.jobs, command, tools);
+    case 'none':
+      return noJobMessage(typed, example);
+  }
+}
+
 /** Asks which of several jobs is meant. `command` is what to type, but for the id. */
 export function whichJobMessage(
   jobs: readonly FoundJob[],
@@ -140,7 +157,7 @@ export function whichJobMessage(
 }
 
 /** To somebody who typed what fits no job that this person may see. `example` is a command that is right. */
-export const noJobMessage = (typed: TypedJob, example: string): Message =>
+const noJobMessage = (typed: TypedJob, example: string): Message =>
   message([[noJobText(typed), ' Type its whole id, such as ', { code: example }, '.']]);
 
 const noJobText = (typed: TypedJob) =>

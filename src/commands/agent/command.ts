@@ -6,7 +6,7 @@ import { noNames } from '../../slack/markdown/names.ts';
 import { lengthOf } from '../../slack/text.ts';
 import { ok, unclear } from '../args.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
-import { findAgentJob, noJobMessage, whichJobMessage } from '../job-ids.ts';
+import { findAgentJob, withJob } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
@@ -16,6 +16,7 @@ import { withProject } from './project.ts';
 import { listThreads, stopFollowing } from './threads.ts';
 
 const followExample = '/docs-agent follow job_41d7';
+const stopExample = '/docs-agent stop job_41d7';
 const newExample = '/docs-agent new Add error handling to the quickstart';
 
 export const agentCommand = defineCommand({
@@ -76,7 +77,7 @@ export const agentCommand = defineCommand({
       args: { jobId: jobIdArg('[job id]', followExample, ok(undefined)) },
       flags: { project: projectFlag },
       summary: 'Stop following a job',
-      example: '/docs-agent stop job_41d7',
+      example: stopExample,
       run: ({ jobId, project }, caller, tools) =>
         withProject(project, tools, (known) => stopTyped(jobId, known, caller, tools)),
     }),
@@ -102,18 +103,9 @@ async function followExisting(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findAgentJob(typed, rest.project, caller, tools);
-  switch (found.kind) {
-    case 'one':
-      return followTyped(
-        { ...rest, jobId: found.job.id, project: rest.project ?? found.job.project },
-        caller,
-        tools,
-      );
-    case 'several':
-      return whichJobMessage(found.jobs, '/docs-agent follow', tools);
-    case 'none':
-      return noJobMessage(typed, followExample);
-  }
+  return withJob(found, { typed, command: '/docs-agent follow', example: followExample }, tools, (job) =>
+    followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
+  );
 }
 
 async function stopTyped(
@@ -124,14 +116,9 @@ async function stopTyped(
 ): Promise<Message> {
   if (typed === undefined) return stopFollowing({ jobId: undefined, project }, caller, tools);
   const found = await findAgentJob(typed, project, caller, tools);
-  switch (found.kind) {
-    case 'one':
-      return stopFollowing({ jobId: found.job.id, project: project ?? found.job.project }, caller, tools);
-    case 'several':
-      return whichJobMessage(found.jobs, '/docs-agent stop', tools);
-    case 'none':
-      return noJobMessage(typed, '/docs-agent stop job_41d7');
-  }
+  return withJob(found, { typed, command: '/docs-agent stop', example: stopExample }, tools, (job) =>
+    stopFollowing({ jobId: job.id, project: project ?? job.project }, caller, tools),
+  );
 }
 
 async function followTyped(

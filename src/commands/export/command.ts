@@ -8,7 +8,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
-import { findExportJob, noJobMessage, whichJobMessage } from '../job-ids.ts';
+import { findExportJob, withJob } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
@@ -90,14 +90,9 @@ async function watchTyped(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findExportJob(typed, project, caller, tools);
-  switch (found.kind) {
-    case 'one':
-      return watchExport({ jobId: found.job.id, project: project ?? found.job.project }, caller, tools);
-    case 'several':
-      return whichJobMessage(found.jobs, '/docs-export watch', tools);
-    case 'none':
-      return noJobMessage(typed, watchExample);
-  }
+  return withJob(found, { typed, command: '/docs-export watch', example: watchExample }, tools, (job) =>
+    watchExport({ jobId: job.id, project: project ?? job.project }, caller, tools),
+  );
 }
 
 /** [Use it] under a domain that was not quite one, and [Export …] under a mention. */
