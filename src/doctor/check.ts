@@ -17,8 +17,8 @@ export interface Check {
   /** For scripts; never changes. */
   id: string;
   title: string;
-  /** Settings whose problems are told in this line. */
-  tells?: readonly string[];
+  /** Settings whose problems are reported in this line. */
+  reports?: readonly string[];
   /** Settings without which it cannot be checked. */
   needs?: readonly string[];
   run(examined: Examined): Outcome | Promise<Outcome>;

@@ -6,12 +6,12 @@ import { redisChecks } from './redis.ts';
 import { slackChecks } from './slack.ts';
 
 const ofParts = [...slackChecks, ...docsChecks, clockCheck, ...redisChecks, dataDirCheck];
-const told = new Set(ofParts.flatMap(({ tells = [] }) => tells));
+const reported = new Set(ofParts.flatMap(({ reports = [] }) => reports));
 
 const settingsCheck: Check = {
   id: 'settings',
   title: 'Settings',
-  run: (examined) => judgeSettings(examined, told),
+  run: (examined) => judgeSettings(examined, reported),
 };
 
 /** Every check, in the order of its line. A new one is a line here, or in the list of its part. */

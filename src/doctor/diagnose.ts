@@ -48,8 +48,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
 }
 
 async function outcomeOf(check: Check, examined: Examined, timeLimitMs: number): Promise<Outcome> {
-  const { tells = [], needs = [] } = check;
-  const own = examined.problems.filter(({ variable }) => tells.includes(variable));
+  const { reports = [], needs = [] } = check;
+  const own = examined.problems.filter(({ variable }) => reports.includes(variable));
   if (own.length > 0) return wrong(own.map(({ text }) => text).join(' '));
   const lacking = needs.filter((name) => examined.flawed.has(name));
   if (lacking.length > 0)

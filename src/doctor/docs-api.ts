@@ -104,14 +104,14 @@ export const docsChecks: Check[] = [
   {
     id: 'docs-key-form',
     title: 'Docs API key',
-    tells: ['DOCS_API_KEY', 'DOCS_API_KEY_PREFIX'],
+    reports: ['DOCS_API_KEY', 'DOCS_API_KEY_PREFIX'],
     needs: ['DOCKET_CONFIG'],
     run: ({ env, settings }) => judgePrefix(env.DOCS_API_KEY_PREFIX, settings.projects),
   },
   {
     id: 'docs-api',
     title: 'Docs platform',
-    tells: ['DOCS_API_URL'],
+    reports: ['DOCS_API_URL'],
     needs: ASKING,
     run: async ({ docs }) => judgeReachable(await docs()),
   },

@@ -9,11 +9,16 @@ function judgeNode(version: string): Outcome {
   return problem === undefined ? ok(`${version}.`) : wrong(problem);
 }
 
-/** Tells the problems that no other line has. */
-export function judgeSettings({ problems }: Pick<Examined, 'problems'>, told: ReadonlySet<string>): Outcome {
+/** Reports the problems that no other line has. */
+export function judgeSettings(
+  { problems }: Pick<Examined, 'problems'>,
+  reported: ReadonlySet<string>,
+): Outcome {
   if (problems.length === 0) return ok('All can be read, and fit together.');
-  const own = problems.filter(({ variable }) => !told.has(variable)).map(({ text }) => text);
-  const elsewhere = [...new Set(problems.map(({ variable }) => variable))].filter((name) => told.has(name));
+  const own = problems.filter(({ variable }) => !reported.has(variable)).map(({ text }) => text);
+  const elsewhere = [...new Set(problems.map(({ variable }) => variable))].filter((name) =>
+    reported.has(name),
+  );
   if (elsewhere.length > 0)
     own.push(`Wrong or missing: ${elsewhere.join(', ')}. Their lines say what to do.`);
   return wrong(own.join(' '));

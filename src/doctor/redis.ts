@@ -5,7 +5,7 @@ import type { RedisAnswer } from './probe-redis.ts';
 
 type Line = 'reachable' | 'version' | 'persistence' | 'eviction';
 
-/** The line that tells a problem. */
+/** The line that reports a problem. */
 const LINE_OF: Record<RedisProblem['kind'], Line> = {
   unreachable: 'reachable',
   'not-redis': 'reachable',
@@ -116,7 +116,7 @@ export const redisChecks: Check[] = [
   {
     id: 'redis',
     title: 'Redis',
-    tells: ['REDIS_URL', 'REDIS_CA'],
+    reports: ['REDIS_URL', 'REDIS_CA'],
     needs: ADDRESS,
     run: async ({ redis, settings }) => judgeReachable(await redis(), settings.redisAllow),
   },

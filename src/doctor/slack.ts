@@ -95,7 +95,7 @@ export const slackChecks: Check[] = [
   {
     id: 'slack-bot-token',
     title: 'Bot token',
-    tells: ['SLACK_BOT_TOKEN'],
+    reports: ['SLACK_BOT_TOKEN'],
     needs: ['SLACK_API_URL'],
     run: async ({ botToken }) => judgeBotToken(await botToken()),
   },
@@ -108,14 +108,14 @@ export const slackChecks: Check[] = [
   {
     id: 'slack-signing-secret',
     title: 'Signing secret',
-    tells: ['SLACK_SIGNING_SECRET'],
+    reports: ['SLACK_SIGNING_SECRET'],
     run: ({ settings, env }) =>
       judgeSigningSecret(settings.slackSigningSecret, Boolean(env.SLACK_APP_TOKEN?.trim())),
   },
   {
     id: 'slack-app-token',
     title: 'Socket Mode',
-    tells: ['SLACK_APP_TOKEN'],
+    reports: ['SLACK_APP_TOKEN'],
     needs: ['SLACK_API_URL'],
     run: async ({ appToken }) => judgeAppToken(await appToken()),
   },

@@ -84,7 +84,7 @@ export interface RunNeeds<Run extends RunBase = RunBase> {
   /** Returns the question with the buttons that it has where it was asked first. */
   question(run: Run, need: Need): Message;
   /** Returns what came of a question that waits no more. */
-  settled(run: Run, need: Need): Message;
+  answered(run: Run, need: Need): Message;
 }
 
 export interface HomeEntry {

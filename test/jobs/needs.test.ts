@@ -34,11 +34,11 @@ describe('an export', () => {
       "[It's there: watch it] [Start again] [Leave it]",
     );
     const left = transitions.leave(unclear, ben, NOW_MS);
-    expect(left && reads(exportNeeds.settled(left, need))).toBe(
+    expect(left && reads(exportNeeds.answered(left, need))).toBe(
       'Whether the export of docs.acme.com started is unclear. ben chose not to start it again.',
     );
     const later = { ...aRun({ state: 'unknown', attempt: 3 }) };
-    expect(reads(exportNeeds.settled(later, need))).toContain('was settled already');
+    expect(reads(exportNeeds.answered(later, need))).toContain('was settled already');
   });
 });
 
@@ -84,12 +84,12 @@ describe('a thread', () => {
   ] as const)('says why a held reply was not sent, with no second full stop: %s', (outcome, text) => {
     const one = anInstruction({ id: '1.1', state: 'over', outcome, excerpt: 'Fix the links.' });
     const need = { user: one.by.id, id: 'held 1.1' };
-    expect(reads(threadNeeds.settled(aThread({ instructions: [one] }), need))).toBe(text);
+    expect(reads(threadNeeds.answered(aThread({ instructions: [one] }), need))).toBe(text);
   });
 
   test('tells nobody of somebody else’s reply', () => {
     const thread = aThread({ instructions: [anInstruction({ id: '1.1', by: ana, excerpt: 'secret' })] });
-    expect(reads(threadNeeds.settled(thread, { user: 'U0BEN', id: 'held 1.1' }))).not.toContain('secret');
+    expect(reads(threadNeeds.answered(thread, { user: 'U0BEN', id: 'held 1.1' }))).not.toContain('secret');
     const trouble = aTrouble({
       id: '1.2',
       by: ana,
@@ -97,7 +97,7 @@ describe('a thread', () => {
       answer: { by: ana, action: 'leave', atMs: NOW_MS },
     });
     const need = { user: 'U0BEN', id: `send 1.2 ${trouble.attempt}` };
-    expect(reads(threadNeeds.settled(aThread({ troubles: [trouble] }), need))).not.toContain('secret');
+    expect(reads(threadNeeds.answered(aThread({ troubles: [trouble] }), need))).not.toContain('secret');
   });
 });
 

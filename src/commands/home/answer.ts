@@ -8,7 +8,7 @@ import type { Caller, CommandTools } from '../tools.ts';
 
 /**
  * [Answer] on Home: asks a question again, whose first message may be gone. Its buttons are those of that message; what
- * is settled by now is told instead.
+ * is answered by now is shown instead.
  */
 export const answerHomeButton = defineButton({
   action: homeActions.answer,
@@ -33,7 +33,7 @@ async function askAgain(
   const { needs } = kind;
   const need = { user: caller.user.id, id };
   const waits = needs.of(read.data).some((one) => one.user === need.user && one.id === id);
-  return waits ? needs.question(read.data, need) : needs.settled(read.data, need);
+  return waits ? needs.question(read.data, need) : needs.answered(read.data, need);
 }
 
 const gone = message([['I no longer remember this. It was settled, or is long ago.']]);

@@ -9,7 +9,7 @@ export const exportNeeds: RunNeeds<ExportRun> = {
   of: (run) => (run.state === 'unknown' ? [{ user: run.requester.id, id: startOf(run.attempt) }] : []),
   line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the export of ${site(run)} start?`],
   question: questionMessage,
-  settled: (run, { id }) =>
+  answered: (run, { id }) =>
     run.answer && startOf(run.answer.attempt) === id
       ? answeredMessage(run, run.answer)
       : message([[`The question about ${site(run)} was settled already; its thread shows what came of it.`]]),

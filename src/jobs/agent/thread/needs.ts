@@ -42,7 +42,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
     return ephemeralMessage(thread, { id: need.id, to: need.user, kind: 'question', ...about });
   },
 
-  settled(thread, need) {
+  answered(thread, need) {
     const trouble = troubleOf(thread, need);
     if (trouble?.answer !== undefined) return troubleMessage(thread, trouble);
     return message([[settledText(heldInstruction(thread, need))]]);

@@ -17,7 +17,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
       : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];
   },
   question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
-  settled(run) {
+  answered(run) {
     if (run.state === 'removed') return message([['This digest was removed already.']]);
     return run.posting === undefined ? goesOnMessage(run) : message([['This digest is on its way.']]);
   },
