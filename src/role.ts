@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import packageJson from '../package.json' with { type: 'json' };
+import { registry } from './commands/index.ts';
 import type { Settings } from './config/settings.ts';
 import { createQueues } from './jobs/queue.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import type { Closers } from './runtime/closers.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
@@ -9,6 +12,9 @@ import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { createHealth } from './server/health.ts';
 import { createHealthChecks, redisState } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
+import { metricNames } from './server/metric-names.ts';
+import { serveMetrics } from './server/metrics-route.ts';
+import { addRedisGauges } from './server/redis-gauges.ts';
 import { createSlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { createIdentity } from './slack/identity.ts';
@@ -18,8 +24,9 @@ import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { dependencies } from './store/health.ts';
 import type { RedisAddress } from './store/redis/address.ts';
 import { createClock } from './store/redis/clock.ts';
-import type { OnConnectionError } from './store/redis/connections.ts';
+import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
 import { createRedisWatch } from './store/redis/watch.ts';
+import { createStores } from './store/stores.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
@@ -61,6 +68,13 @@ export async function createRoleParts(
   const report = createThrottledWarn(log, now);
   const checks = createHealthChecks(server, now);
   const health = createHealth(now);
+  const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
+  serveMetrics(server, metrics, settings.metricsAddresses);
+  metrics.onScrape(() => metrics.problems.replace([[{}, checks.problems().length]]));
+  health.subscribe((part, { answered, refused }) => {
+    const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
+    metrics.upstreamCalls.add({ upstream: part, outcome });
+  });
   for (const part of dependencies) checks.addPart(part, () => health.states()[part]);
 
   const slack = createSlackApi({
@@ -69,7 +83,10 @@ export async function createRoleParts(
     timing,
     log,
     monotonicMs,
-    onCall: (answered, refused) => health.record('slack', answered, refused),
+    onCall({ method, answered, refused, error = 'ok', durationMs }) {
+      health.record('slack', answered, refused);
+      metrics.slackCalls.observe({ method, outcome: error }, durationMs);
+    },
   });
   const identity = createIdentity(slack, timing, log);
   closers.add(() => identity.stop());
@@ -93,6 +110,7 @@ export async function createRoleParts(
     slack,
     identity,
     health,
+    metrics,
     checks,
     server,
     policy: createPolicy({
@@ -132,16 +150,22 @@ async function findRedis(settings: Settings, closers: Closers, options: AppParts
   return { socketPath: redis.socketPath };
 }
 
-/** Connects a role to Redis and to its queues. */
+/** Connects a role to Redis and to its queues, and shows what Redis knows; with two in one process, one shows it. */
 export function connectRole(
   connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => Redis,
-  { address, timing, closers, redisWatch, checks, onRedisError }: RoleParts,
-): { redis: Redis; queues: ReturnType<typeof createQueues> } {
+  { projects, limits, role }: Settings,
+  parts: RoleParts,
+) {
+  const { address, timing, closers, redisWatch, checks, metrics, identity, now, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
   checks.addPart('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
-  return { redis, queues };
+  const stores = createStores(redis);
+  const teamId = () => identity.current()?.teamId ?? '';
+  if (role !== 'all' || connect === connectForRequests)
+    addRedisGauges({ metrics, redis, queues, stores, projects, limits, timing, teamId, now });
+  return { redis, queues, stores };
 }

@@ -22,7 +22,6 @@ import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import type { DeliveryState } from './store/messages.ts';
 import { connectForRequests } from './store/redis/connections.ts';
-import { createStores } from './store/stores.ts';
 
 /** How long a submitted modal waits for the `response_url` of its command; without one it shows the answer itself. */
 const ADDRESS_MS = 200;
@@ -39,8 +38,7 @@ const READY_MS = 2000;
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
-  const { redis, queues } = connectRole(connectForRequests, parts);
-  const stores = createStores(redis);
+  const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit, responseUrls } = stores;
   const { receiver, connected } = createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
@@ -61,6 +59,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
     monotonicMs,
+    metrics: parts.metrics,
     log,
   });
   const features: FeatureContext = {
@@ -116,7 +115,16 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   };
   bind(bolt, {
     registry,
-    gate: createGate({ tools, policy, identity: identity.current, audit, newRef, now, log }),
+    gate: createGate({
+      tools,
+      policy,
+      identity: identity.current,
+      audit,
+      metrics: parts.metrics,
+      newRef,
+      now,
+      log,
+    }),
     identity: identity.current,
     eventTools: { threads, runs, wake, updateHome, projects, replyMode, now, log },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
@@ -124,6 +132,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     postEphemeral,
     ephemeralTimeoutMs: timing.ephemeralMs,
     monotonicMs,
+    metrics: parts.metrics,
     log,
   });
 
@@ -151,7 +160,7 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
 
 /** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
 function createReceiver(settings: Settings, parts: RoleParts) {
-  const { timing, random, machineMs, log, checks, server } = parts;
+  const { timing, random, machineMs, metrics, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
@@ -159,7 +168,7 @@ function createReceiver(settings: Settings, parts: RoleParts) {
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, log });
+  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, metrics, log });
   checks.addProblem(receiver.problem);
   return { receiver, connected: () => undefined };
 }

@@ -25,11 +25,12 @@ import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { createReactionDelivery } from './slack/reaction-delivery.ts';
 import { postEphemeral } from './slack/response-url.ts';
+import type { Urgency } from './store/messages.ts';
+import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import { createKeyWatch } from './store/rejected-keys.ts';
 import { parseMember } from './store/run-lua.ts';
 import type { RunBase } from './store/runs.ts';
-import { createStores } from './store/stores.ts';
 
 /** How long open connections may hold up the end of the process, once the workers are closed. */
 const CLOSE_MS = 300;
@@ -38,8 +39,9 @@ const CLOSE_MS = 300;
 export function startWorker(settings: Settings, parts: RoleParts): void {
   const { identity, timing, now, random, log, closers, redisWatch, onRedisError } = parts;
   const { stopping } = closers;
-  const { redis, queues } = connectRole(connectForWork, parts);
-  const stores = createStores(redis);
+  const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
+  const { metrics } = parts;
+  const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
   const { threads, messages, reactions, rateLimiter, steps } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
@@ -52,7 +54,17 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const slack = untilStopping(stopping, parts.slack);
   const teamId = () => identity.current()?.teamId ?? '';
   const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, now });
-  const deliveryParts = { slack, ...stores, isShown: messages.isDelivered, now, random, timing, log };
+  const deliveryParts = {
+    slack,
+    ...stores,
+    isShown: messages.isDelivered,
+    onShown: (urgency: Urgency, lagMs: number) => metrics.deliveryLag.observe({ urgency }, lagMs),
+    onRetry: () => metrics.retries.add({ of: 'slack' }),
+    now,
+    random,
+    timing,
+    log,
+  };
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
   const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
@@ -140,6 +152,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     newRef: parts.newRef,
     timing,
     ready: parts.clock.startSync(redis),
+    metrics,
     log,
     onError: onRedisError,
   });
@@ -166,6 +179,24 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   closers.add(() => sweeper.stop());
 }
 
+/** Returns the store of rate limits, whose slots are counted. */
+function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']): RateLimitStore {
+  const count = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') =>
+    slots.add({ limit: limitNameOf(limit), outcome });
+  return {
+    ...rateLimiter,
+    async takeSlot(limit, request) {
+      const waitMs = await rateLimiter.takeSlot(limit, request);
+      count(limit, waitMs > 0 ? 'waited' : 'taken');
+      return waitMs;
+    },
+    async hold(limit, waitMs) {
+      count(limit, 'held');
+      await rateLimiter.hold(limit, waitMs);
+    },
+  };
+}
+
 /** Whether an answer came, and not from a gateway that found nobody behind it. */
 const isFromPlatform = (status: number | undefined) =>
   status !== undefined && ![502, 503, 504].includes(status);
@@ -173,7 +204,7 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl }: Settings,
-  { timing, now, random, log, closers, health }: RoleParts,
+  { timing, now, random, log, closers, health, metrics }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const report = createDocsReporter({ log, now });
@@ -185,6 +216,9 @@ function createDocsApis(
       now,
       random,
       log(request) {
+        const { operation, attempt, error = 'ok', durationMs } = request;
+        metrics.docsCalls.observe({ operation, outcome: error }, durationMs);
+        if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
         if (request.error !== 'aborted') health.record('docs', isFromPlatform(request.status));
         if (request.error === undefined || request.error === 'key_rejected')

@@ -10,6 +10,7 @@ import type {
   ViewOutput,
   ViewSubmitAction,
 } from '@slack/bolt';
+import type { Metrics, RequestKind, RequestOutcome } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
@@ -24,6 +25,7 @@ import { withOrigin } from './open-modal.ts';
 import {
   actionsOf,
   type ButtonAction,
+  type EventListener,
   type EventTools,
   type ModalDetails,
   type ModalValues,
@@ -47,6 +49,7 @@ export interface BindParts {
   postEphemeral: PostEphemeral;
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
+  metrics: Pick<Metrics, 'requests'>;
   log: Log;
 }
 
@@ -55,17 +58,25 @@ export interface BindParts {
  * by Bolt before their listeners run; the receivers hold that back until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
-  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, log } = parts;
+  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, log } = parts;
   const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;
 
-  /** Returns what only the caller sees: what `run` answers, or why the request was refused. */
-  async function pass(
-    { name, may }: { name: string; may: Permission },
+  /** Has a request pass the gate, and measures it up to the answer. */
+  async function passGate<T>(
+    { kind, name, may }: { kind: RequestKind; name: string; may: Permission },
     caller: Caller,
-    run: (caller: Caller, tools: CommandTools) => Promise<EphemeralMessage | undefined>,
-  ): Promise<EphemeralMessage | undefined> {
+    run: (caller: Caller, tools: CommandTools) => Promise<T>,
+  ) {
     const result = await gate.pass(name, may, caller, run);
-    return result.kind === 'refused' ? result.message : result.value;
+    const outcome = result.kind === 'answered' ? 'ok' : result.kind;
+    metrics.requests.observe({ kind, name, outcome }, monotonicMs() - caller.receivedAtMs);
+    return result;
+  }
+
+  /** Returns what only the caller sees: what `run` answers, or why the request was refused. */
+  async function pass(...request: Parameters<typeof passGate<EphemeralMessage | undefined>>) {
+    const result = await passGate(...request);
+    return result.kind === 'answered' ? result.value : result.message;
   }
 
   async function sendEphemeral(
@@ -81,8 +92,10 @@ export function bind(app: App, parts: BindParts) {
 
   for (const command of commands)
     app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
-      const reply = await pass(command, callerOfCommand(body, monotonicMs()), (caller, tools) =>
-        command.run(body.text, caller, tools),
+      const { name, may } = command;
+      const caller = callerOfCommand(body, monotonicMs());
+      const reply = await pass({ kind: 'command', name, may }, caller, (passed, tools) =>
+        command.run(body.text, passed, tools),
       );
       await ack(reply && { response_type: 'ephemeral', ...reply });
     });
@@ -96,7 +109,7 @@ export function bind(app: App, parts: BindParts) {
   ) {
     const clicker = callerOfAction(body, monotonicMs());
     let opened = false;
-    const reply = await pass({ name, may }, clicker, async (caller, tools) => {
+    const reply = await pass({ kind: 'button', name, may }, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
       if (!carried.success) return outdated.button;
       return run(carried.data, caller, {
@@ -147,7 +160,7 @@ export function bind(app: App, parts: BindParts) {
       { callback_id: name, type: 'message_action' },
       async ({ ack, body }: SlackShortcutMiddlewareArgs<ChosenMessage> & AllMiddlewareArgs) => {
         const chooser = callerOfAction(body, monotonicMs());
-        const reply = await pass({ name, may }, chooser, (caller, tools) =>
+        const reply = await pass({ kind: 'shortcut', name, may }, chooser, (caller, tools) =>
           run(messageOf(body), caller, tools),
         );
         await sendEphemeral(chooser, reply);
@@ -166,13 +179,14 @@ export function bind(app: App, parts: BindParts) {
         if (!origin.success) return update(outdated.modal);
         const responseUrl = await parts.responseUrlOf(origin.data.request);
         const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
-        const result = await gate.pass(callbackId, may, submitter, (caller, tools) =>
+        const request = { kind: 'modal', name: callbackId, may } as const;
+        const result = await passGate(request, submitter, (caller, tools) =>
           submit(modalValues(view), caller, tools, {
             ticked: tickedValues(view),
             about: origin.data.about,
           }),
         );
-        if (result.kind === 'refused') return update(result.message);
+        if (result.kind !== 'answered') return update(result.message);
         const { value } = result;
         if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
         if (value.kind === 'closed') return ack();
@@ -186,13 +200,32 @@ export function bind(app: App, parts: BindParts) {
       },
     );
 
-  for (const { event: name, handle } of events)
-    app.event(name, async ({ event, body }) => {
-      const identity = parts.identity();
-      if (identity === undefined) throw new Error('an event came before the identity of the bot was known');
-      const team = installedTeamId(body);
-      if (team === identity.teamId) await handle(event, body, { ...parts.eventTools, identity });
-      else log.warn({ team }, 'an event of another workspace was ignored');
+  async function handleEvent(
+    { handle }: EventListener,
+    event: unknown,
+    body: unknown,
+  ): Promise<RequestOutcome> {
+    const identity = parts.identity();
+    if (identity === undefined) throw new Error('an event came before the identity of the bot was known');
+    const team = installedTeamId(body);
+    if (team === identity.teamId) {
+      await handle(event, body, { ...parts.eventTools, identity });
+      return 'ok';
+    }
+    log.warn({ team }, 'an event of another workspace was ignored');
+    return 'refused';
+  }
+
+  for (const listener of events)
+    app.event(listener.event, async ({ event, body }) => {
+      const receivedAtMs = monotonicMs();
+      let outcome: RequestOutcome = 'failed';
+      try {
+        outcome = await handleEvent(listener, event, body);
+      } finally {
+        const about = { kind: 'event', name: listener.event, outcome };
+        metrics.requests.observe(about, monotonicMs() - receivedAtMs);
+      }
     });
 
   for (const action of urlActions) app.action(action, async ({ ack }) => ack());

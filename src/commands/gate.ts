@@ -1,4 +1,5 @@
 import { contactsText, missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
+import type { Metrics, Refusal } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
@@ -9,7 +10,7 @@ import type { Caller, CommandTools } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 /** What a request came to: its answer, or a message that says why there is none. */
-type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused'; message: Message };
+type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused' | 'failed'; message: Message };
 
 export interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission' | 'hasPermission'>;
@@ -17,6 +18,7 @@ export interface GateParts {
   /** Who the bot is; nothing while that is not known yet. */
   identity: () => Identity | undefined;
   audit: AuditStore;
+  metrics: Pick<Metrics, 'refusals'>;
   newRef: () => string;
   now: () => number;
   log: Log;
@@ -49,7 +51,7 @@ export const outdated = {
  * Returns what every command, click, shortcut and submitted modal passes first: is it from this workspace, and may this
  * person? Whatever goes wrong behind it becomes a message; it never rejects. Refusals leave an audit line.
  */
-export function createGate({ tools, policy, identity, audit, newRef, now, log }: GateParts) {
+export function createGate({ tools, policy, identity, audit, metrics, newRef, now, log }: GateParts) {
   async function writeAudit(
     what: string,
     { teamId, user: { id, name }, channel }: Caller,
@@ -74,7 +76,8 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
     const { user, channel } = unverified;
     const verdict = await policy.check(user.id, may, { external: teamId !== unverified.teamId });
     if (verdict.kind === 'allowed') return verdict.person;
-    const { result, reply } = refusalOf(verdict, may, policy);
+    const { result, reason, reply } = refusalOf(verdict, may, policy);
+    metrics.refusals.add({ reason });
     const about = { what, user: user.id, channel: channel.id, team: unverified.teamId, subject, result };
     log.warn(about, 'a request was refused');
     await writeAudit(what, unverified, { subject, result: `refused: ${result}` });
@@ -91,7 +94,10 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
       const about = { what, user: unverified.user.id, channel: unverified.channel.id };
       try {
         const bot = identity();
-        if (bot === undefined) throw new UserFacingError(slackUnavailable);
+        if (bot === undefined) {
+          metrics.refusals.add({ reason: 'slack_away' });
+          throw new UserFacingError(slackUnavailable);
+        }
         const { teamId, botUserId, url: workspaceUrl } = bot;
         const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
         const user = { id, name, fullMember };
@@ -114,7 +120,7 @@ export function createGate({ tools, policy, identity, audit, newRef, now, log }:
         if (error instanceof UserFacingError) return { kind: 'refused', message: error.reply };
         const ref = newRef();
         log.error({ ...about, err: error, ref }, 'a request broke');
-        return { kind: 'refused', message: message([[`Something broke on my side. ref ${ref}`]]) };
+        return { kind: 'failed', message: message([[`Something broke on my side. ref ${ref}`]]) };
       }
     },
   };
@@ -125,12 +131,17 @@ function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
   may: Permission,
   policy: GateParts['policy'],
-): { result: string; reply: Message } {
+): { result: string; reason: Refusal; reply: Message } {
   if (verdict.kind === 'unknown')
     return verdict.missingScope
-      ? { result: 'not known to Slack', reply: scopeMissing }
-      : { result: 'not known in time', reply: personUnknown };
-  if (verdict.outsider) return { result: 'another workspace', reply: otherWorkspace };
+      ? { result: 'not known to Slack', reason: 'missing_scope', reply: scopeMissing }
+      : { result: 'not known in time', reason: 'person_unknown', reply: personUnknown };
+  if (verdict.outsider)
+    return { result: 'another workspace', reason: 'another_workspace', reply: otherWorkspace };
   const contacts = contactsText(verdict, policy.isOpen(may));
-  return { result: 'not permitted', reply: message([[notPermittedText(may, contacts)]]) };
+  return {
+    result: 'not permitted',
+    reason: 'not_permitted',
+    reply: message([[notPermittedText(may, contacts)]]),
+  };
 }

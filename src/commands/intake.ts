@@ -1,5 +1,6 @@
 import { ReplyError } from 'ioredis';
 import type { z } from 'zod';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
@@ -23,6 +24,7 @@ export interface IntakeParts {
   timeoutMs: number;
   claimMs: number;
   monotonicMs: () => number;
+  metrics: Pick<Metrics, 'refusals'>;
   log: Log;
 }
 
@@ -58,7 +60,8 @@ export const createWaker =
  * refused has not happened and will not. When it is in doubt whether something was kept, the person reads so, and it
  * goes on if it was. Both come as `UserFacingError`.
  */
-export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotonicMs, log }: IntakeParts) {
+export function createIntake(parts: IntakeParts) {
+  const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
@@ -72,6 +75,7 @@ export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotoni
     const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
+      metrics.refusals.add({ reason: 'in_doubt' });
       log.warn({ err: error, run: runId }, 'a request in doubt: the answer to its write did not come');
       throw new UserFacingError(outcomeUnknown);
     });
@@ -98,6 +102,7 @@ export function createIntake({ runs, threads, wake, timeoutMs, claimMs, monotoni
   }
 
   function refusedError(error: unknown): UserFacingError {
+    metrics.refusals.add({ reason: 'redis' });
     log.warn({ err: error }, 'a request was refused: Redis did not take it');
     return new UserFacingError(storeUnavailable);
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
+import { readAddresses } from './addresses.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
 import type { Env } from './project-settings.ts';
 import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
@@ -77,6 +78,17 @@ const envSchema = z.object({
   REDIS_CA: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
   DOCKET_CONFIG: z.string().optional(),
+  METRICS_ADDRESS: z
+    .string()
+    .default('')
+    .transform((list, context) => {
+      const addresses = readAddresses(list);
+      if (addresses) return addresses;
+      context.addIssue(
+        'may name addresses and ranges such as 10.0.0.7, 10.1.0.0/16 and fd00::/8, with commas.',
+      );
+      return z.NEVER;
+    }),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
@@ -224,6 +236,8 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     /** The certificate of the authority that signed Redis' own, as PEM. */
     redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
     dataDir: data.DATA_DIR,
+    /** Who may read /metrics besides this machine. */
+    metricsAddresses: data.METRICS_ADDRESS,
     logLevel: data.LOG_LEVEL,
   };
 }

@@ -10,23 +10,25 @@ import type { DocsApiOperation } from './operations.ts';
  * `unreadable` an answer that is not what the API promises · `too_large` an answer over the size limit ·
  * `aborted` the caller's signal.
  */
-export type DocsApiErrorKind =
-  | 'bad_request'
-  | 'key_rejected'
-  | 'forbidden'
-  | 'not_found'
-  | 'unsupported'
-  | 'conflict'
-  | 'rate_limited'
-  | 'rejected'
-  | 'redirect'
-  | 'server'
-  | 'timeout'
-  | 'refused'
-  | 'connection'
-  | 'unreadable'
-  | 'too_large'
-  | 'aborted';
+export const docsApiErrorKinds = [
+  'bad_request',
+  'key_rejected',
+  'forbidden',
+  'not_found',
+  'unsupported',
+  'conflict',
+  'rate_limited',
+  'rejected',
+  'redirect',
+  'server',
+  'timeout',
+  'refused',
+  'connection',
+  'unreadable',
+  'too_large',
+  'aborted',
+] as const;
+export type DocsApiErrorKind = (typeof docsApiErrorKinds)[number];
 
 /** Whether the call took effect at the platform. `no` is a proof; only then may a start or a send be repeated. */
 export type Happened = 'no' | 'unknown' | 'yes';

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { PREFIX } from '../store/keys.ts';
 
 /** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
-const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'] as const;
+export const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 export type Queues = ReturnType<typeof createQueues>;

@@ -1,5 +1,6 @@
 import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
@@ -34,6 +35,7 @@ export interface WorkerParts<Context> {
   timing: Timing;
   /** No job is taken before: steps need to know the time. */
   ready: Promise<unknown>;
+  metrics: Pick<Metrics, 'steps' | 'givenUp' | 'retries' | 'locksLost' | 'stalled'>;
   log: Log;
   onError: (error: Error) => void;
 }
@@ -49,6 +51,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     newRef,
     timing,
     ready,
+    metrics,
     log,
     onError,
   } = parts;
@@ -64,25 +67,40 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       token,
       dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob)),
     );
-    if (stopping.aborted) return requeue(0);
+    const startedMs = performance.now();
+    const report = (outcome: StepOutcome) =>
+      metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
+    const handBack = (waitMs: number) => {
+      report('handed_back');
+      return requeue(waitMs);
+    };
+    if (stopping.aborted) return handBack(0);
     const { success, data } = definition.data.safeParse(bullJob.data);
-    if (!success) return requeue(LONGEST_PAUSE_MS);
-    if (bullJob.stalledCounter > POISON_STALLS)
+    if (!success) return handBack(LONGEST_PAUSE_MS);
+    if (bullJob.stalledCounter > POISON_STALLS) {
+      report('gave_up');
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
+    }
     const name = `${definition.name}:${bullJob.id}`;
     let waitMs: number;
     try {
       const outcome = await definition.run(data, context);
+      report(outcome.kind);
       if (failing.delete(name)) await jobErrors.clear(name);
       if (outcome.kind === 'done') return;
       waitMs = outcome.inMs;
     } catch (error) {
-      if (error instanceof Stopping) return requeue(0);
+      if (error instanceof Stopping) return handBack(0);
       const errors = await jobErrors.add(name);
       failing.add(name);
       // It is tried again; the end of that is an error.
       log.warn({ err: error, job: definition.name, data, errors }, 'a job broke');
-      if (errors >= POISON_ERRORS && failing.delete(name)) return giveUp(definition, data, error);
+      if (errors >= POISON_ERRORS && failing.delete(name)) {
+        report('gave_up');
+        return giveUp(definition, data, error);
+      }
+      report('broke');
+      metrics.retries.add({ of: 'job' });
       waitMs = backoffMs(timing, errors, 0.5);
     }
     return requeue(waitMs);
@@ -90,6 +108,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
 
   async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
     const ref = newRef();
+    metrics.givenUp.add({ job: definition.name });
     log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
     await definition.giveUp?.(data, context, ref);
   }
@@ -132,6 +151,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       skipVersionCheck,
     });
     worker.on('error', onError);
+    worker.on('lockRenewalFailed', (jobIds) => metrics.locksLost.add({ queue }, jobIds.length));
+    worker.on('stalled', () => metrics.stalled.add({ queue }));
     return worker;
   });
 

@@ -22,6 +22,8 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
   }
 
+  const findProblems = () => problems.flatMap((find) => find() ?? []);
+
   server.route('GET /healthz', (_, response) => {
     const alive = !stuck.some((find) => find());
     sendJson(response, alive ? 200 : 503, { alive });
@@ -32,7 +34,7 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
       ready,
       atMs: now(),
       parts: Object.fromEntries(await Promise.all(states)),
-      problems: problems.flatMap((find) => find() ?? []),
+      problems: findProblems(),
     });
   });
 
@@ -42,6 +44,7 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
       void parts.set(name, [...(parts.get(name) ?? []), state]),
     /** Adds a check for what an operator has to fix. `find` returns sentences with the fix while the problem lasts. */
     addProblem: (find: () => string | readonly string[] | undefined) => void problems.push(find),
+    problems: findProblems,
     /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
     addStuck: (find: () => boolean) => void stuck.push(find),
     /** Makes `/readyz` answer 200 from now on. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
@@ -19,6 +20,7 @@ export interface HttpParts {
   signingSecret: string;
   server: HttpServer;
   now: () => number;
+  metrics: Pick<Metrics, 'refusals'>;
   log: Log;
 }
 
@@ -29,8 +31,8 @@ export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers requests that it cannot read.
  * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
-export function createHttpReceiver({ signingSecret, server, now, log }: HttpParts): HttpReceiver {
-  const refused = createRefusedRequests(log, now);
+export function createHttpReceiver({ signingSecret, server, now, metrics, log }: HttpParts): HttpReceiver {
+  const refused = createRefusedRequests(log, now, metrics);
   const readBody = createBodyReader();
   let app: App | undefined;
 

@@ -1,3 +1,4 @@
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 
 /** Reports refused requests to the operator: perhaps all of Slack's are. */
@@ -9,7 +10,7 @@ const LOG_MS = 60_000;
 /** A request that Slack did not send must not count as a problem for longer. */
 const PROBLEM_MS = 10 * 60_000;
 
-export function createRefusedRequests(log: Log, now: () => number) {
+export function createRefusedRequests(log: Log, now: () => number, metrics: Pick<Metrics, 'refusals'>) {
   let latest: { problem: string; atMs: number } | undefined;
   const loggedAtMs = new Map<string, number>();
 
@@ -24,11 +25,13 @@ export function createRefusedRequests(log: Log, now: () => number) {
   return {
     /** Reports a request of Slack's whose timestamp is this far ahead of our clock (behind when negative). */
     clockSkewed(aheadS: number) {
+      metrics.refusals.add({ reason: 'clock' });
       const where = aheadS > 0 ? 'ahead of' : 'behind';
       const problem = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
       report('error', 'clock', problem);
     },
     unsigned() {
+      metrics.refusals.add({ reason: 'unsigned' });
       const problem =
         'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
       report('warn', 'secret', problem);

@@ -5,7 +5,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
-import { lacksScope, SlackApiError, toSlackApiError } from './errors.ts';
+import { lacksScope, SlackApiError, type SlackErrorKind, toSlackApiError } from './errors.ts';
 import { createSlackLogger } from './logger.ts';
 import {
   type DeliveryMetadata,
@@ -61,6 +61,18 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
+/** One call that was made, for health and metrics. */
+export interface SlackCall {
+  method: keyof typeof methodScopes;
+  /** Whether Slack answered and accepted the token. */
+  answered: boolean;
+  /** Whether it refused the token. */
+  refused: boolean;
+  /** Missing when the call had a result. */
+  error?: SlackErrorKind;
+  durationMs: number;
+}
+
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
@@ -71,8 +83,8 @@ export interface SlackApiOptions {
   log: Log;
   /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
-  /** Called after every call with whether Slack answered and accepted the token, and whether it refused the token. */
-  onCall: (answered: boolean, refused: boolean) => void;
+  /** Called after every call. */
+  onCall: (call: SlackCall) => void;
 }
 
 export function createSlackApi(options: SlackApiOptions) {
@@ -105,9 +117,12 @@ export function createSlackApi(options: SlackApiOptions) {
     timeoutMs?: number,
   ): Promise<T> {
     return gate.run(method, async () => {
+      const startedMs = monotonicMs();
+      const report = (outcome: Omit<SlackCall, 'method' | 'durationMs'>) =>
+        onCall({ method, ...outcome, durationMs: monotonicMs() - startedMs });
       try {
         const response = await (timeoutMs === undefined ? run() : within(timeoutMs, run()));
-        onCall(true, false);
+        report({ answered: true, refused: false });
         missingScopes.delete(method);
         return response;
       } catch (thrown) {
@@ -116,7 +131,8 @@ export function createSlackApi(options: SlackApiOptions) {
         const isLacking = lacksScope(error);
         if (isLacking) missingScopes.set(method, error.needed ?? method);
         const refused = error.kind === 'token' && !isLacking;
-        onCall(!['unreachable', 'unclear'].includes(error.kind) && !refused, refused);
+        const answered = !['unreachable', 'unclear'].includes(error.kind) && !refused;
+        report({ answered, refused, error: error.kind });
         reportScope(error);
         throw error;
       }

@@ -1,6 +1,13 @@
 import { Stopping } from '../runtime/stopping.ts';
 import type { LinkStore } from '../store/links.ts';
-import type { DeliveryChanges, MessageRecord, MessageStore, WantedMessage } from '../store/messages.ts';
+import {
+  type DeliveryChanges,
+  type MessageRecord,
+  type MessageStore,
+  type Urgency,
+  urgencyOf,
+  type WantedMessage,
+} from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { PeopleStore } from '../store/people.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
@@ -19,16 +26,15 @@ export interface DeliveryParts extends RetryParts {
   people: PeopleStore;
   ownPosts: OwnPostStore;
   rateLimiter: RateLimitStore;
+  /** Called when Slack shows what was wanted since `lagMs`. */
+  onShown?: (urgency: Urgency, lagMs: number) => void;
   now: () => number;
 }
 
 /** Returns the rank of a message among those that wait for a slot; the lowest gets the next one. */
-function rankOf({ kind, clicked, unhurried }: WantedMessage): number {
-  if (unhurried) return 3;
-  if (kind === 'ending') return 0;
-  if (clicked) return 1;
-  return kind === 'state' ? 2 : 3;
-}
+const rankOf = (wanted: WantedMessage): number => RANKS[urgencyOf(wanted)];
+
+const RANKS: Record<Urgency, number> = { ending: 0, clicked: 1, state: 2, progress: 3, unhurried: 3 };
 
 /** Returns whether a message is posted again when somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
@@ -122,6 +128,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       if (found !== undefined) {
         const { channel, ts, hash } = found;
         if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
+        if (hash === wanted.hash) reportShown(record);
         return save(key, record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
     }
@@ -148,6 +155,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const posted = await slack
         .post(target, filled, metadata)
         .catch(holdWhenLimited(rateLimiter, rateLimit));
+      reportShown(record);
       await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
       if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
@@ -195,10 +203,15 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         unclear: { editUnclearUntilMs: now() + effectMs },
       });
     }
+    if (!isShown(record)) reportShown(record);
     const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
     const isLast = editUnclearUntilMs <= now();
     if (!isLast) return save(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
     return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
+  }
+
+  function reportShown({ wanted, behindSinceMs }: MessageRecord) {
+    if (behindSinceMs !== undefined) parts.onShown?.(urgencyOf(wanted), now() - behindSinceMs);
   }
 
   /** Saves the changes. Returns `inMs`, or 0 when another process has changed the record. */

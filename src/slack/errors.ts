@@ -13,15 +13,17 @@ import {
  * `limited` too many calls · `token` the token is refused: nothing works until an operator acts · `refused` Slack
  * refused for another reason · `unreachable` certainly not sent · `unclear` it may have taken effect.
  */
-export type SlackErrorKind =
-  | 'place'
-  | 'blocks'
-  | 'missing'
-  | 'limited'
-  | 'token'
-  | 'refused'
-  | 'unreachable'
-  | 'unclear';
+export const slackErrorKinds = [
+  'place',
+  'blocks',
+  'missing',
+  'limited',
+  'token',
+  'refused',
+  'unreachable',
+  'unclear',
+] as const;
+export type SlackErrorKind = (typeof slackErrorKinds)[number];
 
 /** A call to Slack has no result. Decide by `kind`; `code` is Slack's error code, safe to log and to show. */
 export class SlackApiError extends Error {

@@ -39,6 +39,8 @@ export interface RetryParts {
   timing: Timing;
   random: () => number;
   log: Log;
+  /** Called for each failed call that is made again. */
+  onRetry?: () => void;
 }
 
 /**
@@ -49,7 +51,7 @@ export function retryOf(
   { kind, code, method, retryAfterMs }: SlackApiError,
   before: number,
   about: object,
-  { timing, random, log }: RetryParts,
+  { timing, random, log, onRetry }: RetryParts,
 ): { inMs: number; failures: number } | undefined {
   // Another call finds out whether the token works again.
   if (kind === 'token' && retryAfterMs !== undefined) return { inMs: retryAfterMs, failures: before };
@@ -57,6 +59,7 @@ export function retryOf(
   if (!isLimited && kind !== 'unclear' && kind !== 'unreachable' && kind !== 'token') return undefined;
   const failures = isLimited ? before : before + 1;
   log.warn({ ...about, kind, code, method, failures }, 'Slack call failed');
+  onRetry?.();
   if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
   const pauseMs = backoffMs(timing, failures, random());
   // A call that may still arrive must not arrive after the next one.

@@ -59,6 +59,27 @@ for _, list in ipairs(KEYS) do count = count + redis.call('ZCOUNT', list, '-inf'
 return count
 `);
 
+const longestDueScript = luaScript<string[]>(`${LUA_NOW}
+local found = {}
+local entries = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+local seen = {}
+for i = 1, #entries, 2 do
+  local job, due = string.match(entries[i], '^[^ ]*'), tonumber(entries[i + 1])
+  -- What was missing from the list is due since 0.
+  if due > 0 and not seen[job] then
+    seen[job] = true
+    found[#found + 1] = job
+    found[#found + 1] = string.format('%.0f', now - due)
+  end
+end
+return found
+`);
+
+const dueForScript = luaScript<number>(`${LUA_NOW}
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, 1)[2]
+return due and math.floor(now - due) or 0
+`);
+
 // A time to live that is longer than it can be was given before Redis' clock was set back.
 const claimScript = luaScript<0 | 1>(`
 local left = redis.call('PTTL', KEYS[1])
@@ -90,6 +111,14 @@ export function createDueStore(redis: Redis) {
     /** How many entries of all lists have been due for `lateMs` or longer. */
     countOverdue: (lateMs: number): Promise<number> =>
       countOverdueScript(redis, Object.values(dueLists), [lateMs]),
+    /** For how long the oldest run of each job has been due, in milliseconds; without jobs of which none is. */
+    async runsDueFor(): Promise<Map<string, number>> {
+      const found = await longestDueScript(redis, [dueLists.runs], [MAX_OVERDUE]);
+      const jobs = found.filter((_, index) => index % 2 === 0);
+      return new Map(jobs.map((job, index) => [job, Number(found[2 * index + 1])]));
+    },
+    /** For how long the oldest entry of a list has been due, in milliseconds; 0 when none is. */
+    dueForMs: (list: DueList): Promise<number> => dueForScript(redis, [dueLists[list]], []),
     /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
     async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;

@@ -82,7 +82,19 @@ export const deliveryFields = z.object({
   deleted: flag,
 });
 type Delivery = z.output<typeof deliveryFields>;
-export type MessageRecord = Delivery & { wanted: WantedMessage };
+
+/** `behindSinceMs`: since when Slack has not shown what is wanted. */
+export type MessageRecord = Delivery & { wanted: WantedMessage; behindSinceMs?: number };
+
+/** How soon a message is to be seen, the most urgent first. */
+export const urgencies = ['ending', 'clicked', 'state', 'progress', 'unhurried'] as const;
+export type Urgency = (typeof urgencies)[number];
+
+export function urgencyOf({ kind, clicked, unhurried }: WantedMessage): Urgency {
+  if (unhurried) return 'unhurried';
+  if (kind === 'ending') return kind;
+  return clicked ? 'clicked' : kind;
+}
 
 const fieldNames = deliveryFields.keyof().options;
 
@@ -107,19 +119,40 @@ export class UnreadableMessage extends Error {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 const setWantedScript = luaScript(`
-local json, hash, version, now, key, ttl, lasting = unpack(ARGV)
+local json, hash, version, now, key, ttl, lasting, urgency = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return 0 end
 redis.call('HSET', KEYS[1], 'version', version)
 if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ttl) end
-if redis.call('HGET', KEYS[1], 'hash') == hash then return 0 end
-redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash)
+local before, delivered = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash'))
+if before == hash then return 0 end
+redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash, 'urgency', urgency)
+if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSinceMs', now) end
 redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
 `);
 
 const markDeliveredScript = luaScript(`${LUA_UNLIST_IF}
 return unlistIf((redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1], KEYS[2], ARGV[2])
+`);
+
+/** Messages that are looked at for the oldest. */
+const MAX_BEHIND = 1000;
+
+const behindScript = luaScript<string[]>(`
+local found = {}
+for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)) do
+  local urgency, since = unpack(redis.call('HMGET', ARGV[1] .. key, 'urgency', 'behindSinceMs'))
+  if urgency and since and (not found[urgency] or tonumber(since) < tonumber(found[urgency])) then
+    found[urgency] = since
+  end
+end
+local list = {}
+for urgency, since in pairs(found) do
+  list[#list + 1] = urgency
+  list[#list + 1] = since
+end
+return list
 `);
 
 export function createMessageStore(redis: Redis) {
@@ -142,6 +175,7 @@ export function createMessageStore(redis: Redis) {
           messageKey,
           retention.runMs,
           wanted.lasting ? 1 : 0,
+          urgencyOf(wanted),
         ],
       );
       return changed === 1;
@@ -153,7 +187,21 @@ export function createMessageStore(redis: Redis) {
       const wanted = wantedMessage.safeParse(JSON.parse(fields.wanted));
       if (!wanted.success)
         throw new UnreadableMessage(`message ${messageKey} cannot be read`, { cause: wanted.error });
-      return { ...deliveryFields.parse(fields), wanted: wanted.data };
+      const { behindSinceMs } = fields;
+      return {
+        ...deliveryFields.parse(fields),
+        wanted: wanted.data,
+        ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
+      };
+    },
+    /** Since when the oldest message of each urgency is not shown as it is wanted; without those of which all are. */
+    async behindSince(): Promise<Partial<Record<Urgency, number>>> {
+      const found = await behindScript(redis, [keys.undelivered()], [keys.message(''), MAX_BEHIND]);
+      const sinceMs = (urgency: Urgency) => {
+        const at = found.indexOf(urgency);
+        return at < 0 ? [] : [[urgency, Number(found[at + 1])] as const];
+      };
+      return Object.fromEntries(urgencies.flatMap(sinceMs));
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {

@@ -15,6 +15,30 @@ export interface RateLimit {
   burst?: number;
 }
 
+/** How the names of rate limits begin; a team, channel, key, project or person follows after a colon. */
+export const limitNames = [
+  'post',
+  'edit',
+  'react',
+  'unreact',
+  'info',
+  'history',
+  'replies',
+  'files-begin',
+  'files-complete',
+  'files-info',
+  'digests',
+  'home',
+  'export-status',
+  'agent-status',
+  'analytics',
+  'analytics-background',
+  'analytics-person',
+  'follow-ups',
+] as const;
+
+export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.split(':', 1)[0] ?? '';
+
 /**
  * Somebody who wants a slot. Those who wait stand in line: the lower `rank` first, then one of each group's at a time,
  * then the earlier `sinceMs`.

@@ -17,6 +17,8 @@ import { createResponseUrlStore } from './response-urls.ts';
 import { createRunStore } from './runs.ts';
 import { createThreadStore } from './threads.ts';
 
+export type Stores = ReturnType<typeof createStores>;
+
 /** Everything that Docket keeps, over one connection. */
 export const createStores = (redis: Redis) => ({
   alerts: createAlertStore(redis),

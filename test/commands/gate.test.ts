@@ -11,6 +11,7 @@ import type { RunStore } from '../../src/store/runs.ts';
 import type { ThreadStore } from '../../src/store/threads.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aCaller } from '../support/commands/builders.ts';
+import { unread } from '../support/metrics.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 import { anAuditEntry } from '../support/store/builders.ts';
@@ -36,6 +37,7 @@ function gateWith(changes: Partial<GateParts> = {}) {
     policy: allowed,
     identity: () => ({ teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' }),
     audit: createAuditStore(redis.client),
+    metrics: unread,
     newRef: () => '7f3c1d',
     now: () => NOW_MS,
     log,
@@ -267,6 +269,7 @@ describe('what goes wrong behind the gate', () => {
       timeoutMs: 1000,
       claimMs: 1000,
       monotonicMs: () => 0,
+      metrics: unread,
       log: createLog('silent', []),
     });
     const run = { v: 1 as const, id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1, people: [] };

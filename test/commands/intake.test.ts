@@ -5,6 +5,7 @@ import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
+import { unread } from '../support/metrics.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aThread, thread } from '../support/store/builders.ts';
 
@@ -24,6 +25,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
     timeoutMs: 5000,
     claimMs: 60_000,
     monotonicMs: () => 0,
+    metrics: unread,
     log: createLog('silent', []),
     ...changes,
   });

@@ -47,6 +47,7 @@ describe('settings', () => {
       redisAllow: [],
       redisCa: undefined,
       dataDir: './data',
+      metricsAddresses: [],
       logLevel: 'info',
     });
   });

@@ -11,6 +11,7 @@ import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
+import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 const log = pino({ level: 'silent' });
@@ -54,6 +55,7 @@ function startProcess(inMs: number) {
     connection,
     stopping: new AbortController().signal,
     newRef: () => 'ref1',
+    metrics: unread,
     timing: defaultTiming,
     ready: Promise.resolve(),
     log,

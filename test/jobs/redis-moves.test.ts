@@ -8,6 +8,7 @@ import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests, connectForWork } from '../../src/store/redis/connections.ts';
 import { startRedisPair } from '../support/flows/redis-pair.ts';
 import { openWay } from '../support/flows/redis-way.ts';
+import { unread } from '../support/metrics.ts';
 import { startTestRedis } from '../support/redis.ts';
 
 const BULLMQ_WAITS_MS = 5000;
@@ -42,6 +43,7 @@ async function working(url: string) {
     stopping: new AbortController().signal,
     connection: work,
     ready: Promise.resolve(),
+    metrics: unread,
     newRef: () => 'ref1',
     timing,
     log: pino({ level: 'silent' }),

@@ -10,6 +10,7 @@ import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
+import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 interface Seen {
@@ -61,6 +62,7 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
     stopping: stopping.signal,
     ready: Promise.resolve(),
     newRef: () => 'ref1',
+    metrics: unread,
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },
     log: pino({ level: 'silent' }),
     onError: () => {},

@@ -6,6 +6,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { createHttpReceiver } from '../../src/server/http-receiver.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { createSlackLogger } from '../../src/slack/logger.ts';
+import { unread } from '../support/metrics.ts';
 import { signatureOf } from '../support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
@@ -25,7 +26,7 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, arriveMs);
   onTestFinished(() => server.close());
-  const receiver = createHttpReceiver({ signingSecret: SECRET, server, now, log });
+  const receiver = createHttpReceiver({ signingSecret: SECRET, server, now, metrics: unread, log });
   const bolt = new App({
     receiver,
     logger: createSlackLogger(log),

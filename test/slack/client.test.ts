@@ -22,7 +22,7 @@ async function setting(options: StandInSlackOptions = {}, log = pino({ level: 's
     timing: { ...defaultTiming, slackCallMs: 5000 },
     log,
     monotonicMs: () => up.ms,
-    onCall: (answered) => heard.push(answered),
+    onCall: ({ answered }) => heard.push(answered),
   });
   return { slack, api, heard };
 }

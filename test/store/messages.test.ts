@@ -18,7 +18,7 @@ const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: '
 describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {
     expect(await messages.setWanted('m1', done, 1, 1000)).toBe(true);
-    expect(await messages.load('m1')).toEqual({ wanted: done });
+    expect(await messages.load('m1')).toEqual({ wanted: done, behindSinceMs: 1000 });
     expect(await dueIds(redis, 'messages')).toEqual(['m1']);
   });
 
@@ -59,6 +59,7 @@ describe('wanting a message', () => {
     await messages.setWanted('m1', done, 2, 2000);
     expect(await messages.load('m1')).toEqual({
       wanted: done,
+      behindSinceMs: 2000,
       channel: 'C0DOCS',
       ts: '1.1',
       deliveredHash: 'running',
@@ -136,20 +137,25 @@ describe('what is known of a delivery', () => {
       deleted: true,
     };
     await messages.update('m1', known);
-    expect(await messages.load('m1')).toEqual({ wanted: running, ...known });
+    expect(await messages.load('m1')).toEqual({ wanted: running, behindSinceMs: 1000, ...known });
   });
 
   test('is forgotten field by field', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', { postedAtMs: 1, checkAtMs: 2, failures: 3 });
     await messages.update('m1', { postedAtMs: undefined, checkAtMs: undefined, ts: '1.1' });
-    expect(await messages.load('m1')).toEqual({ wanted: running, failures: 3, ts: '1.1' });
+    expect(await messages.load('m1')).toEqual({
+      wanted: running,
+      behindSinceMs: 1000,
+      failures: 3,
+      ts: '1.1',
+    });
   });
 
   test('an update without a change is none', async () => {
     await messages.setWanted('m1', running, 1, 1000);
     await messages.update('m1', {});
-    expect(await messages.load('m1')).toEqual({ wanted: running });
+    expect(await messages.load('m1')).toEqual({ wanted: running, behindSinceMs: 1000 });
   });
 });
 

@@ -30,6 +30,7 @@ const layers = [
   ['jobs'],
   ['docs-api', 'slack'],
   ['store', 'policy'],
+  ['metrics'],
   ['runtime', 'domain', 'projects'],
 ];
 

@@ -3,6 +3,7 @@ import { type BindParts, bind } from '../../../src/commands/bind.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
 import { mergeRegistries, type Registry } from '../../../src/commands/registry.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
+import { unread } from '../metrics.ts';
 import { keptLog } from '../runtime/log.ts';
 import { aCommand, ana, origin, typedByAna } from './builders.ts';
 
@@ -145,6 +146,7 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
       policy,
       identity,
       audit: { add: async () => {}, latest: async () => ({ done: [], refused: [] }) },
+      metrics: unread,
       newRef: () => '7f3c1d',
       now: () => 0,
       log,
@@ -159,6 +161,7 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
     },
     ephemeralTimeoutMs: 100,
     monotonicMs: () => 5000,
+    metrics: unread,
     log,
     ...changes,
   });

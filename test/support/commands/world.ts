@@ -11,6 +11,7 @@ import { createLinkStore } from '../../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../builders.ts';
+import { unread } from '../metrics.ts';
 import { redisForTests, type TestRedis } from '../redis.ts';
 import { aProject } from './builders.ts';
 
@@ -30,6 +31,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       timeoutMs: 5000,
       claimMs: 60_000,
       monotonicMs: () => 0,
+      metrics: unread,
       log: createLog('silent', []),
     }),
     outbox: {

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+
+/** Headers by which a proxy says for whom it asks. */
+const isOfProxy = (name: string) =>
+  name === 'forwarded' || name === 'via' || name === 'x-real-ip' || name.startsWith('x-forwarded-');
+
+/** Returns whether a request came through a proxy that says so: then its address is not that of whoever asks. */
+export const isForwarded = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  Object.keys(headers).some(isOfProxy);
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Returns whether an address is in a list; one of IPv4 that is written as one of IPv6 counts as what it is. */
+export function isListed(list: BlockList, address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+}
+
+/** The names under which this machine calls itself, with any port. */
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Returns whether a request comes from this machine, and asks for it by a name of its own. A page in a browser of this
+ * machine whose name was made to lead here (DNS rebinding) asks by that name, and so does a proxy that keeps the name.
+ */
+export const isFromThisMachine = (request: IncomingMessage): boolean =>
+  isListed(loopback, request.socket.remoteAddress) &&
+  !isForwarded(request) &&
+  LOOPBACK_HOST.test(request.headers.host ?? '');

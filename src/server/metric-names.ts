@@ -1,0 +1,29 @@
+import type { Registry } from '../commands/registry.ts';
+import { docsApiErrorKinds } from '../docs-api/errors.ts';
+import { OPERATIONS } from '../docs-api/operations.ts';
+import { jobs } from '../jobs/index.ts';
+import { queueNames } from '../jobs/queue.ts';
+import type { MetricNames } from '../metrics/metrics.ts';
+import { methodScopes } from '../slack/client.ts';
+import { slackErrorKinds } from '../slack/errors.ts';
+import { urgencies } from '../store/messages.ts';
+import { limitNames } from '../store/rate-limit.ts';
+
+/** Everything that labels can say. */
+export const metricNames = ({ commands, buttons, modals, shortcuts, events }: Registry): MetricNames => ({
+  requests: [
+    ...commands.map(({ name }) => name),
+    ...buttons.map(({ action }) => action),
+    ...modals.map(({ callbackId }) => callbackId),
+    ...shortcuts.map(({ callbackId }) => callbackId),
+    ...events.map(({ event }) => event),
+  ],
+  jobs: jobs.map(({ name }) => name),
+  queues: queueNames,
+  operations: Object.keys(OPERATIONS),
+  docsErrors: docsApiErrorKinds,
+  methods: Object.keys(methodScopes),
+  slackErrors: slackErrorKinds,
+  limits: limitNames,
+  urgencies,
+});

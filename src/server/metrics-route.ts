@@ -1,0 +1,26 @@
+import { BlockList } from 'node:net';
+import type { AddressRange } from '../config/addresses.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { isForwarded, isFromThisMachine, isListed } from './direct-request.ts';
+import type { HttpServer } from './http-server.ts';
+
+const REFUSAL =
+  'Only this machine may read the metrics, and whoever METRICS_ADDRESS names; not through a proxy.\n';
+
+/** Serves `GET /metrics` to this machine and to these addresses, but to nobody through a proxy. */
+export function serveMetrics(
+  server: Pick<HttpServer, 'route'>,
+  metrics: Pick<Metrics, 'expose' | 'contentType'>,
+  others: readonly AddressRange[],
+): void {
+  const allowed = new BlockList();
+  for (const { address, prefix, family } of others) allowed.addSubnet(address, prefix, family);
+
+  server.route('GET /metrics', async (request, response) => {
+    const isNamed = !isForwarded(request) && isListed(allowed, request.socket.remoteAddress);
+    if (!isNamed && !isFromThisMachine(request))
+      return void response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(REFUSAL);
+    const text = await metrics.expose();
+    response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text);
+  });
+}

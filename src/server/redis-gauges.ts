@@ -1,0 +1,147 @@
+import type { Redis } from 'ioredis';
+import { keyIdOf } from '../docs-api/client.ts';
+import { followUpLimit } from '../jobs/agent/thread/follow-up-limit.ts';
+import { analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
+import { jobs } from '../jobs/index.ts';
+import type { Limits } from '../jobs/limits.ts';
+import { pollRateLimit } from '../jobs/polling.ts';
+import { type Queues, queueNames } from '../jobs/queue.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Project } from '../projects.ts';
+import type { Timing } from '../runtime/timing.ts';
+import { within } from '../runtime/within.ts';
+import {
+  digestRateLimit,
+  editRateLimit,
+  fileRateLimit,
+  reactionRateLimit,
+  reactionRemovalRateLimit,
+  readRateLimit,
+} from '../slack/rate-limits.ts';
+import { urgencies } from '../store/messages.ts';
+import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
+import type { Stores } from '../store/stores.ts';
+import { redisState } from './health-checks.ts';
+
+/** How long a scrape waits for Redis; what has not come by then is left out of it. */
+const READ_MS = 1000;
+
+export interface RedisGaugeParts {
+  metrics: Metrics;
+  redis: Pick<Redis, 'status' | 'ping'>;
+  queues: Pick<Queues, 'counts'>;
+  stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys'>;
+  projects: readonly Project[];
+  limits: Limits;
+  timing: Timing;
+  /** Empty while Slack has not said. */
+  teamId: () => string;
+  now: () => number;
+}
+
+/** Shows what Redis knows: read at each scrape, the same in each process, and left out while Redis does not answer. */
+export function addRedisGauges(parts: RedisGaugeParts): void {
+  const { metrics, redis } = parts;
+  let reading: Promise<() => void> | undefined;
+
+  /** Reads once at a time: while Redis hangs, scrapes must not pile up commands. */
+  function read() {
+    reading ??= readAll(parts).finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  metrics.onScrape(async () => {
+    const isUp = (await redisState(redis)) === 'up';
+    const show = isUp ? await within(READ_MS, read()).catch(() => undefined) : undefined;
+    metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
+    for (const gauge of gaugesOf(metrics)) gauge.replace([]);
+    show?.();
+  });
+}
+
+const gaugesOf = (metrics: Metrics) => [
+  metrics.queueJobs,
+  metrics.oldestWaiting,
+  metrics.oldestUndelivered,
+  metrics.limitUsed,
+  metrics.limitWaiting,
+  metrics.rejectedKeys,
+];
+
+/** Returns what shows all that was read. */
+async function readAll(parts: RedisGaugeParts): Promise<() => void> {
+  const { metrics, queues, projects, stores, now } = parts;
+  const { messages, rejectedKeys } = stores;
+  const keyIds = [...new Set(projects.map(({ apiKey }) => keyIdOf(apiKey)))];
+  const [counts, oldest, behind, usages, rejected] = await Promise.all([
+    queues.counts(),
+    oldestByQueue(stores),
+    messages.behindSince(),
+    usagesOf(limitsOf(parts, keyIds), stores),
+    rejectedKeys.since(keyIds),
+  ]);
+  const states = ['waiting', 'active', 'delayed', 'failed'] as const;
+  return () => {
+    metrics.queueJobs.replace(
+      counts.flatMap((one) => states.map((state) => [{ queue: one.queue, state }, one[state]] as const)),
+    );
+    metrics.oldestWaiting.replace(queueNames.map((queue) => [{ queue }, (oldest.get(queue) ?? 0) / 1000]));
+    metrics.oldestUndelivered.replace(
+      urgencies.map((urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000]),
+    );
+    metrics.limitUsed.replace([...usages].map(([limit, { ratio }]) => [{ limit }, ratio]));
+    metrics.limitWaiting.replace([...usages].map(([limit, { waiting }]) => [{ limit }, waiting]));
+    metrics.rejectedKeys.replace([[{}, rejected.filter((sinceMs) => sinceMs !== undefined).length]]);
+  };
+}
+
+/** For how long the oldest entry that a queue works on has been due, in milliseconds. */
+async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
+  const [runs, ...others] = await Promise.all([
+    due.runsDueFor(),
+    due.dueForMs('messages'),
+    due.dueForMs('reactions'),
+  ]);
+  const oldest = new Map<string, number>([['slack-outbox', Math.max(...others)]]);
+  for (const { name, queue } of jobs)
+    oldest.set(queue, Math.max(oldest.get(queue) ?? 0, runs.get(name) ?? 0));
+  return oldest;
+}
+
+/** Every rate limit but those of one conversation or one person. */
+function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds: string[]): RateLimit[] {
+  const team = teamId();
+  const ofSlack = [
+    editRateLimit(team, timing),
+    reactionRateLimit(team, timing),
+    reactionRemovalRateLimit(team, timing),
+    ...(['info', 'history', 'replies'] as const).map((method) => readRateLimit(method, team, timing)),
+    ...(['begin', 'complete', 'info'] as const).map((method) => fileRateLimit(method, team, timing)),
+    digestRateLimit(team, timing),
+  ];
+  return [
+    ...(team === '' ? [] : ofSlack),
+    ...keyIds.flatMap((keyId) => [
+      pollRateLimit('export-status', keyId, limits.exportStatusPerSecond),
+      pollRateLimit('agent-status', keyId, limits.exportStatusPerSecond),
+      analyticsLimit(keyId, limits.analyticsPerHour),
+      backgroundLimit(keyId, limits.analyticsPerHour),
+    ]),
+    ...projects.map(({ name }) => followUpLimit(name, limits.followUpsPerHour)),
+  ];
+}
+
+/** The most of each kind of limit that is in use, and everybody who waits. */
+async function usagesOf(limits: readonly RateLimit[], { rateLimiter }: Pick<Stores, 'rateLimiter'>) {
+  const usages = new Map<string, { ratio: number; waiting: number }>();
+  const read = await Promise.all(limits.map((limit) => rateLimiter.usage(limit)));
+  for (const [index, limit] of limits.entries()) {
+    const { used = 0, waiting = 0 } = read[index] ?? {};
+    const { ratio: most, waiting: others } = usages.get(limitNameOf(limit)) ?? { ratio: 0, waiting: 0 };
+    const ratio = Math.min(1, used / (limit.burst ?? limit.count));
+    usages.set(limitNameOf(limit), { ratio: Math.max(most, ratio), waiting: others + waiting });
+  }
+  return usages;
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { someMetrics } from '../support/metrics.ts';
+
+const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+
+test('the page has a row for every metric, and for no other', async () => {
+  const text = await someMetrics().expose();
+  const shown = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const told = rows.flatMap((row) =>
+    [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  expect(told.toSorted()).toEqual(shown.toSorted());
+});

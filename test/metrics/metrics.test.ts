@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readSamples, sampleValue, someMetrics } from '../support/metrics.ts';
+
+const HOSTILE = [
+  'docs.evil.example',
+  'U0EVIL',
+  '#geheim',
+  '"} 1\nfake_total 1\n#',
+  '__proto__',
+  'constructor',
+  '',
+];
+
+test('a value outside the list of its label makes no series of its own', async () => {
+  const metrics = someMetrics();
+  const show = async (value: string) => {
+    metrics.requests.observe({ kind: value, name: value, outcome: value }, 1);
+    metrics.steps.observe({ job: value, outcome: value }, 1);
+    metrics.docsCalls.observe({ operation: value, outcome: value }, 1);
+    metrics.slackCalls.observe({ method: value, outcome: value }, 1);
+    metrics.deliveryLag.observe({ urgency: value }, 1);
+    metrics.slots.add({ limit: value, outcome: value });
+    metrics.refusals.add({ reason: value });
+    metrics.givenUp.add({ job: value });
+    metrics.locksLost.add({ queue: value });
+    metrics.retries.add({ of: value });
+    metrics.upstreamCalls.add({ upstream: value, outcome: value });
+    metrics.queueJobs.replace([[{ queue: value, state: value }, 1]]);
+    metrics.limitUsed.replace([[{ limit: value }, 1]]);
+    return metrics.expose();
+  };
+  const series = (text: string) =>
+    readSamples(text).map(({ name, labels }) => JSON.stringify([name, labels]));
+  const first = series(await show('anything'));
+  for (const value of HOSTILE) {
+    const text = await show(value);
+    expect(series(text)).toEqual(first);
+    if (value.length > 2) expect(text).not.toContain(value);
+  }
+  expect(sampleValue(readSamples(await metrics.expose()), 'docket_refusals_total', { reason: 'other' })).toBe(
+    HOSTILE.length + 1,
+  );
+});
+
+test('what is counted is there from the start, so that its first increase is seen', async () => {
+  const samples = readSamples(await someMetrics().expose());
+  expect(sampleValue(samples, 'docket_jobs_given_up_total', { job: 'export' })).toBe(0);
+  expect(sampleValue(samples, 'docket_lock_losses_total', { queue: 'slack-outbox' })).toBe(0);
+  expect(
+    sampleValue(samples, 'docket_upstream_calls_total', { upstream: 'docs', outcome: 'unanswered' }),
+  ).toBe(0);
+});
+
+test('times are shown in seconds', async () => {
+  const metrics = someMetrics();
+  metrics.deliveryLag.observe({ urgency: 'ending' }, 1500);
+  const samples = readSamples(await metrics.expose());
+  expect(sampleValue(samples, 'docket_delivery_lag_seconds_sum', { urgency: 'ending' })).toBe(1.5);
+  expect(sampleValue(samples, 'docket_delivery_lag_seconds_bucket', { le: '1' })).toBe(0);
+  expect(sampleValue(samples, 'docket_delivery_lag_seconds_bucket', { le: '2' })).toBe(1);
+});
+
+test('a gauge shows what it was last given, and nothing where that is nothing', async () => {
+  const metrics = someMetrics();
+  const shown = async (name: string) =>
+    readSamples(await metrics.expose()).filter((one) => one.name === name);
+  expect(await shown('docket_rejected_keys')).toEqual([]);
+  metrics.rejectedKeys.replace([[{}, 2]]);
+  metrics.queueJobs.replace([[{ queue: 'docs-export', state: 'waiting' }, 3]]);
+  expect((await shown('docket_rejected_keys')).map(({ value }) => value)).toEqual([2]);
+  expect(await shown('docket_queue_jobs')).toHaveLength(1);
+  metrics.rejectedKeys.replace([]);
+  metrics.queueJobs.replace([]);
+  expect(await shown('docket_rejected_keys')).toEqual([]);
+  expect(await shown('docket_queue_jobs')).toEqual([]);
+});
+
+test('the process tells of itself', async () => {
+  const samples = readSamples(await someMetrics().expose());
+  expect(sampleValue(samples, 'process_resident_memory_bytes')).toBeGreaterThan(20e6);
+  expect(sampleValue(samples, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(sampleValue(samples, 'nodejs_eventloop_active_seconds_total')).toBeGreaterThan(0);
+  expect(sampleValue(samples, 'process_start_time_seconds')).toBeGreaterThan(1.7e9);
+  expect(sampleValue(samples, 'docket_info', { version: '0.0.0', role: 'all' })).toBe(1);
+});
+
+test('every rate limit has its name in the list', async () => {
+  const sources = [
+    'slack/rate-limits',
+    'jobs/polling',
+    'jobs/digest/figures/limits',
+    'jobs/home/job',
+    'jobs/agent/thread/follow-up-limit',
+  ];
+  const { limitNames } = await import('../../src/store/rate-limit.ts');
+  for (const source of sources) {
+    const text = readFileSync(new URL(`../../src/${source}.ts`, import.meta.url), 'utf8');
+    const names = [...text.matchAll(/(?:name: |perMinute\()`([a-z-]+):/g)].map(([, name]) => name);
+    expect(limitNames).toEqual(expect.arrayContaining(names));
+  }
+});
