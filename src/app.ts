@@ -5,6 +5,7 @@ import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createClosers } from './runtime/closers.ts';
 import { createLog, type Log } from './runtime/log.ts';
+import { releaseStartMemory } from './runtime/start-memory.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
 import { PortError, startHttpServer } from './server/http-server.ts';
@@ -12,8 +13,6 @@ import { DataDirUnusable } from './store/embedded/data-dir.ts';
 import { DataDirInUse } from './store/embedded/data-dir-lock.ts';
 import { RedisMissing, RedisStartFailed } from './store/embedded/redis-server.ts';
 import { RedisUnfit } from './store/redis/watch.ts';
-import { startWeb } from './web.ts';
-import { startWorker } from './worker.ts';
 
 /** How long the start waits for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -49,8 +48,9 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     });
     // Slack may be away: then commands are refused with that, and `identity` keeps retrying.
     await within(READY_MS, parts.identity.start()).catch(() => {});
-    if (settings.role !== 'web') startWorker(settings, parts);
-    if (!isWorker) await startWeb(settings, parts);
+    // A process loads only what its role needs.
+    if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);
+    if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
     parts.checks.markReady();
     log.info(
       {
@@ -92,6 +92,7 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
     const app = startApp(settings, { log });
     stopOnSignals(app, log);
     await app;
+    releaseStartMemory();
   } catch (error) {
     if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
       console.error(error.message);

@@ -17,7 +17,6 @@ import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { within } from './runtime/within.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
-import { createSocketReceiver } from './server/socket-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import type { DeliveryState } from './store/messages.ts';
@@ -40,7 +39,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit, responseUrls } = stores;
-  const { receiver, connected } = createReceiver(settings, parts);
+  const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
@@ -159,10 +158,11 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
 }
 
 /** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
-function createReceiver(settings: Settings, parts: RoleParts) {
+async function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, metrics, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
+    const { createSocketReceiver } = await import('./server/socket-receiver.ts');
     const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
     checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
