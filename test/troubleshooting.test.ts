@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { operatorTexts } from './support/operator-texts.ts';
+
+const page = readFileSync(new URL('../docs/troubleshooting.md', import.meta.url), 'utf8');
+const rows = page.split('\n').filter((line) => line.startsWith('| '));
+const texts = operatorTexts();
+
+/** Parts of texts that have a row, and what operators do not read in the log or at the start. */
+const WITHOUT_ROW = [
+  "Unset it to use Slack's own.",
+  "Set it to the base address of the docs platform's API.",
+  'Use scheme, host and path only; the API key has a setting of its own.',
+  'Use a number of at least 1.',
+  'Bolt cannot read the request',
+  'Only this machine may read the metrics',
+  'too many bodies at once',
+  'no listener took it',
+  'more than the app has',
+  "Docket's Redis has run here.",
+  'give up what was accepted, and start empty:',
+  'Copy the folder:',
+  '  2. Start Docket with the Redis that wrote it',
+  '  2. Read what a repair drops',
+  '  3. Repair, then start again:',
+  'What was accepted after that place is forgotten.',
+  'and Docket runs as uid …',
+  'It said last, in …:',
+  'unknown: it was started by an earlier Docket',
+  'Run "redis-cli CONFIG SET appendonly yes"',
+];
+const hasRow = (text: string) => !WITHOUT_ROW.some((part) => text.includes(part));
+
+/** Its rest says what to do. */
+const firstSentence = (text: string) => text.replace(/([.:?])\s[\s\S]*$/, '$1').trim();
+
+test('what Docket prints for operators has a row in docs/troubleshooting.md', () => {
+  expect(texts.length).toBeGreaterThan(150);
+  const missing = texts.filter(
+    ({ text }) => hasRow(text) && !rows.some((row) => row.includes(firstSentence(text))),
+  );
+  expect(missing).toEqual([]);
+  expect(WITHOUT_ROW.filter((part) => !texts.some(({ text }) => text.includes(part)))).toEqual([]);
+});
+
+test('docs/troubleshooting.md names nothing that Docket does not print', () => {
+  const printed = texts.map(({ text }) => text);
+  const quoted = rows.flatMap((row) => /^\| `(.+?)` \| /.exec(row)?.[1] ?? []);
+  expect(quoted.length).toBeGreaterThan(100);
+  expect(quoted.filter((text) => !printed.some((one) => one.includes(text)))).toEqual([]);
+});
