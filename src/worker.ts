@@ -42,7 +42,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { threads, messages, reactions, rateLimiter, steps } = stores;
+  const { threads, messages, reactions, rateLimiter, steps, restored } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
@@ -66,7 +66,14 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     log,
   };
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
-  const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
+  const callOnceParts = {
+    steps,
+    restored,
+    stopping,
+    marginMs: timing.callMarginMs,
+    newToken: randomUUID,
+    now,
+  };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const { projects } = settings;

@@ -35,6 +35,9 @@ export function platformReasonText(reason: string | undefined): string {
 }
 
 /** To somebody whom the app may not look up, since it was installed without the scope for it. */
+/** Behind a question that a restore makes necessary. */
+export const restoredText = 'A backup was put back, and what was done after it is not in it.';
+
 export const missingScopeText =
   "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
 

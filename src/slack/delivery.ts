@@ -11,6 +11,7 @@ import {
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { PeopleStore } from '../store/people.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
+import type { RestoredStore } from '../store/restored.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
@@ -28,6 +29,7 @@ export interface DeliveryParts extends RetryParts {
   rateLimiter: RateLimitStore;
   /** Called when Slack shows what was wanted since `lagMs`. */
   onShown?: (urgency: Urgency, lagMs: number) => void;
+  restored: Pick<RestoredStore, 'load'>;
   now: () => number;
 }
 
@@ -38,6 +40,9 @@ const RANKS: Record<Urgency, number> = { ending: 0, clicked: 1, state: 2, progre
 
 /** Returns whether a message is posted again when somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
+
+/** For so long, what is posted for the first time is looked for first: digests are caught up for as long. */
+const SEARCH_AFTER_RESTORE_MS = 48 * 3_600_000;
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 
@@ -84,7 +89,7 @@ interface FailedCall {
  * while the record is as it was read, so the second delivery loads the record again.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
+  const { slack, messages, links, people, ownPosts, rateLimiter, restored, now, timing, log } = parts;
   const search = createLostPostSearch(parts);
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
@@ -114,7 +119,12 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (target === undefined) return timing.retryMinMs;
     const isRoot = target.threadTs === undefined;
 
-    if (record.postedAtMs !== undefined) {
+    if (record.postedAtMs === undefined) {
+      const mark = await restored.load();
+      // It may have been posted after the backup that was put back.
+      if (mark !== undefined && now() - mark.restoredAtMs < SEARCH_AFTER_RESTORE_MS)
+        return save(key, record, { postedAtMs: mark.takenAtMs, checkAtMs: now() }, 0);
+    } else {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
       // Further away than it can be: set by the clock of a process that was ahead.

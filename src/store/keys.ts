@@ -74,6 +74,8 @@ export const keys = {
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
   /** The same of what was refused. */
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
+  /** Since which time the data lacks what was done, after a backup was put back. */
+  restored: () => `${PREFIX}:restored`,
   health: (part: string) => `${PREFIX}:health:${part}`,
   /** One process at a time sweeps. */
   sweep: () => `${PREFIX}:sweep`,

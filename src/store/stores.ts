@@ -14,6 +14,7 @@ import { createRateLimitStore } from './rate-limit.ts';
 import { createReactionStore } from './reactions.ts';
 import { createRejectedKeyStore } from './rejected-keys.ts';
 import { createResponseUrlStore } from './response-urls.ts';
+import { createRestoredStore } from './restored.ts';
 import { createRunStore } from './runs.ts';
 import { createThreadStore } from './threads.ts';
 
@@ -34,6 +35,7 @@ export const createStores = (redis: Redis) => ({
   rateLimiter: createRateLimitStore(redis),
   reactions: createReactionStore(redis),
   rejectedKeys: createRejectedKeyStore(redis),
+  restored: createRestoredStore(redis),
   responseUrls: createResponseUrlStore(redis),
   runs: createRunStore(redis),
   steps: createCallOnceStore(redis),

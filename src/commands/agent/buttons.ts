@@ -38,7 +38,7 @@ export const threadButtons = threadClicks.map((action) =>
       const isOwn = isAboutOwn(thread, about, caller.user.id);
       if (!isOwn && !(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
       const by: Person = { id: caller.user.id, name: caller.user.name };
-      const event: ThreadClick = { kind: 'clicked', action, by, about, attempt };
+      const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event, tools.now());
       if (refusal !== undefined) return refusal.reply;
       // What may be wanted once more is another click each time; of everything else, the first click alone counts. What

@@ -35,22 +35,28 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   const endNotStarted = (why: NotStarted['why'], reason?: string) =>
     endRun(run, { kind: 'notStarted', why, ...(reason !== undefined && { reason }) }, now());
   // A start that was made before the project or the permission went is found here all the same.
-  const outcome = await context.callOnce(run.id, stepName(run), async () => {
+  const start = async () => {
     if (docs === undefined)
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
     permission.verdict = await recheckPermission(run.requester.id, run.attemptAtMs, context);
     if (permission.verdict.kind !== 'allowed')
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths });
-  });
+  };
+  const outcome = await context.callOnce(run.id, stepName(run), start, run.attemptAtMs);
   switch (outcome.kind) {
     case 'done':
       return beginWatch(run, outcome.value, context);
     case 'inFlight':
       return runAgainIn(outcome.forMs);
     case 'unknown':
-      context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
-      return saveAs(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
+      context.log.warn(
+        { run: run.id, err: outcome.error },
+        outcome.restored ? 'a start that may have been made after the backup' : 'a start without an answer',
+      );
+      return saveAs(advance(run, { state: 'unknown', restored: outcome.restored }, now()), {
+        audit: 'start unclear',
+      });
     case 'notHappened': {
       if (docs === undefined) return saveAs(endNotStarted('project'));
       const { verdict } = permission;

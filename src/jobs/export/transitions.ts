@@ -97,6 +97,7 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
     looks: [],
     jobId: undefined,
     unknownJobId: undefined,
+    restored: undefined,
     startedAtMs: undefined,
     status: undefined,
     progressText: undefined,

@@ -1,7 +1,7 @@
 import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { personName } from '../wording-view.ts';
+import { personName, restoredText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { endingMessage, privateLinkMessage } from './ending-view.ts';
 import { runButtonOf, site } from './phrases.ts';
@@ -80,20 +80,14 @@ export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.privat
 const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';
 
 export function questionMessage(run: ExportRun): Message {
-  const { unknownJobId } = run;
+  const { unknownJobId, restored } = run;
+  const question = `Did the export of ${site(run)} start? ${restored ? restoredText : 'The platform gave no clear answer.'}`;
   const wrongId: Part[][] =
     unknownJobId === undefined
       ? []
       : [['The platform knows no job with that id: ', { code: cut(oneLine(unknownJobId), 200) }]];
   return layout({
-    lines: [
-      [
-        '⚠️ ',
-        { mention: run.requester.id },
-        ` Did the export of ${site(run)} start? The platform gave no clear answer.`,
-      ],
-      ...wrongId,
-    ],
+    lines: [['⚠️ ', { mention: run.requester.id }, ` ${question}`], ...wrongId],
     small: [[LOOK_FIRST]],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
@@ -108,14 +102,7 @@ export function questionMessage(run: ExportRun): Message {
       },
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
-    text: [
-      [
-        `Did the export of ${site(run)} start? The platform gave no clear answer. `,
-        { mention: run.requester.id },
-      ],
-      ...wrongId,
-      [LOOK_FIRST],
-    ],
+    text: [[`${question} `, { mention: run.requester.id }], ...wrongId, [LOOK_FIRST]],
   });
 }
 

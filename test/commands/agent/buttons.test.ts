@@ -81,7 +81,14 @@ describe('what may be wanted again', () => {
     expect(answer ?? {}).not.toHaveProperty('replace_original');
     expect(await click(name, thread.id)).toBeUndefined();
     expect(await clicksOf(thread)).toEqual([
-      { kind: 'clicked', action: name, by: { id: 'U0ANA', name: 'ana' }, about: [], attempt: 1 },
+      {
+        kind: 'clicked',
+        action: name,
+        by: { id: 'U0ANA', name: 'ana' },
+        about: [],
+        attempt: 1,
+        atMs: expect.any(Number),
+      },
     ]);
     expect(world.woken).toContain(thread.id);
     await click(name, thread.id, again('1.2.b'));

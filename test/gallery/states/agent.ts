@@ -246,6 +246,7 @@ const WHY = [
 const troubles: GalleryState[] = [
   // The question says where it stands.
   troubleWith('unclear', {}, 'reach the agent?'),
+  troubleWith('unclear after a restore', { restored: true }, 'reach the agent?'),
   troubleWith('unclear, archived', {}, 'reach the agent?', archived),
   troubleWith('unclear whether the job was made', { creates: true }, 'made?', unmade),
   troubleWith('unclear, no longer followed', { creates: true }, 'made?', {

@@ -13,6 +13,7 @@ import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
+import { createRestoredStore } from '../../../src/store/restored.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../builders.ts';
@@ -36,7 +37,8 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const wake = parts.wake ?? (async () => {});
   const runs = parts.runs ?? createRunStore(redis);
   const steps = createCallOnceStore(redis);
-  const calls = { steps, stopping, marginMs: timing.callMarginMs, newToken, now };
+  const restored = createRestoredStore(redis);
+  const calls = { steps, restored, stopping, marginMs: timing.callMarginMs, newToken, now };
   return {
     runs,
     threads: createThreadStore(redis),
@@ -44,6 +46,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
+    restored,
     ownPosts: createOwnPostStore(redis),
     docs: () => undefined,
     projects: [],

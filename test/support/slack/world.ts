@@ -11,6 +11,7 @@ import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createReactionStore } from '../../../src/store/reactions.ts';
+import { createRestoredStore } from '../../../src/store/restored.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
 
@@ -38,6 +39,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     links: createLinkStore(redis),
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
+    restored: createRestoredStore(redis),
     rateLimiter: {
       ...rateLimiter,
       async takeSlot(of, request) {

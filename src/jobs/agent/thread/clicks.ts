@@ -20,12 +20,12 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
     case 'send':
     case 'notForAgent':
     case 'always':
-      return applyAnswer(thread, action, about, by);
+      return applyAnswer(thread, action, click);
     case 'discard':
       return discardWaiting(thread, about, by);
     case 'sendAgain':
       return about[0] === 'round'
-        ? resendLastOfRound(thread, Number(about[1]), by, nowMs)
+        ? resendLastOfRound(thread, Number(about[1]), by, click.atMs ?? nowMs)
         : resolveTrouble(thread, click, action, nowMs);
     case 'leave':
       return resolveTrouble(thread, click, action, nowMs);
@@ -43,13 +43,12 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
 
 /**
  * Applies a person's answer to the question whether replies are for the agent. It is about all held replies of that
- * person and, in mode `auto`, about later ones; for a sole author `send` and `notForAgent` are about `ids` alone.
+ * person and, in mode `auto`, about later ones; for a sole author `send` and `notForAgent` are about those of the click alone.
  */
 function applyAnswer(
   thread: ThreadRun,
   action: 'send' | 'notForAgent' | 'always',
-  ids: readonly string[],
-  by: Person,
+  { about: ids, by, atMs }: ThreadClick,
 ): ThreadRun {
   if (thread.instructions.some((one) => ids.includes(one.id) && one.by.id !== by.id)) return thread;
   const isAboutIds = isSoleAuthor(thread, by.id) && action !== 'always';
@@ -62,6 +61,7 @@ function applyAnswer(
       : releaseHeld(
           thread,
           held.map(({ id }) => id),
+          atMs,
         );
   if (isAboutIds || thread.mode !== 'auto') return next;
   const answer = action === 'always' ? 'always' : 'mention';
@@ -83,7 +83,7 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
 /** Sends an instruction again that is unknown or failed, or leaves an unknown one at that. */
 function resolveTrouble(
   thread: ThreadRun,
-  { about: [id], attempt, by }: ThreadClick,
+  { about: [id], attempt, by, atMs: decidedAtMs }: ThreadClick,
   action: 'sendAgain' | 'leave',
   nowMs: number,
 ): ThreadRun {
@@ -94,7 +94,7 @@ function resolveTrouble(
   const changes: Partial<Instruction> =
     action === 'leave'
       ? { state: 'over', outcome: 'left' }
-      : { state: 'waiting', attempt: attempt + 1, ...unsent };
+      : { state: 'waiting', attempt: attempt + 1, decidedAtMs, ...unsent };
   return answerTrouble(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
 }
 

@@ -42,6 +42,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
     by: person,
     about: z.array(z.string()),
     attempt: z.number().int(),
+    atMs: z.number().optional(),
   }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;

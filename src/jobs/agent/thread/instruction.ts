@@ -18,6 +18,8 @@ export const instruction = z.object({
   by: person,
   /** When it was written: instructions are sent in this order. */
   atMs: z.number(),
+  /** When a person decided later that it is to be sent, or sent again. */
+  decidedAtMs: z.number().optional(),
   /** It is a reply in the thread: `id` is its `ts`, and it shows a reaction. */
   isReply: z.boolean(),
   /** What the agent gets, in Markdown. Empty once it is not needed any more. */
