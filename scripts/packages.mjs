@@ -109,3 +109,9 @@ function readOr(file) {
     throw error;
   }
 }
+
+/** Returns the packages that Docket runs with and that are not in node_modules. */
+export function missingPackages(root) {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.keys(dependencies).filter((name) => !existsSync(join(root, 'node_modules', name)));
+}

@@ -1,9 +1,8 @@
 // npm start: checks what Docket needs, reads .env and starts it in this process, so that signals reach it.
-import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadEnvFile } from './env-file.mjs';
+import { missingPackages } from './packages.mjs';
 import { redisPath } from './redis.mjs';
 import { startProblem } from './versions.mjs';
 
@@ -12,9 +11,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const problem = startProblem(process.version) ?? packagesProblem();
 if (problem) fail(problem);
 
-const settings = loadEnvFile(join(root, '.env'));
-if (settings.problem) fail(settings.problem);
-if (settings.warning) process.stderr.write(`${settings.warning}\n`);
+const { readEnvFile } = await import('../src/config/env-file.ts');
+const file = readEnvFile(join(root, '.env'));
+if (file.is === 'unreadable') fail(file.problem);
+if (file.is === 'read') {
+  if (file.warning) process.stderr.write(`${file.warning}\n`);
+  for (const [name, value] of Object.entries(file.values)) process.env[name] ??= value;
+}
 const path = process.env.PATH ?? '';
 // The demo or the tests may have fetched a server; without one the app itself says what to do.
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
@@ -31,8 +34,7 @@ function fail(problem) {
 }
 
 function packagesProblem() {
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(root, 'node_modules', name)));
+  const missing = missingPackages(root);
   if (missing.length === 0) return undefined;
   return `Packages are missing: ${missing.join(', ')}.\nRun "npm ci" (on a server "npm ci --omit=dev --ignore-scripts"), then start again.`;
 }

@@ -1,5 +1,5 @@
+import type { EnvFile } from '../config/env-file.ts';
 import type { UsableSettings } from '../config/usable-settings.ts';
-import type { EnvFile } from './env-file.ts';
 import type { Outcome } from './outcome.ts';
 import type { Probes } from './probes.ts';
 
@@ -8,6 +8,7 @@ export interface Examined extends UsableSettings, Probes {
   settings: NonNullable<UsableSettings['settings']>;
   env: NodeJS.ProcessEnv;
   envFile: EnvFile;
+  envFilePath: string;
   nodeVersion: string;
   manifestScopes: readonly string[];
 }

@@ -1,10 +1,10 @@
+import { readEnvFile } from '../config/env-file.ts';
 import { secretsInAddress } from '../config/redis.ts';
 import { secretsOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
 import { TimeLimitError, within } from '../runtime/within.ts';
 import type { Check, Examined } from './check.ts';
 import { CHECKS } from './checks.ts';
-import { readEnvFile } from './env-file.ts';
 import type { HttpParts } from './http.ts';
 import { notChecked, type Outcome, wrong } from './outcome.ts';
 import type { RedisParts } from './probe-redis.ts';
@@ -28,7 +28,7 @@ export interface DiagnoseOptions extends HttpParts, RedisParts {
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const { nodeVersion, manifestScopes, timeLimitMs } = options;
   const envFile = readEnvFile(options.envFile);
-  const env = { ...envFile.values, ...options.env };
+  const env = { ...(envFile.is === 'read' && envFile.values), ...options.env };
   const { settings, problems, flawed } = readUsableSettings(env);
   const hide = createHiding(env, settings === undefined ? [] : secretsOf(settings));
   if (settings === undefined) {
@@ -36,7 +36,16 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     return CHECKS.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
   }
   const examined: Examined = {
-    ...{ settings, problems, flawed, env, envFile, nodeVersion, manifestScopes },
+    ...{
+      settings,
+      problems,
+      flawed,
+      env,
+      envFile,
+      envFilePath: options.envFile,
+      nodeVersion,
+      manifestScopes,
+    },
     ...createProbes(settings, options),
   };
   return await Promise.all(

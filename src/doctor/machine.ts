@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { nodeProblem } from '../config/node-problem.ts';
 import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
 import type { Check, Examined } from './check.ts';
-import { type Outcome, ok, wrong } from './outcome.ts';
+import { type Outcome, ok, warning, wrong } from './outcome.ts';
 
 function judgeNode(version: string): Outcome {
   const problem = nodeProblem(version);
@@ -24,11 +24,21 @@ export function judgeSettings(
   return wrong(own.join(' '));
 }
 
-function judgeEnvFile({ envFile: { outcome }, problems }: Examined): Outcome {
-  if (outcome !== 'absent') return outcome;
+function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outcome {
+  if (envFile.is === 'unreadable') return wrong(envFile.problem);
+  if (envFile.is === 'read') {
+    if (envFile.warning !== undefined) return warning(envFile.warning);
+    const lines = envFile.text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=[ \t]*["'`]/gm);
+    const quoted = [...lines].map(([, name]) => name);
+    return quoted.length === 0
+      ? ok(`${path} can be read, by its owner alone.`)
+      : warning(
+          `${path} has quotes around ${quoted.join(', ')}. Remove them: "docker run --env-file" keeps them in the value.`,
+        );
+  }
   return problems.some(({ text }) => / is missing\. /.test(text))
     ? wrong(
-        'There is no .env, and settings are missing. Run: cp .env.example .env && chmod 600 .env, and fill it in (with docker: --env-file .env).',
+        'There is no .env, and settings are missing. Run npm run setup, or: cp .env.example .env && chmod 600 .env, and fill it in (with docker: --env-file .env).',
       )
     : ok('There is none: the settings come from the environment.');
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../support/scripts/project.ts';
@@ -9,6 +9,10 @@ let project: Project;
 beforeEach(() => {
   project = createProject();
   mkdirSync(join(project.root, 'src'));
+  cpSync(
+    new URL('../../src/config/env-file.ts', import.meta.url),
+    join(project.root, 'src/config/env-file.ts'),
+  );
 });
 afterEach(() => rmSync(project.root, { recursive: true }));
 
@@ -89,9 +93,9 @@ describe('a .env', () => {
   test.skipIf(process.getuid?.() !== 0)('of somebody else ends the start with the fix', async () => {
     file('LOG_LEVEL=debug');
     const stranger = 65534;
-    const code = `import { loadEnvFile } from ${JSON.stringify(join(project.root, 'scripts', 'env-file.mjs'))};
+    const code = `import { readEnvFile } from ${JSON.stringify(join(project.root, 'src', 'config', 'env-file.ts'))};
       process.setuid(${stranger});
-      console.log(loadEnvFile(${JSON.stringify(join(project.root, '.env'))}).problem);`;
+      console.log(readEnvFile(${JSON.stringify(join(project.root, '.env'))}).problem);`;
     chmodSync(project.root, 0o755);
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
     expect(said.replaceAll(project.root, '…')).toBe(

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { readEnvFile } from '../config/env-file.ts';
+import { readUsableSettings } from '../config/usable-settings.ts';
+import { DataDirUnusable } from '../store/embedded/data-dir.ts';
+import { DataDirInUse } from '../store/embedded/data-dir-lock.ts';
+import { RedisMissing, RedisStartFailed } from '../store/embedded/redis-server.ts';
+import { checkRedis } from '../store/redis/check.ts';
+import { takeBackup } from './backup.ts';
+import { BackupError, codeOf } from './dump.ts';
+import { markEmbedded, markRedis, restoreBackup } from './restore.ts';
+
+const USAGE = `Usage: npm run backup -- FILE        writes all that Docket keeps; also while it runs. In the image: backup FILE
+       npm run restore -- FILE       puts it back; Docket must not run. In the image: restore FILE
+       npm run restore -- --mark TIME  says that data of that time was put back in another way, such as 2026-11-23T02:00Z
+FILE may be - for standard output or input.
+`;
+
+const operatorErrors = [BackupError, DataDirInUse, DataDirUnusable, RedisMissing, RedisStartFailed];
+
+/** Does what is asked for, and ends the process. */
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const [command, ...args] = process.argv.slice(2);
+    const said = await run(command, args, env);
+    process.stderr.write(said ?? USAGE, () => process.exit(said === undefined ? 1 : 0));
+  } catch (error) {
+    if (!(error instanceof Error) || !operatorErrors.some((kind) => error instanceof kind)) throw error;
+    process.stderr.write(`${error.message}\n`, () => process.exit(1));
+  }
+}
+
+/** Returns what to tell; nothing when it was not asked for rightly. */
+async function run(
+  command: string | undefined,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const [first, second] = args;
+  if (first === undefined || (first.startsWith('--') && first !== '--mark')) return undefined;
+  const settings = readSettings(env);
+  const { redisUrl: url } = settings;
+  const parts = { dataDir: settings.dataDir, searchPath: env.PATH ?? '', log: silent };
+  if (command === 'restore' && first === '--mark') {
+    const takenAtMs = Date.parse(second ?? '');
+    if (args.length !== 2 || Number.isNaN(takenAtMs)) return undefined;
+    if (url === undefined) await markEmbedded(takenAtMs, parts);
+    else await markExternal(takenAtMs, { url, ca: settings.redisCa });
+    return `The data counts as that of ${timeOf(takenAtMs)} from now on. ${NEXT}\n`;
+  }
+  if (args.length !== 1 || (command !== 'backup' && command !== 'restore')) return undefined;
+  if (url !== undefined) throw new BackupError(EXTERNAL);
+  if (command === 'backup') {
+    const bytes = await takeBackup(first === '-' ? process.stdout : first, parts);
+    return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It holds what people wrote and links: keep it as safe as .env.\n`;
+  }
+  const { takenAtMs, movedTo } = await restoreBackup(await read(first), parts);
+  const before =
+    movedTo === undefined ? '' : `What was there before is in ${movedTo}; delete it once all is well.\n`;
+  return `Restored: the data of ${timeOf(takenAtMs)}.\n${before}${NEXT}\n`;
+}
+
+const NEXT = 'Start Docket. What may have been done since then, it asks about before it does it again.';
+
+const EXTERNAL =
+  'REDIS_URL names a Redis: back it up, and put it back, with its own tools. After that, before Docket starts: ' +
+  'npm run restore -- --mark TIME, with the time of the backup.';
+
+const silent = { info() {}, warn() {}, error() {} };
+
+const timeOf = (ms: number) => new Date(ms).toISOString().replace('.000', '');
+
+function readSettings(env: NodeJS.ProcessEnv) {
+  const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
+  if (file.is === 'unreadable') throw new BackupError(file.problem);
+  const { settings, problems, flawed } = readUsableSettings({
+    ...(file.is === 'read' && file.values),
+    ...env,
+  });
+  const wrong = problems.filter(({ variable }) => NEEDED.includes(variable)).map(({ text }) => text);
+  if (settings === undefined || NEEDED.some((name) => flawed.has(name)))
+    throw new BackupError(wrong.join('\n') || problems.map(({ text }) => text).join('\n'));
+  return settings;
+}
+
+const NEEDED = ['DATA_DIR', 'REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
+
+async function read(file: string): Promise<Buffer> {
+  try {
+    return file === '-' ? await buffer(process.stdin) : readFileSync(file);
+  } catch (error) {
+    throw new BackupError(`${file} cannot be read (${codeOf(error)}).`);
+  }
+}
+
+async function markExternal(
+  takenAtMs: number,
+  address: { url: string; ca: string | undefined },
+): Promise<void> {
+  const [problem] = (await checkRedis(address)).filter(({ fatal, kind }) => fatal || kind === 'unreachable');
+  if (problem !== undefined) throw new BackupError(problem.text);
+  await markRedis(takenAtMs, address);
+}
+
+if (import.meta.main) await main(process.env);
