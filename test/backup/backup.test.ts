@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { takeBackup } from '../../src/backup/backup.ts';
+import { BackupError, takenAtMsOf } from '../../src/backup/dump.ts';
+import { markEmbedded, restoreBackup } from '../../src/backup/restore.ts';
+import { freeBytes, prepareDataDir } from '../../src/store/embedded/data-dir.ts';
+import { DataDirInUse } from '../../src/store/embedded/data-dir-lock.ts';
+import { startEmbeddedRedis } from '../../src/store/embedded/embedded-redis.ts';
+import {
+  findServer,
+  RedisStartFailed,
+  sendCommand,
+  spawnServer,
+} from '../../src/store/embedded/redis-server.ts';
+import { createRestoredStore } from '../../src/store/restored.ts';
+
+let base: string;
+let file: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'docket-backup-')));
+  file = join(base, 'docket.rdb');
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const parts = () => ({
+  dataDir: join(base, 'data'),
+  searchPath: process.env.PATH ?? '',
+  log: { info() {}, warn() {}, error() {} },
+});
+
+/** Docket's Redis, as far as its data goes. */
+async function run<T>(works: (client: Redis) => Promise<T>): Promise<T> {
+  const redis = await startEmbeddedRedis(parts());
+  const client = new Redis({ path: redis.socketPath });
+  try {
+    return await works(client);
+  } finally {
+    client.disconnect();
+    await redis.stop();
+  }
+}
+
+const isRefused = (text: string) =>
+  expect.objectContaining({ name: BackupError.name, message: expect.stringContaining(text) });
+
+test('a backup of what runs is put back, and what came after it is moved aside', async () => {
+  const timeMs = await run(async (client) => {
+    await client.mset('early', 'kept', 'large', 'x'.repeat(1_000_000));
+    const bytes = await takeBackup(file, parts());
+    expect({ bytes, mode: statSync(file).mode & 0o777 }).toEqual({ bytes: statSync(file).size, mode: 0o600 });
+    const [seconds] = await client.time();
+    await client.set('late', 'lost');
+    return Number(seconds) * 1000;
+  });
+  const { takenAtMs, restoredAtMs, movedTo } = await restoreBackup(readFileSync(file), parts());
+  expect(timeMs - takenAtMs).toBeLessThanOrEqual(60_000);
+  expect(restoredAtMs).toBeGreaterThanOrEqual(takenAtMs);
+  await run(async (client) => {
+    expect(await client.mget('early', 'late')).toEqual(['kept', null]);
+    expect(await client.strlen('large')).toBe(1_000_000);
+    expect(await createRestoredStore(client).load()).toEqual({ takenAtMs, restoredAtMs });
+  });
+  expect(existsSync(join(movedTo ?? '', 'has-data'))).toBe(true);
+  expect(readdirSync(join(base, 'data')).filter((name) => name.startsWith('restore-'))).toEqual([]);
+});
+
+test('of what does not run, too; it is as before afterwards', async () => {
+  await run((client) => client.set('early', 'kept'));
+  await takeBackup(file, parts());
+  rmSync(join(base, 'data'), { recursive: true });
+  expect((await restoreBackup(readFileSync(file), parts())).movedTo).toBeUndefined();
+  expect(await run((client) => client.get('early'))).toBe('kept');
+});
+
+describe('refused without a change', () => {
+  test('where nothing was kept yet', async () => {
+    await expect(takeBackup(file, parts())).rejects.toEqual(isRefused('There is nothing to back up'));
+    expect(existsSync(join(base, 'data'))).toBe(false);
+  });
+
+  test('over a file that is there, or into a folder that is not', async () => {
+    await run((client) => client.set('early', 'kept'));
+    writeFileSync(file, 'another');
+    await expect(takeBackup(file, parts())).rejects.toEqual(isRefused('is there already'));
+    expect(readFileSync(file, 'utf8')).toBe('another');
+    await expect(takeBackup(join(base, 'no', 'file'), parts())).rejects.toEqual(isRefused('ENOENT'));
+  });
+
+  test.each([
+    ['that is none', () => Buffer.from('anything else')],
+    ['that is cut', (whole: Buffer) => whole.subarray(0, -20)],
+  ])('a backup %s', async (_, change) => {
+    await run((client) => client.set('early', 'kept'));
+    await takeBackup(file, parts());
+    await expect(restoreBackup(change(readFileSync(file)), parts())).rejects.toEqual(isRefused(''));
+    expect(await run((client) => client.get('early'))).toBe('kept');
+  });
+
+  test('a backup with a bit that has changed', async () => {
+    await run((client) => client.set('early', 'kept'));
+    await takeBackup(file, parts());
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf('kept');
+    bytes[at] = 'l'.charCodeAt(0);
+    await expect(restoreBackup(bytes, parts())).rejects.toThrow(RedisStartFailed);
+    expect(await run((client) => client.get('early'))).toBe('kept');
+    expect(readdirSync(join(base, 'data'))).toEqual(['redis']);
+  });
+
+  test('a restore while Docket runs', async () => {
+    const backup = await run(async (client) => {
+      await client.set('early', 'kept');
+      await takeBackup(file, parts());
+      await expect(restoreBackup(readFileSync(file), parts())).rejects.toThrow(DataDirInUse);
+      await expect(markEmbedded(1, parts())).rejects.toThrow(DataDirInUse);
+      return readFileSync(file);
+    });
+    expect(takenAtMsOf(backup)).toBeGreaterThan(0);
+  });
+});
+
+test('a Redis that a killed Docket left behind is backed up, and ended before a restore', async () => {
+  const place = prepareDataDir(join(base, 'data'), freeBytes);
+  const server = spawnServer(findServer(parts().searchPath), place);
+  const ended = once(server, 'exit');
+  await vi.waitUntil(async () => (await sendCommand(place.socketPath, 'PING', 1000)).is === 'reply', 20_000);
+  await takeBackup(file, parts());
+  expect(server.exitCode).toBeNull();
+  await restoreBackup(readFileSync(file), parts());
+  expect(await ended).toEqual([0, null]);
+});
+
+test('data that was put back in another way is marked by hand', async () => {
+  await run((client) => client.set('early', 'kept'));
+  const mark = await markEmbedded(5000, parts());
+  expect(mark.takenAtMs).toBe(5000);
+  expect(await run((client) => createRestoredStore(client).load())).toEqual(mark);
+});
