@@ -14,6 +14,10 @@ COPY manifest.yml ./
 COPY src ./src
 # "docker run … docket doctor" says what is wrong with the settings.
 RUN printf '#!/bin/sh\nexec node /app/src/doctor/main.ts "$@"\n' > /usr/local/bin/doctor && chmod 755 /usr/local/bin/doctor
+# "docker exec … backup FILE" and "docker run … restore FILE": docs/backup.md.
+RUN for command in backup restore; do \
+      printf '#!/bin/sh\nexec node /app/src/backup/main.ts %s "$@"\n' $command > /usr/local/bin/$command \
+   && chmod 755 /usr/local/bin/$command || exit 1; done
 
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000
 VOLUME /data
