@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { takeBackup } from '../../src/backup/backup.ts';
 import { restoreBackup } from '../../src/backup/restore.ts';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
-import { plain } from '../support/flows/reading.ts';
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
@@ -74,12 +73,12 @@ test('what was started after the backup is asked about, and nothing is posted tw
     ({ from, threadTs, deleted }) => from === 'docket' && threadTs === undefined && !deleted,
   );
   expect(cards).toHaveLength(2);
+  expect(doubled(world)).toEqual([]);
 
   // Whoever starts it again has decided so after the restore.
   await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
   await world.slack.until(() => world.platform.starts.length === 3);
-  await world.slack.until(() => scene.sees().some((text) => plain(text).includes('started it again')));
-  expect(doubled(world)).toEqual([]);
+  await scene.until(['ana started it again']);
   await close();
 });
 
