@@ -10,6 +10,7 @@ import type { Deliver } from '../slack/reconcile.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallOnceStore } from '../store/calls.ts';
+import type { DurationStore } from '../store/durations.ts';
 import type { FiguresStore } from '../store/figures.ts';
 import type { LinkStore } from '../store/links.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
@@ -28,6 +29,7 @@ export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
   links: LinkStore;
+  durations: DurationStore;
   figures: FiguresStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;

@@ -5,54 +5,83 @@ import type { JobContext } from './context.ts';
 import type { Snapshot, Trouble } from './poll-record.ts';
 import { troubleAfter } from './retry.ts';
 
-/** From this fraction on, a job is polled no less often than this. */
-const NEAR_END_FRACTION = 0.97;
-const NEAR_END_MAX_MS = 5_000;
-
 /** The end is near from so long before it is expected until so long after. */
 const END_WINDOW_MS = 10_000;
 
 /**
- * Returns when to poll a job next, in milliseconds from now.
- *
- * With a rate to go by, that is after half of the time that the job still seems to need, so that polls get denser
- * toward the end: few of them, and the end is seen soon. A job that is overdue is polled ever less often, and so is one
- * without any progress to go by. `jitter` is 0 to 1 and spreads runs that began together.
+ * Returns when to poll a job next that says nothing of its progress, in milliseconds from now: an eighth of the time that
+ * it has taken. `jitter` is 0 to 1 and spreads runs that began together.
  */
 export function nextPollMs(
-  snapshots: readonly Snapshot[],
   startedAtMs: number,
   nowMs: number,
   { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
-  const endMs = expectedEndMs(snapshots);
-  const pauseMs = endMs === undefined ? (nowMs - startedAtMs) / 8 : Math.abs(endMs - nowMs) / 2;
-  // Shown in whole percents, the last steps of a long job say little of its end.
-  const nearEnd = (snapshots.at(-1)?.fraction ?? 0) >= NEAR_END_FRACTION;
-  const maxMs = nearEnd ? Math.min(NEAR_END_MAX_MS, pollMaxMs) : pollMaxMs;
-  const spread = 0.9 + jitter * 0.2;
-  return Math.round(Math.max(Math.min(pauseMs * spread, maxMs), pollMinMs));
+  const pauseMs = ((nowMs - startedAtMs) / 8) * (0.9 + jitter * 0.2);
+  return Math.round(Math.max(Math.min(pauseMs, pollMaxMs), pollMinMs));
 }
 
 /** Whether the end is expected about now: somebody waits for it, so a poll is worth more than at another time. */
 export function isNearEnd(snapshots: readonly Snapshot[], nowMs: number): boolean {
-  const endMs = expectedEndMs(snapshots);
-  return endMs !== undefined && Math.abs(endMs - nowMs) <= END_WINDOW_MS;
+  const end = estimateEnd(snapshots);
+  return end !== undefined && Math.abs(end.atMs - nowMs) <= END_WINDOW_MS;
 }
 
-/** Returns when the job would end at the rate seen between the polls; nothing while none was seen. */
-function expectedEndMs(snapshots: readonly Snapshot[]): number | undefined {
-  const measured = snapshots.flatMap(({ atMs, fraction }) =>
-    fraction === undefined ? [] : [{ atMs, fraction }],
-  );
-  const first = measured.at(0);
-  const last = measured.at(-1);
-  if (first === undefined || last === undefined || last.fraction <= first.fraction) return undefined;
-  // Progress comes in steps: what the last poll found was reached when it was first seen.
-  const reachedAtMs = measured.find(({ fraction }) => fraction === last.fraction)?.atMs ?? last.atMs;
-  const perMs = (last.fraction - first.fraction) / (reachedAtMs - first.atMs);
-  return reachedAtMs + (1 - last.fraction) / perMs;
+/** Progress in whole percents, and no progress is quite even. */
+const LEAST_ERROR = 0.01;
+
+/** Progress in multiples of this comes in steps. */
+const STEP = 0.05;
+
+interface Level {
+  fraction: number;
+  /** It was reached after the first and no later than the second of these times. */
+  afterMs: number;
+  byMs: number;
+}
+
+/** Whether there may be steps although each poll saw a new one. */
+function keepsTimeWithSteps(snapshots: readonly Snapshot[]): boolean {
+  const fractions = snapshots.flatMap(({ fraction }) => fraction ?? []);
+  const isStep = (fraction: number) => Math.abs(fraction / STEP - Math.round(fraction / STEP)) < 1e-9;
+  return fractions.length > 2 && fractions.every(isStep);
+}
+
+/**
+ * Returns when the job would end at the rate seen between the polls, and how far that may be wrong; nothing while no rate
+ * was seen.
+ */
+export function estimateEnd(snapshots: readonly Snapshot[]): { atMs: number; errorMs: number } | undefined {
+  const levels: Level[] = [];
+  let isStepped = keepsTimeWithSteps(snapshots);
+  let beforeMs: number | undefined;
+  for (const { atMs, fraction } of snapshots) {
+    if (fraction === undefined) continue;
+    const last = levels.at(-1);
+    if (last !== undefined && fraction === last.fraction) isStepped = true;
+    // What went back begins again.
+    if (last !== undefined && fraction < last.fraction) levels.length = 0;
+    if (fraction !== levels.at(-1)?.fraction)
+      levels.push({ fraction, afterMs: beforeMs ?? atMs, byMs: atMs });
+    beforeMs = atMs;
+  }
+  const first = levels.at(0);
+  const last = levels.at(-1);
+  if (first === undefined || last === undefined || first === last) return undefined;
+  // Between two steps, nothing shows when the earlier one was reached but the polls around it.
+  const reachedMs = ({ afterMs, byMs }: Level) => (isStepped ? (afterMs + byMs) / 2 : byMs);
+  const tookMs = reachedMs(last) - reachedMs(first);
+  if (!(tookMs > 0)) return undefined;
+  const msPerWhole = tookMs / (last.fraction - first.fraction);
+  const restMs = (1 - last.fraction) * msPerWhole;
+  const errorOf = ({ afterMs, byMs }: Level) =>
+    isStepped ? byMs - afterMs : Math.min(byMs - afterMs, LEAST_ERROR * msPerWhole);
+  const rateErrorMs = (errorOf(first) + errorOf(last)) * (restMs / tookMs);
+  return {
+    atMs: reachedMs(last) + restMs,
+    errorMs: errorOf(last) + rateErrorMs + LEAST_ERROR * restMs,
+  };
 }
 
 /**

@@ -64,7 +64,7 @@ export const defaultTiming = {
   giveUpMs: 5 * minute,
   /** The longest `Retry-After` of a start that is waited for. */
   limitWaitMs: 1 * hour,
-  /** Bounds of the pause between two polls of an export job. */
+  /** Bounds of the pause between two polls of a job. */
   pollMinMs: 1 * second,
   pollMaxMs: 30 * second,
   /** How long a running export may make no progress before its message says so. */
@@ -109,6 +109,8 @@ export const retention = {
   pageFiguresMs: 17 * 24 * hour,
   /** The same for dates that somebody asked for: nothing is compared with them later. */
   askedPageFiguresMs: 2 * 24 * hour,
+  /** How long earlier exports of a site took, counted from the last of them. */
+  durationsMs: 90 * 24 * hour,
   /** What the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,
   /** The same trouble alerts admins no more often. */

@@ -3,6 +3,7 @@ import { createAlertStore } from './alerts.ts';
 import { createAuditStore } from './audit.ts';
 import { createCallOnceStore } from './calls.ts';
 import { createDueStore } from './due.ts';
+import { createDurationStore } from './durations.ts';
 import { createFiguresStore } from './figures.ts';
 import { createHealthStore } from './health.ts';
 import { createHomeStore } from './homes.ts';
@@ -25,6 +26,7 @@ export const createStores = (redis: Redis) => ({
   alerts: createAlertStore(redis),
   audit: createAuditStore(redis),
   due: createDueStore(redis),
+  durations: createDurationStore(redis),
   health: createHealthStore(redis),
   figures: createFiguresStore(redis),
   homes: createHomeStore(redis),

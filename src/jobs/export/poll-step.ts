@@ -3,9 +3,11 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { isNearEnd, nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
+import { isNearEnd, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
 import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
+import { earlierDurations, keepDuration } from './durations.ts';
+import { planPollMs } from './poll-plan.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
 import {
   advance,
@@ -22,11 +24,11 @@ const LOST_AFTER = 3;
 
 /** Polls the export job when its time has come and it has a slot. */
 export async function pollExportJob(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
-  const { rateLimiter, limits, timing, now, random } = context;
+  const { rateLimiter, limits, timing, now } = context;
   const docs = context.docs(run.project);
   const nowMs = now();
-  const inMs = pollInMs(run, nowMs, timing);
-  if (inMs > 0) return runAgainIn(inMs);
+  const dueInMs = pollInMs(run, nowMs, timing);
+  if (dueInMs > 0) return runAgainIn(dueInMs);
   if (nowMs >= watchEndsAtMs(run, context)) return giveUpWatch(run, nowMs);
   if (docs === undefined) return saveTrouble(run, troubleAfter(run.trouble, 'project', context), context);
   const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
@@ -44,14 +46,23 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   // Of a job that had ended before its first poll, only the platform knows when.
   const isFirst = run.looks.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;
-  if (job.status === 'completed')
+  if (job.status === 'completed') {
+    await keepDuration(run, job, atMs, context);
     return saveAs(advance(polled, { state: 'bundling', completedAtMs: endedAtMs }, now()));
+  }
   if (job.status === 'failed') {
     const ending: Ending = { kind: 'failed', ...(job.error !== undefined && { reason: job.error }) };
     return saveAs(endRun({ ...polled, completedAtMs: endedAtMs }, ending, atMs));
   }
-  const nextMs = nextPollMs(polled.looks, polled.startedAtMs ?? run.sinceMs, atMs, timing, random());
-  return saveAs({ ...polled, nextLookAtMs: atMs + nextMs }, { inMs: nextMs });
+  const inMs = await nextPollInMs(polled, atMs, context);
+  return saveAs({ ...polled, nextLookAtMs: atMs + inMs }, { inMs });
+}
+
+/** Returns when to poll next after `atMs`, by what was seen of this export and of earlier ones of the same site. */
+export async function nextPollInMs(run: ExportRun, atMs: number, context: JobContext): Promise<number> {
+  const durationsMs = await earlierDurations(run, context);
+  const watched = { startedAtMs: run.startedAtMs ?? run.sinceMs, snapshots: run.looks, durationsMs };
+  return planPollMs(watched, atMs, context.timing, context.random());
 }
 
 /**

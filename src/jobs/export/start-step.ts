@@ -7,6 +7,7 @@ import { recheckPermission } from '../permission.ts';
 import { lookupRetryMs, troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { contactsText } from '../wording-view.ts';
+import { nextPollInMs } from './poll-step.ts';
 import { type Ending, type ExportRun, jobAlias } from './record.ts';
 import { advance, applySnapshot, endRun, withTrouble } from './transitions.ts';
 
@@ -71,11 +72,17 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
 const stepName = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
 /** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
-async function beginWatch(run: ExportRun, job: ExportJob, { runs, now }: JobContext) {
+async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
+  const { runs, now } = context;
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   const nowMs = now();
   const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextLookAtMs: nowMs };
-  return saveAs(applySnapshot(advance(run, started, nowMs), job, nowMs));
+  const watched = applySnapshot(advance(run, started, nowMs), job, nowMs);
+  // One that was found later may have ended by now.
+  if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
+    return saveAs(watched);
+  const inMs = await nextPollInMs(watched, nowMs, context);
+  return saveAs({ ...watched, nextLookAtMs: nowMs + inMs }, { inMs });
 }
 
 /** Watches the export when the platform has answered its start of that attempt by now; else returns nothing. */

@@ -1,5 +1,5 @@
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { MAX_SNAPSHOTS } from '../poll-record.ts';
+import { addSnapshot } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate } from './record.ts';
 
 /** Returns the run with these changes, and the time at which its state began. */
@@ -35,7 +35,7 @@ export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): Exp
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? run.progressText,
     pageCount: job.pageCount ?? run.pageCount,
-    looks: [...run.looks, snapshot].slice(-MAX_SNAPSHOTS),
+    looks: addSnapshot(run.looks, snapshot),
     // One that was not started from here began when the platform says so.
     ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     lookWanted: undefined,

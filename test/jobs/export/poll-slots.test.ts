@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { pollSlotOf } from '../../../src/jobs/export/poll-step.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
-import { nextPollMs, pollRateLimit } from '../../../src/jobs/polling.ts';
-import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { pollRateLimit } from '../../../src/jobs/polling.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aRun } from '../../support/jobs/export/builders.ts';
@@ -23,7 +22,7 @@ async function turnComesBack() {
     if ((await redis.client.type(key)) === 'string') await redis.client.incrbyfloat(key, -HOUR_MS);
 }
 
-/** A run that ends in so many milliseconds at the rate seen, and that looks again when it planned to. */
+/** A run that ends in so many milliseconds at the rate seen, and that looks again about halfway. */
 function endingIn(id: string, restMs: number, { lookedAgoMs = 30_000, jitter = 0.5 } = {}): ExportRun {
   const startedAtMs = NOW_MS - 100_000;
   const atMs = NOW_MS - lookedAgoMs;
@@ -31,7 +30,7 @@ function endingIn(id: string, restMs: number, { lookedAgoMs = 30_000, jitter = 0
     { atMs: startedAtMs, fraction: 0 },
     { atMs, fraction: (100_000 - lookedAgoMs) / (100_000 + restMs) },
   ];
-  const nextLookAtMs = atMs + nextPollMs(looks, startedAtMs, atMs, defaultTiming, jitter);
+  const nextLookAtMs = atMs + Math.abs(restMs + lookedAgoMs) * (0.45 + jitter * 0.1);
   return aRun({ id, startedAtMs, looks, nextLookAtMs });
 }
 

@@ -9,6 +9,7 @@ import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
+import { createDurationStore } from '../../../src/store/durations.ts';
 import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
@@ -42,6 +43,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   return {
     runs,
     threads: createThreadStore(redis),
+    durations: createDurationStore(redis),
     figures: createFiguresStore(redis),
     links: createLinkStore(redis),
     audit: createAuditStore(redis),

@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis';
+import { retention } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+import { luaScript } from './redis/lua.ts';
+
+/** How many durations of one name are kept, those of the latest ends. */
+export const MAX_DURATIONS = 20;
+
+/** Adds one unless it is there, and drops those that ended first. */
+const add = luaScript(`
+local key, id, ended, took, most, lives = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+redis.call('HSETNX', key, id, ended .. ' ' .. took)
+redis.call('PEXPIRE', key, lives)
+while redis.call('HLEN', key) > most do
+  local all = redis.call('HGETALL', key)
+  local oldest, oldestEnded
+  for at = 1, #all, 2 do
+    local one = tonumber(string.match(all[at + 1], '^%d+')) or 0
+    if oldest == nil or one < oldestEnded then oldest, oldestEnded = all[at], one end
+  end
+  redis.call('HDEL', key, oldest)
+end
+return 1
+`);
+
+/** How long the last jobs of a name took. */
+export type DurationStore = ReturnType<typeof createDurationStore>;
+
+export const createDurationStore = (redis: Redis) => ({
+  /** Safe to repeat: a job counts once, with what was said of it first. Both times are whole milliseconds. */
+  async add(name: string, jobId: string, { endedAtMs, tookMs }: { endedAtMs: number; tookMs: number }) {
+    await add(
+      redis,
+      [keys.durations(name)],
+      [jobId, endedAtMs, tookMs, MAX_DURATIONS, retention.durationsMs],
+    );
+  },
+
+  /** Returns the durations in milliseconds, at most `MAX_DURATIONS`, in any order. */
+  async of(name: string): Promise<number[]> {
+    const values = await redis.hvals(keys.durations(name));
+    return values.flatMap((value) => {
+      const tookMs = Number(value.split(' ')[1]);
+      return Number.isFinite(tookMs) && tookMs > 0 ? [tookMs] : [];
+    });
+  },
+});
