@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addLibraries, canFetch, Debs, writeWrapper } from './debs.mjs';
+import { addLibraries, canFetch, fetchPackages, writeWrapper } from './debs.mjs';
 import { announced } from './shell.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
@@ -31,29 +31,11 @@ export function browserHere(root, path = process.env.PATH ?? '') {
 export async function fetchBrowser(root) {
   if (browserHere(root) === undefined && (await canFetch()))
     await announced('Fetching Chromium and fonts…', async () => {
-      await fetchInto(cached(root, 'fonts'), FONTS);
+      await fetchPackages(cached(root, 'fonts'), FONTS);
       if (browserHere(root) === undefined)
-        await fetchInto(cached(root, 'chromium'), ['chromium', 'chromium-common'], prepareChromium);
+        await fetchPackages(cached(root, 'chromium'), ['chromium', 'chromium-common'], prepareChromium);
     });
   return browserHere(root);
-}
-
-/** Unpacks packages into `target`, once `prepare` says that they can be used. */
-async function fetchInto(target, packages, prepare = async () => true) {
-  if (existsSync(target)) return;
-  mkdirSync(join(target, '..'), { recursive: true });
-  const work = mkdtempSync(`${target}-`);
-  try {
-    const debs = new Debs(work);
-    if (!(await debs.add(packages))) await debs.update();
-    const isUsable = (await debs.add(packages)) && (await prepare(work, debs));
-    for (const problem of debs.problems) if (!isUsable) process.stderr.write(`${problem}\n`);
-    if (!isUsable) return;
-    rmSync(debs.folder, { recursive: true });
-    renameSync(work, target);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
 }
 
 async function prepareChromium(work, debs) {

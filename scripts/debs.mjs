@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { capture } from './shell.mjs';
 
@@ -93,6 +102,27 @@ async function isInstalled(name) {
 
 async function succeeds(command, ...args) {
   return (await capture(command, args)).ok;
+}
+
+/** Unpacks packages into `target`, once `prepare` says that they can be used. */
+export async function fetchPackages(target, packages, prepare = async () => true) {
+  if (existsSync(target)) return;
+  mkdirSync(join(target, '..'), { recursive: true });
+  const work = mkdtempSync(`${target}-`);
+  try {
+    const debs = new Debs(work);
+    if (!(await debs.add(packages))) await debs.update();
+    const isUsable = (await debs.add(packages)) && (await prepare(work, debs));
+    for (const problem of debs.problems) if (!isUsable) process.stderr.write(`${problem}\n`);
+    if (!isUsable) return;
+    rmSync(debs.folder, { recursive: true });
+    renameSync(work, target);
+  } catch (error) {
+    // Somebody else fetched them in the same moment.
+    if (!existsSync(target)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
 }
 
 /** How often libraries are fetched: they may need libraries themselves. */

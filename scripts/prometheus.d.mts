@@ -1,0 +1,4 @@
+export function findPrometheus(
+  root: string,
+  path?: string,
+): Promise<{ prometheus: string; promtool: string } | undefined>;

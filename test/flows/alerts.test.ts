@@ -1,0 +1,71 @@
+import { expect, test, vi } from 'vitest';
+import { until } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
+import { hasPrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts';
+
+const away = { kind: 'answer', status: 503 } as const;
+
+/** What befalls a Docket, the alerts that fire then, and those that may fire besides. */
+const causes: Record<string, { make: (world: World) => Promise<void>; fires: string; mayFire?: string[] }> = {
+  'Redis away': { make: ({ redis }) => redis.kill(), fires: 'DocketRedisAway', mayFire: ['DocketProblem'] },
+  'platform away': {
+    make: async ({ platform }) => platform.wire.order(() => true, away, 10_000),
+    fires: 'DocketPlatformAway',
+  },
+  'a key rejected': {
+    make: async ({ platform }) => platform.wire.order(() => true, { kind: 'answer', status: 401 }, 10_000),
+    fires: 'DocketKeyRejected',
+  },
+  'outbox lagging': {
+    async make({ slack, platform }) {
+      slack.wire.order(({ name }) => name.startsWith('chat.'), away, 10_000);
+      platform.finish('docs.acme.com');
+    },
+    fires: 'DocketOutboxLagging',
+    mayFire: ['DocketSlackAway'],
+  },
+};
+
+const settles = (prometheus: Prometheus, check: (firing: string[]) => void) =>
+  vi.waitFor(async () => check(await prometheus.firing()), { timeout: 60_000, interval: 200 });
+
+/** A busy machine must not have the bot lose a lock, which is an alert, too. */
+const timing = { lockMs: 30_000 };
+
+async function worldWithExport() {
+  const world = await createWorld();
+  const { port } = await world.startBot({ timing });
+  await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+  await until(world, '#docs', ['42%']);
+  return { world, prometheus: await startPrometheus([port]) };
+}
+
+test.skipIf(!hasPrometheus).each(Object.entries(causes))(
+  'with the rules sixty times as fast: %s',
+  async (_, { make, fires, mayFire = [] }) => {
+    const { world, prometheus } = await worldWithExport();
+    // Long enough for every alert to fire that would fire without a cause.
+    await vi.waitFor(async () => expect(await prometheus.scrapes()).toBeGreaterThan(25), 30_000);
+    expect(await prometheus.firing()).toEqual([]);
+    await make(world);
+    await settles(prometheus, (firing) => expect(firing).toContain(fires));
+    expect((await prometheus.firing()).filter((name) => !mayFire.includes(name))).toEqual([fires]);
+    await world.close();
+  },
+);
+
+test.skipIf(!hasPrometheus)(
+  'a queue that nobody works on fires, and is over once somebody does',
+  async () => {
+    const world = await createWorld();
+    const { port } = await world.startBot({ process: true, env: { DOCKET_ROLE: 'web' } });
+    const prometheus = await startPrometheus([port]);
+    await vi.waitFor(async () => expect(await prometheus.scrapes()).toBeGreaterThan(25), 30_000);
+    expect(await prometheus.firing()).toEqual([]);
+    await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+    await settles(prometheus, (firing) => expect(firing).toEqual(['DocketQueueNotDraining']));
+    await world.startBot({ timing, env: { DOCKET_ROLE: 'worker', HEALTH_PORT: '0' } });
+    await settles(prometheus, (firing) => expect(firing).toEqual([]));
+    await world.close();
+  },
+);
