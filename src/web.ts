@@ -159,16 +159,16 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
 
 /** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
 async function createReceiver(settings: Settings, parts: RoleParts) {
-  const { timing, random, machineMs, metrics, log, checks, server } = parts;
+  const { timing, random, machineMs, metrics, newRef, log, checks, server } = parts;
   const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
-    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, log });
+    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, newRef, log });
     checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, metrics, log });
+  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, metrics, newRef, log });
   checks.addProblem(receiver.problem);
   return { receiver, connected: () => undefined };
 }

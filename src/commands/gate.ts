@@ -2,6 +2,7 @@ import { contactsText, missingScopeText, notPermittedText } from '../jobs/wordin
 import type { Metrics, Refusal } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
+import { logScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
@@ -19,6 +20,7 @@ export interface GateParts {
   identity: () => Identity | undefined;
   audit: AuditStore;
   metrics: Pick<Metrics, 'refusals'>;
+  /** Makes a reference for a request that has none. */
   newRef: () => string;
   now: () => number;
   log: Log;
@@ -118,7 +120,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
         return { kind: 'answered', value };
       } catch (error) {
         if (error instanceof UserFacingError) return { kind: 'refused', message: error.reply };
-        const ref = newRef();
+        const ref = logScope()?.ref ?? newRef();
         log.error({ ...about, err: error, ref }, 'a request broke');
         return { kind: 'failed', message: message([[`Something broke on my side. ref ${ref}`]]) };
       }

@@ -2,6 +2,7 @@ import { ReplyError } from 'ioredis';
 import type { z } from 'zod';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
+import { logScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import type { ThreadPlace } from '../store/closed-threads.ts';
@@ -70,6 +71,8 @@ export function createIntake(parts: IntakeParts) {
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
+    const scope = logScope();
+    if (scope !== undefined) scope.run = runId;
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
     const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);

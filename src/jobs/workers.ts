@@ -2,6 +2,7 @@ import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
+import { inLogScope, type LogScope, logScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
@@ -60,13 +61,29 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   /** Jobs that broke here since their last good step. */
   const failing = new Set<string>();
 
+  /** All lines that are logged meanwhile carry the reference of the request that the job follows from. */
   async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
     await ready;
-    const requeue = beginStep(
-      bullJob,
-      token,
-      dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob)),
-    );
+    const entry = dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob));
+    const scope: LogScope = {};
+    if (entry?.runId !== undefined) scope.run = entry.runId;
+    // Not waited for: Redis answers in order, so it is known before what the step loads.
+    const begun = entry && due.begin(entry);
+    if (begun === undefined) scope.ref = newRef();
+    begun
+      ?.then(({ ref = newRef() }) => {
+        scope.ref = ref;
+      })
+      .catch(() => {});
+    const requeue = requeueAfter(bullJob, token, entry, begun);
+    return inLogScope(scope, () => step(definition, bullJob, requeue));
+  }
+
+  async function step(
+    definition: Job<unknown, Context>,
+    bullJob: BullJob,
+    requeue: (waitMs: number) => Promise<never>,
+  ) {
     const startedMs = performance.now();
     const report = (outcome: StepOutcome) =>
       metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
@@ -107,24 +124,26 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   }
 
   async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
-    const ref = newRef();
+    const ref = logScope()?.ref ?? newRef();
     metrics.givenUp.add({ job: definition.name });
     log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
     await definition.giveUp?.(data, context, ref);
   }
 
   /**
-   * Returns how the job is handed back after the step that begins here: it is delayed, unless its subject was woken
-   * meanwhile. A wake that comes later finds it delayed, and has it run itself.
+   * Returns how the job is handed back after a step: it is delayed, unless its subject was woken since it had `begun`. A
+   * wake that comes later finds it delayed, and has it run itself.
    */
-  function beginStep(bullJob: BullJob, token: string | undefined, entry: DueEntry | undefined) {
-    // Not waited for: Redis answers in order.
-    const wakes = entry && due.wakes(entry);
-    wakes?.catch(() => {});
+  function requeueAfter(
+    bullJob: BullJob,
+    token: string | undefined,
+    entry?: DueEntry,
+    begun?: Promise<{ wakes: number }>,
+  ) {
     return async (waitMs: number): Promise<never> => {
       const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
       await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      if (entry && wakes !== undefined && !(await due.postpone(entry, pauseMs, await wakes)))
+      if (entry && begun !== undefined && !(await due.postpone(entry, pauseMs, (await begun).wakes)))
         await promoteJob(bullJob);
       throw new DelayedError();
     };
@@ -137,7 +156,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       const definition = queueJobs.find(({ name }) => name === bullJob.name);
       if (definition !== undefined) return execute(definition, bullJob, token);
       // A newer Docket's, as is one whose data cannot be read: it is left to that one.
-      return beginStep(bullJob, token, undefined)(LONGEST_PAUSE_MS);
+      return requeueAfter(bullJob, token)(LONGEST_PAUSE_MS);
     };
     const worker = new Worker(queue, process, {
       connection,

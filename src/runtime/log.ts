@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { logScope } from './log-scope.ts';
 
 export type Log = Logger;
 
@@ -69,6 +70,8 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
   const options = {
     level,
     base: null,
+    // What a line says itself goes before what it is logged in.
+    mixin: () => ({ ...logScope() }),
     hooks: { streamWrite: (line: string) => scrub(shortenLine(line), hideable) },
   };
   return pino(options, destination ?? standardOutput());

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
+import { inLogScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
@@ -21,6 +22,8 @@ export interface HttpParts {
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
+  /** Returns a reference, which all lines carry that a request causes. */
+  newRef: () => string;
   log: Log;
 }
 
@@ -31,7 +34,8 @@ export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers requests that it cannot read.
  * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
-export function createHttpReceiver({ signingSecret, server, now, metrics, log }: HttpParts): HttpReceiver {
+export function createHttpReceiver(parts: HttpParts): HttpReceiver {
+  const { signingSecret, server, now, metrics, newRef, log } = parts;
   const refused = createRefusedRequests(log, now, metrics);
   const readBody = createBodyReader();
   let app: App | undefined;
@@ -54,7 +58,8 @@ export function createHttpReceiver({ signingSecret, server, now, metrics, log }:
         return respond(401);
       }
       refused.accepted();
-      await handleSigned(request.headers['content-type'], body, response);
+      const type = request.headers['content-type'];
+      await inLogScope({ ref: newRef() }, () => handleSigned(type, body, response));
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
       if (!response.headersSent) respond(error.status);

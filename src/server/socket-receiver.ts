@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
+import { inLogScope } from '../runtime/log-scope.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import { toSlackApiError } from '../slack/errors.ts';
@@ -20,6 +21,8 @@ const DRAIN_MS = 1600;
 export interface SocketParts extends Omit<SocketLinkParts, 'handle' | 'timing'> {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & SocketLinkParts['timing'];
   random: () => number;
+  /** Returns a reference, which all lines carry that a request causes. */
+  newRef: () => string;
 }
 
 export interface SocketReceiver extends Receiver {
@@ -34,7 +37,7 @@ export interface SocketReceiver extends Receiver {
  * have finished, so that what is acknowledged is kept. When it does not acknowledge, Slack shows the person an error or
  * sends the event again.
  */
-export function createSocketReceiver({ random, ...parts }: SocketParts): SocketReceiver {
+export function createSocketReceiver({ random, newRef, ...parts }: SocketParts): SocketReceiver {
   const { timing, log } = parts;
   const links = new Set<SocketLink>();
   const connected = new Set<SocketLink>();
@@ -43,7 +46,9 @@ export function createSocketReceiver({ random, ...parts }: SocketParts): SocketR
   let app: App | undefined;
   let loops: Promise<void>[] = [];
 
-  async function handle(envelope: Envelope) {
+  const handle = (envelope: Envelope) => inLogScope({ ref: newRef() }, () => handleInScope(envelope));
+
+  async function handleInScope(envelope: Envelope) {
     if (app === undefined || stopping.signal.aborted) return;
     try {
       await acknowledgeAfter(app, envelope);

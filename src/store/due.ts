@@ -90,9 +90,11 @@ return 1
 
 export function createDueStore(redis: Redis) {
   return {
-    /** How often it was woken so far, for `postpone`. */
-    async wakes({ runId }: DueEntry): Promise<number> {
-      return runId === undefined ? 0 : Number((await redis.hget(keys.run(runId), 'wakes')) ?? 0);
+    /** How often it was woken so far, for `postpone`, and the reference of the request that it follows from. */
+    async begin({ list, member, runId }: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
+      const key = list === 'messages' ? keys.message(member) : keys.run(runId ?? member);
+      const [wakes, ref] = await redis.hmget(key, 'wakes', 'ref');
+      return { wakes: runId === undefined ? 0 : Number(wakes ?? 0), ref: ref ?? undefined };
     },
     /**
      * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import type { MessageBlock } from './blocks.ts';
 import { LUA_UNLIST_IF } from './due.ts';
@@ -119,7 +120,7 @@ export class UnreadableMessage extends Error {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 const setWantedScript = luaScript(`
-local json, hash, version, now, key, ttl, lasting, urgency = unpack(ARGV)
+local json, hash, version, now, key, ttl, lasting, urgency, ref = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return 0 end
 redis.call('HSET', KEYS[1], 'version', version)
@@ -127,6 +128,7 @@ if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE',
 local before, delivered = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash'))
 if before == hash then return 0 end
 redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash, 'urgency', urgency)
+if ref ~= '' then redis.call('HSET', KEYS[1], 'ref', ref) end
 if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSinceMs', now) end
 redis.call('ZADD', KEYS[2], 'NX', now, key)
 return 1
@@ -176,6 +178,7 @@ export function createMessageStore(redis: Redis) {
           retention.runMs,
           wanted.lasting ? 1 : 0,
           urgencyOf(wanted),
+          logScope()?.ref ?? '',
         ],
       );
       return changed === 1;

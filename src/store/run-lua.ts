@@ -102,8 +102,8 @@ export const acceptScript = luaScript<
   [kind: AcceptanceKind, by?: string, quota?: number]
 >(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
-local runs, members = unpack(ARGV, 14)
-local quotas = #ARGV - 15
+local runs, members, ref = unpack(ARGV, 14)
+local quotas = #ARGV - 16
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
 if now > tonumber(deadline) then return {'late'} end
 local stored = redis.call('HGET', run, 'rev')
@@ -114,10 +114,11 @@ if claims == '1' then
   if holder and holder ~= id then return {'claimed', holder} end
 end
 for i = 1, quotas do
-  local oldest = oldestOf(KEYS[5 + i], tonumber(ARGV[15 + i]), id, active, members, runs)
+  local oldest = oldestOf(KEYS[5 + i], tonumber(ARGV[16 + i]), id, active, members, runs)
   if oldest then return {'full', oldest, i - 1} end
 end
 redis.call('HSET', run, 'json', json, 'rev', rev)
+if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
 end

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
+import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { loadRecords } from './records.ts';
@@ -109,6 +110,7 @@ export function createRunStore(redis: Redis) {
       run.lasting === true ? '1' : '0',
       keys.run(''),
       memberOf({ job: run.job, id: '' }),
+      logScope()?.ref ?? '',
       ...quotas.map(({ max }) => max),
     ]);
     if (kind === 'full') return { kind, by, quota };

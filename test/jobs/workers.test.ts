@@ -12,6 +12,7 @@ import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
 interface Seen {
   looks: string[];
@@ -291,4 +292,20 @@ test('what waits is due when it said, by the clock of Redis, whatever clock the 
   // Nothing waits for longer than half a minute at a time.
   await expect.poll(inMs).toBeGreaterThan(20_000);
   expect(await inMs()).toBeLessThanOrEqual(30_000);
+});
+
+test('what is logged in a job carries the reference of the request that its run follows from, as does what is told of it', async () => {
+  const { log, lines } = keptLog();
+  work(async () => {
+    // Every step begins by loading its run.
+    await createRunStore(connection).responseUrl('poison');
+    log.info('in a step');
+    throw new Error('a defect of ours');
+  });
+  await redis.client.hset(keys.run('poison'), 'json', '{}', 'ref', '7f3c1d');
+  await redis.client.zadd(keys.activeRuns(), 1, 'export poison');
+  await ensure('poison');
+  await expect.poll(() => seen.gaveUp).toEqual(['poison 7f3c1d']);
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ ref: '7f3c1d', run: 'poison' });
+  expect(lines).toHaveLength(8);
 });

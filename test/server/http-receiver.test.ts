@@ -26,7 +26,14 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, arriveMs);
   onTestFinished(() => server.close());
-  const receiver = createHttpReceiver({ signingSecret: SECRET, server, now, metrics: unread, log });
+  const receiver = createHttpReceiver({
+    signingSecret: SECRET,
+    server,
+    now,
+    metrics: unread,
+    newRef: () => '7f3c1d',
+    log,
+  });
   const bolt = new App({
     receiver,
     logger: createSlackLogger(log),

@@ -25,14 +25,14 @@ async function given() {
 
 test('an entry that waits is due when it says', async () => {
   await given();
-  expect(await due.postpone(entry, HOUR_MS, await due.wakes(entry))).toBe(true);
+  expect(await due.postpone(entry, HOUR_MS, (await due.begin(entry)).wakes)).toBe(true);
   expect(await dueInMs()).toBeGreaterThan(HOUR_MS - 5000);
   expect(await dueInMs()).toBeLessThanOrEqual(HOUR_MS);
 });
 
 test('an entry that was woken meanwhile is due now', async () => {
   await given();
-  const wakes = await due.wakes(entry);
+  const wakes = (await due.begin(entry)).wakes;
   await createRunStore(redis.client).markDue('export', 'r1');
   expect(await due.postpone(entry, HOUR_MS, wakes)).toBe(false);
   expect(await dueInMs()).toBeLessThanOrEqual(0);

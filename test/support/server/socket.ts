@@ -29,6 +29,7 @@ export function receiver(apiUrl: string, listener: Listener, parts: Partial<Sock
     apiUrl,
     timing: quick,
     random: () => 0.5,
+    newRef: () => '7f3c1d',
     log,
     ...parts,
   });

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { inLogScope, type LogScope, logScope } from '../../src/runtime/log-scope.ts';
+import { keptLog } from '../support/runtime/log.ts';
+
+test('every line in a scope carries it, also later and below, and what becomes known of it', async () => {
+  const { log, lines } = keptLog();
+  const scope: LogScope = { ref: '7f3c1d' };
+  await inLogScope(scope, async () => {
+    log.info('one');
+    await new Promise((resolve) => setImmediate(resolve));
+    scope.run = 'r1';
+    log.child({ part: 'slack' }).warn('two');
+  });
+  log.info('outside');
+  expect(lines.map((line) => JSON.parse(line)).map(({ msg, ref, run }) => [msg, ref, run])).toEqual([
+    ['one', '7f3c1d', undefined],
+    ['two', '7f3c1d', 'r1'],
+    ['outside', undefined, undefined],
+  ]);
+  expect(logScope()).toBeUndefined();
+});
+
+test('what a line says itself goes first, and scopes beside each other do not mix', async () => {
+  const { log, lines } = keptLog();
+  await Promise.all(
+    ['a', 'b'].map((ref) =>
+      inLogScope({ ref, run: 'outer' }, async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        log.info({ run: `own ${ref}` }, 'line');
+      }),
+    ),
+  );
+  expect(lines.map((line) => JSON.parse(line)).map(({ ref, run }) => [ref, run])).toEqual([
+    ['a', 'own a'],
+    ['b', 'own b'],
+  ]);
+  expect(lines[0]?.match(/"run"/g)).toHaveLength(1);
+});
