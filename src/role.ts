@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
-import { registry } from './commands/index.ts';
 import type { Settings } from './config/settings.ts';
 import { createQueues } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -68,6 +67,8 @@ export async function createRoleParts(
   const report = createThrottledWarn(log, now);
   const checks = createHealthChecks(server, now);
   const health = createHealth(now);
+  // A worker takes no requests, and does not load what they need.
+  const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddresses);
   metrics.onScrape(() => metrics.problems.replace([[{}, checks.problems().length]]));

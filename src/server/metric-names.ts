@@ -9,15 +9,9 @@ import { slackErrorKinds } from '../slack/errors.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNames } from '../store/rate-limit.ts';
 
-/** Everything that labels can say. */
-export const metricNames = ({ commands, buttons, modals, shortcuts, events }: Registry): MetricNames => ({
-  requests: [
-    ...commands.map(({ name }) => name),
-    ...buttons.map(({ action }) => action),
-    ...modals.map(({ callbackId }) => callbackId),
-    ...shortcuts.map(({ callbackId }) => callbackId),
-    ...events.map(({ event }) => event),
-  ],
+/** Everything that labels can say; without a registry, of a process that takes no requests. */
+export const metricNames = (registry?: Registry): MetricNames => ({
+  requests: registry === undefined ? [] : requestNames(registry),
   jobs: jobs.map(({ name }) => name),
   queues: queueNames,
   operations: Object.keys(OPERATIONS),
@@ -27,3 +21,11 @@ export const metricNames = ({ commands, buttons, modals, shortcuts, events }: Re
   limits: limitNames,
   urgencies,
 });
+
+const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [
+  ...commands.map(({ name }) => name),
+  ...buttons.map(({ action }) => action),
+  ...modals.map(({ callbackId }) => callbackId),
+  ...shortcuts.map(({ callbackId }) => callbackId),
+  ...events.map(({ event }) => event),
+];
