@@ -11,10 +11,10 @@ export type EnvFile =
 const MARKS = [
   {
     bytes: [0xef, 0xbb, 0xbf],
-    is: 'begins with a byte order mark, which hides its first setting. Save it as UTF-8 without one',
+    is: 'begins with a byte order mark, which hides its first setting. Save it as UTF-8 without one.',
   },
-  { bytes: [0xff, 0xfe], is: 'is UTF-16. Save it as UTF-8' },
-  { bytes: [0xfe, 0xff], is: 'is UTF-16. Save it as UTF-8' },
+  { bytes: [0xff, 0xfe], is: 'is UTF-16. Save it as UTF-8.' },
+  { bytes: [0xfe, 0xff], is: 'is UTF-16. Save it as UTF-8.' },
 ];
 
 /** The bits of a file's mode that let other people on the machine read it. */
@@ -22,15 +22,15 @@ const OTHERS_READ = 0o044;
 
 /** Reads a file of settings, for `npm start` and for what is run beside it. Never throws. */
 export function readEnvFile(path: string): EnvFile {
-  const fail = (what: string): EnvFile => ({ is: 'unreadable', problem: `${path} ${what}.` });
+  const fail = (problem: string): EnvFile => ({ is: 'unreadable', problem });
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return { is: 'absent' };
     if (!stats.isFile())
-      return fail('is not a file. Move it away, then: cp .env.example .env, and fill it in');
+      return fail(`${path} is not a file. Move it away, then: cp .env.example .env, and fill it in.`);
     const content = readFileSync(path);
     const marked = MARKS.find(({ bytes }) => bytes.every((byte, index) => content[index] === byte));
-    if (marked !== undefined) return fail(marked.is);
+    if (marked !== undefined) return fail(`${path} ${marked.is}`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
     const isOpen = (stats.mode & OTHERS_READ) !== 0;
     const warning = `${path} holds secrets, and others on this machine can read it. Run: chmod 600 ${path}`;
@@ -39,10 +39,9 @@ export function readEnvFile(path: string): EnvFile {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES' || code === 'EPERM') {
       const uid = process.getuid?.();
-      const problem = `${path} may not be read by Docket, which runs as uid ${uid}. Run: chown ${uid} ${path}`;
-      return { is: 'unreadable', problem };
+      return fail(`${path} may not be read by Docket, which runs as uid ${uid}. Run: chown ${uid} ${path}`);
     }
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail('is not UTF-8. Save it as UTF-8');
-    return fail(`cannot be read (${String(code)})`);
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail(`${path} is not UTF-8. Save it as UTF-8.`);
+    return fail(`${path} cannot be read (${String(code)}).`);
   }
 }

@@ -1,4 +1,4 @@
-import { readEnvFile } from '../config/env-file.ts';
+import { type EnvFile, readEnvFile } from '../config/env-file.ts';
 import { secretsInAddress } from '../config/redis.ts';
 import { secretsOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
@@ -18,22 +18,25 @@ export interface Finding extends Outcome {
 
 export interface DiagnoseOptions extends HttpParts, RedisParts {
   env: NodeJS.ProcessEnv;
-  /** The `.env` that `npm start` reads; variables of `env` win. */
-  envFile: string;
+  /** The `.env` that `npm start` reads; variables of `env` win. Without one, `env` is all there is. */
+  envFile: string | undefined;
   nodeVersion: string;
   manifestScopes: readonly string[];
+  /** The ids of the checks that are run; all when left out. */
+  only?: readonly string[];
 }
 
 /** Runs all checks at the same time. Returns a finding for each, in their order; none holds a secret. */
 export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const { nodeVersion, manifestScopes, timeLimitMs } = options;
-  const envFile = readEnvFile(options.envFile);
+  const envFile: EnvFile = options.envFile === undefined ? { is: 'absent' } : readEnvFile(options.envFile);
+  const checks = CHECKS.filter(({ id }) => options.only?.includes(id) ?? true);
   const env = { ...(envFile.is === 'read' && envFile.values), ...options.env };
   const { settings, problems, flawed } = readUsableSettings(env);
   const hide = createHiding(env, settings === undefined ? [] : secretsOf(settings));
   if (settings === undefined) {
     const why = problems.map(({ text }) => text).join(' ');
-    return CHECKS.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
+    return checks.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
   }
   const examined: Examined = {
     ...{
@@ -42,14 +45,14 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
       flawed,
       env,
       envFile,
-      envFilePath: options.envFile,
+      envFilePath: options.envFile ?? '.env',
       nodeVersion,
       manifestScopes,
     },
     ...createProbes(settings, options),
   };
   return await Promise.all(
-    CHECKS.map(async (check) => {
+    checks.map(async (check) => {
       const { status, text } = await outcomeOf(check, examined, timeLimitMs);
       return { id: check.id, title: check.title, status, text: hide(text) };
     }),

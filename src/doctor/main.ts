@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { diagnose } from './diagnose.ts';
+import { readManifestScopes } from './manifest-scopes.ts';
 import { isGood, renderJson, renderLines } from './render.ts';
 
 const TIME_LIMIT_MS = 5000;
@@ -11,21 +10,16 @@ const USAGE = `Usage: npm run doctor [-- --json], in the image: doctor [--json]
 Checks what Docket needs, a line each. Ends with 0 when nothing is wrong, and with 1 else.
 `;
 
-const manifestSchema = z.object({
-  oauth_config: z.object({ scopes: z.object({ bot: z.array(z.string()) }) }),
-});
-
 /** Prints what is wrong with this machine and its settings, and ends the process. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const args = process.argv.slice(2);
   const unknown = args.filter((arg) => arg !== '--json');
   if (unknown.length > 0) return end(USAGE, unknown.every((arg) => arg === '--help') ? 0 : 1);
-  const manifest = manifestSchema.parse(parse(readFileSync(inRoot('manifest.yml'), 'utf8')));
   const findings = await diagnose({
     env,
     envFile: inRoot('.env'),
     nodeVersion: process.version,
-    manifestScopes: manifest.oauth_config.scopes.bot,
+    manifestScopes: readManifestScopes(readFileSync(inRoot('manifest.yml'), 'utf8')),
     searchPath: env.PATH ?? '',
     machineMs: Date.now,
     monotonicMs: () => performance.now(),

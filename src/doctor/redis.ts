@@ -110,7 +110,7 @@ function judgeLatency(answer: RedisAnswer): Outcome {
 }
 
 /** The settings that lead to Redis. */
-const ADDRESS = ['REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
+const ADDRESS = ['REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW', 'DATA_DIR'];
 
 export const redisChecks: Check[] = [
   {

@@ -375,6 +375,12 @@ const rows: Row[] = [
     },
   ],
   [
+    'redis',
+    'not checked',
+    /Needs DATA_DIR/,
+    () => ({ env: { ...own, DATA_DIR: `"${join(folder, 'data')}"` } }),
+  ],
+  [
     'data-dir',
     'wrong',
     /is a file, or lies below one/,

@@ -25,7 +25,7 @@ const keepers: Record<string, string[]> = {
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
 const layers = [
-  ['backup', 'doctor', 'app', 'web', 'worker', 'role', 'server', 'config'],
+  ['backup', 'setup', 'doctor', 'app', 'web', 'worker', 'role', 'server', 'config'],
   ['commands'],
   ['jobs'],
   ['docs-api', 'slack'],
@@ -147,7 +147,7 @@ function brokenIn(file: string, code: string): string[] {
 function readsEnvironment(file: string, code: string): boolean {
   if (file === 'src/config/settings.ts') return false;
   const allowed = /\bmain\(process\.env\)|\bprocess\.env\.PATH\b/g;
-  const rest = ['src/app.ts', 'src/backup/main.ts', 'src/doctor/main.ts'].includes(file)
+  const rest = ['src/app.ts', 'src/backup/main.ts', 'src/doctor/main.ts', 'src/setup/main.ts'].includes(file)
     ? code.replace(allowed, '')
     : code;
   return /process\s*(?:\?\.|\.|\[['"])\s*env\b|\benv\b[^;]*from 'node:process'|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|\bloadEnvFile\b/.test(

@@ -51,10 +51,9 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
     case 'inFlight':
       return runAgainIn(outcome.forMs);
     case 'unknown':
-      context.log.warn(
-        { run: run.id, err: outcome.error },
-        outcome.restored ? 'a start that may have been made after the backup' : 'a start without an answer',
-      );
+      if (outcome.restored)
+        context.log.warn({ run: run.id }, 'a start that may have been made since the backup');
+      else context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
       return saveAs(advance(run, { state: 'unknown', restored: outcome.restored }, now()), {
         audit: 'start unclear',
       });

@@ -1,0 +1,57 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Returns why a value cannot stand in a file of settings as it is: without quotes, which docker would keep. */
+export function valueProblem(value: string): string | undefined {
+  return /[\s"'`#\\]|[^\x21-\x7e]/.test(value)
+    ? 'It has a space, a quote or another character that such a value never has. Copy it again.'
+    : undefined;
+}
+
+/**
+ * Returns the text with a setting: in the place of the line that sets it, else behind the one that is commented out, else
+ * at the end. All other lines stay as they are.
+ */
+export function withSetting(text: string, name: string, value: string): string {
+  const line = `${name}=${value}`;
+  const lines = text.split('\n');
+  const set = lines.findLastIndex((one) => nameOf(one) === name);
+  if (set >= 0) return lines.with(set, line).join('\n');
+  const commented = lines.findLastIndex((one) => one.startsWith(`#${name}=`));
+  if (commented >= 0) return lines.toSpliced(commented + 1, 0, line).join('\n');
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+}
+
+/** Replaces a file at once by one that its owner alone can read: whoever dies meanwhile, one of both is there, whole. */
+export function writePrivately(path: string, text: string): void {
+  // Through a link, so that it stays one.
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const part = `${target}.${process.pid}.part`;
+  try {
+    rmSync(part, { force: true });
+    const file = openSync(part, 'wx', 0o600);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(part, target);
+    const folder = openSync(dirname(target), 'r');
+    fsyncSync(folder);
+    closeSync(folder);
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+const nameOf = (line: string) => line.split('=', 1)[0]?.replace('export ', '').trim();

@@ -1,0 +1,74 @@
+/** What is known while questions are asked: the settings so far, those of the environment included. */
+export interface Known {
+  env: NodeJS.ProcessEnv;
+  /** Slack's requests come over Socket Mode. */
+  overSocket: boolean;
+}
+
+/** A setting that is asked for when it is missing or has a wrong form. */
+export interface Question {
+  variable: string;
+  /** What is asked, and where the answer is found. */
+  text: string;
+  secret: boolean;
+  /** Whether Enter leaves it unset. */
+  optional?: boolean;
+  isNeeded(known: Known): boolean;
+  /** The checks of the doctor that judge the answer, and what they need that is not there yet. */
+  checks: readonly string[];
+  with?: (known: Known) => NodeJS.ProcessEnv;
+}
+
+/** Whether the API is there is seen by its answer to any key. */
+const NO_KEY = 'docket-setup';
+
+export const QUESTIONS: readonly Question[] = [
+  {
+    variable: 'SLACK_BOT_TOKEN',
+    text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
+    secret: true,
+    isNeeded: () => true,
+    checks: ['slack-bot-token', 'slack-scopes'],
+  },
+  {
+    variable: 'SLACK_APP_TOKEN',
+    text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
+    secret: true,
+    isNeeded: ({ overSocket }) => overSocket,
+    checks: ['slack-app-token'],
+  },
+  {
+    variable: 'SLACK_SIGNING_SECRET',
+    text: 'Signing secret ("Basic Information", App Credentials)',
+    secret: true,
+    isNeeded: ({ overSocket }) => !overSocket,
+    checks: ['slack-signing-secret'],
+  },
+  {
+    variable: 'DOCS_API_URL',
+    text: "Address of the docs platform's administrative API, without /v1 or /v2",
+    secret: false,
+    isNeeded: () => true,
+    checks: ['docs-api'],
+    with: () => ({ DOCS_API_KEY: NO_KEY, DOCS_API_KEY_PREFIX: '', DOCKET_CONFIG: '' }),
+  },
+  {
+    variable: 'DOCS_API_KEY',
+    text: 'Admin API key (the API keys page of its dashboard)',
+    secret: true,
+    // The file names the keys of its projects.
+    isNeeded: ({ env }) => !env.DOCKET_CONFIG?.trim(),
+    checks: ['docs-key-form', 'docs-key'],
+  },
+  {
+    variable: 'DOCS_PROJECT_ID',
+    text: "The project's id, for the docs agent and digests (the same page; Enter leaves it out)",
+    secret: false,
+    optional: true,
+    isNeeded: ({ env }) => !env.DOCKET_CONFIG?.trim(),
+    checks: ['docs-project'],
+  },
+];
+
+export const PUBLIC_URL_QUESTION =
+  'Public https address of this machine, that Slack can reach (Enter: there is none, Socket Mode needs none)';
