@@ -188,6 +188,7 @@ export function createPolicy(parts: PolicyParts) {
 
 /** Returns true as soon as one answer is true, and false when all are false; else rejects with the error of one. */
 async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
+  if (answers.length === 0) return false;
   const yes = answers.map(async (answer) => {
     if (!(await answer)) throw new NotTrue();
   });

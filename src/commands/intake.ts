@@ -32,6 +32,9 @@ export interface IntakeParts {
 /** How long queueing may delay the answer. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
+/** How long an answer of Redis shows that it is there, and what the time is: under load, few requests ask themselves. */
+const RECENT_MS = 50;
+
 const storeUnavailable = message([
   ["I can't keep track of work right now, so I start nothing I might lose. Try again in a minute."],
 ]);
@@ -63,6 +66,7 @@ export const createWaker =
  */
 export function createIntake(parts: IntakeParts) {
   const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
+  const redisTimeMs = recent(runs.timeMs, monotonicMs);
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
@@ -74,7 +78,7 @@ export function createIntake(parts: IntakeParts) {
     const scope = logScope();
     if (scope !== undefined) scope.run = runId;
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
-    const redisNowMs = await readInTime(runs.timeMs(), request);
+    const redisNowMs = await readInTime(redisTimeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
@@ -89,9 +93,15 @@ export function createIntake(parts: IntakeParts) {
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
   ): Promise<Acceptance> {
-    const result = await withDeadline(run.id, request, write);
+    let woken: Promise<void> | undefined;
+    const result = await withDeadline(run.id, request, (deadlineMs) => {
+      const written = write(deadlineMs);
+      // Sent behind the write, which Redis comes to first: one wait for both. A wake of what was not kept does nothing.
+      woken = wake(run);
+      return written;
+    });
     if (result.kind === 'late') throw lateError();
-    if (result.kind === 'accepted' || result.kind === 'repeated') await wake(run);
+    await woken;
     return result;
   }
 
@@ -171,5 +181,21 @@ export function createIntake(parts: IntakeParts) {
 
     load: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.load(runId, schema), request),
+  };
+}
+
+/** Returns the time that `ask` gives, or gave a moment ago: never more than it is. */
+function recent(ask: () => Promise<number>, monotonicMs: () => number): () => Promise<number> {
+  let last: { askedMs: number; answered: Promise<{ timeMs: number; atMs: number }> } | undefined;
+  return async () => {
+    if (last === undefined || monotonicMs() - last.askedMs > RECENT_MS) {
+      const answered = ask().then((timeMs) => ({ timeMs, atMs: monotonicMs() }));
+      last = { askedMs: monotonicMs(), answered };
+      answered.catch(() => {
+        last = undefined;
+      });
+    }
+    const { timeMs, atMs } = await last.answered;
+    return timeMs + monotonicMs() - atMs;
   };
 }

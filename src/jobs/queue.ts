@@ -61,13 +61,13 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
       data: object,
       { now = false }: { now?: boolean } = {},
     ) {
-      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true };
-      const bullJob = await queues.get(queueName)?.add(job, data, {
+      // One that is delayed is replaced by one that waits for nothing: in one call, and BullMQ needs no clock for it.
+      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(now && { replace: true }) };
+      await queues.get(queueName)?.add(job, data, {
         deduplication,
         removeOnComplete: true,
         removeOnFail: { age: 7 * 24 * 3600 },
       });
-      if (now && bullJob !== undefined) await promoteJob(bullJob);
     },
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(

@@ -98,7 +98,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       report('gave_up');
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
     }
-    const name = `${definition.name}:${bullJob.id}`;
+    // Of the subject: a wake replaces a BullMQ job that is delayed.
+    const name = `${definition.name}:${subjectIdOf(bullJob)}`;
     let waitMs: number;
     try {
       const outcome = await definition.run(data, context);

@@ -139,3 +139,71 @@ test('the followed threads are given, or it is said that Redis is away', async (
     UserFacingError,
   );
 });
+
+test('a run is woken right behind the write that keeps it, without a wait for the answer', async () => {
+  const runs = createRunStore(redis.client);
+  const order: string[] = [];
+  const { intake } = intakeWith({
+    runs: {
+      ...runs,
+      async accept(...args) {
+        order.push('written');
+        const result = await runs.accept(...args);
+        order.push('answered');
+        return result;
+      },
+    },
+    wake: async () => void order.push('woken'),
+  });
+  expect(await intake.start(aThread(), request)).toEqual({ kind: 'accepted' });
+  expect(order).toEqual(['written', 'woken', 'answered']);
+});
+
+test('under load, requests share the time that Redis gave a moment ago, which is never ahead', async () => {
+  let nowMs = 1000;
+  let asked = 0;
+  const deadlines: number[] = [];
+  const { intake } = intakeWith({
+    monotonicMs: () => nowMs,
+    runs: {
+      ...createRunStore(redis.client),
+      timeMs: async () => {
+        asked += 1;
+        nowMs += 10;
+        return 500_000 + nowMs - 10;
+      },
+    },
+    threads: {
+      isClosed: async () => false,
+      followedIndex: async () => [],
+      appendToInbox: async (_job, _id, _what, deadlineMs) => {
+        deadlines.push(deadlineMs);
+        return 'gone';
+      },
+    },
+  });
+  const tell = () =>
+    intake.appendToInbox('agent-thread', 't1', happened, { ...request, receivedAtMs: nowMs });
+  await tell();
+  nowMs += 30;
+  await tell();
+  expect(asked).toBe(1);
+  nowMs += 30;
+  await tell();
+  expect(asked).toBe(2);
+  // Each is at most the time limit after the request came, by Redis' clock.
+  expect(deadlines[0]).toBeLessThanOrEqual(501_000 + 5000);
+  expect(deadlines[1]).toBeLessThanOrEqual(501_040 + 5000);
+  expect(deadlines[1]).toBeGreaterThan(501_000 + 5000);
+});
+
+test('a Redis that did not answer is asked again', async () => {
+  const { timeMs } = createRunStore(redis.client);
+  const answers = [() => Promise.reject(new Error('away')), timeMs];
+  const { intake } = intakeWith({
+    runs: { ...createRunStore(redis.client), timeMs: () => (answers.shift() ?? timeMs)() },
+  });
+  const tell = () => intake.appendToInbox('agent-thread', 't1', happened, request);
+  await expect(tell()).rejects.toThrow(UserFacingError);
+  expect(await tell()).toBe('gone');
+});

@@ -1,4 +1,4 @@
-import { Job as BullJob } from 'bullmq';
+import { Job as BullJob, Queue } from 'bullmq';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
 import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { keys } from '../../src/store/keys.ts';
+import { keys, PREFIX } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { unread } from '../support/metrics.ts';
@@ -89,6 +89,23 @@ test('a wake that comes while the job runs is not slept through', async () => {
   });
   await ensure('busy');
   await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
+});
+
+test('a wake is one call to Redis, whether the job is new, waits or is delayed, which it then does no more', async () => {
+  const queue = new Queue('docs-export', { connection, prefix: PREFIX });
+  const calls = vi.spyOn(connection, 'sendCommand');
+  await ensure('fresh', true);
+  await ensure('fresh', true);
+  expect(await queue.getJobCounts('waiting', 'delayed')).toMatchObject({ waiting: 1, delayed: 0 });
+  const [added] = await queue.getWaiting();
+  await added?.remove();
+  const delayed = { deduplication: { id: 'export:fresh', keepLastIfActive: true }, delay: 600_000 };
+  await queue.add('export', { id: 'fresh' }, delayed);
+  calls.mockClear();
+  await ensure('fresh', true);
+  expect(calls).toHaveBeenCalledTimes(1);
+  expect(await queue.getJobCounts('waiting', 'delayed')).toMatchObject({ waiting: 1, delayed: 0 });
+  await queue.close();
 });
 
 test('a wake that comes while the job is handed back is not slept through either', async () => {

@@ -13,18 +13,36 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** The scripts that a connection has sent. */
+const sent = new WeakMap<Redis, Set<string>>();
+
+function isFirst(redis: Redis, digest: string): boolean {
+  const digests = sent.get(redis) ?? new Set();
+  if (!sent.has(redis)) {
+    sent.set(redis, digests);
+    // What it leads to the next time may not know them.
+    redis.on('close', () => digests.clear());
+  }
+  const first = !digests.has(digest);
+  digests.add(digest);
+  return first;
+}
+
 /**
- * Returns a Lua script as a function. It is called by its digest, and sent when Redis does not know it, as after a
- * restart. `Answer` is what the script returns: whole numbers, strings, arrays of them, and `null` for nil or false.
+ * Returns a Lua script as a function. It is sent with the first call of a connection, and called by its digest after
+ * that; where Redis does not know it all the same, it is sent once more, behind what was sent meanwhile. `Answer` is what
+ * the script returns: whole numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const digest = createHash('sha1').update(source).digest('hex');
   return async (redis, keys, args = []) => {
+    const sendWhole = async () => (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;
+    if (isFirst(redis, digest)) return sendWhole();
     try {
       return (await redis.evalsha(digest, keys.length, ...keys, ...args)) as Answer;
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;
+      return sendWhole();
     }
   };
 }

@@ -1,4 +1,5 @@
 import { createConnection, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, type RedisOptions } from 'ioredis';
 
@@ -34,8 +35,29 @@ export class PrimaryConnector extends AbstractConnector {
       this.firstError = error;
     });
     this.stream = stream;
-    return stream;
+    return writeAtOnce(stream);
   }
+}
+
+/**
+ * Has what is written in one go leave together. ioredis writes each command by itself, and each costs a call of the
+ * system, here and in Redis, and with `appendfsync always` a wait for the disk of its own.
+ */
+export function writeAtOnce<S extends Writable>(stream: S): S {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  let held = false;
+  stream.write = (...args: unknown[]) => {
+    if (!held) {
+      held = true;
+      stream.cork();
+      process.nextTick(() => {
+        held = false;
+        stream.uncork();
+      });
+    }
+    return write(...args);
+  };
+  return stream;
 }
 
 /** Returns whether these fields of INFO are those of a server that refuses writes. */
