@@ -1,44 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
-import { createStandInSlack } from '../demo/slack/slack.ts';
-import { quantile } from './parts/figures.ts';
-import { startFloor } from './parts/floor.ts';
+import { startTestRedis } from '../test/support/redis.ts';
+import type { AgentProcess } from './parts/agent-process.ts';
+import { inTurns, ratioRow } from './parts/blocks.ts';
+import type { BoltFloor } from './parts/bolt-floor-process.ts';
+import { startBot } from './parts/bot.ts';
+import { startRemote } from './parts/remote.ts';
+import type { SlackProcess } from './parts/slack-process.ts';
 import { printTable } from './parts/table.ts';
-import { startWorld } from './parts/world.ts';
+import { usageOf } from './parts/usage.ts';
 
 /**
- * From a reply to the agent's API: from the moment Slack's event is sent to the moment the platform receives the call.
- * Beside it bare BullMQ, from `queue.add` in one process to the start of processing in another, on the same Redis and
- * in the same minutes: both alternate in short blocks, so that both see the same noise of the machine. A third block
- * has bare BullMQ take its jobs from HTTP requests and make one for each, as a reply does.
+ * From a reply to the agent's API: from the moment that Slack's event is sent to the moment that the platform receives
+ * the call. The floor is a bare Bolt app on BullMQ between the same two requests: it adds a job, and the job makes the
+ * call. Both are one process, both write to the same Redis, and the stand-ins are processes of their own.
  */
 const RATIO = 1.5;
 const BLOCK_MS = 5000;
-/** The first block of each is not counted: code is compiled and connections are made in it. */
-const WARM_UP_BLOCKS = 1;
-const SEND = 'POST /v2/agent/{projectId}/job/{jobId}/message';
+const WARM_UP = 1;
+/** No work of a block is left after so long, beside the status of a round, which is edited every few seconds. */
+const SETTLE_MS = 1500;
 
 const { values } = parseArgs({
   options: {
     threads: { type: 'string', default: '40' },
     rate: { type: 'string', default: '50' },
-    seconds: { type: 'string', default: '60' },
+    blocks: { type: 'string', default: '8' },
   },
+  strict: false,
 });
-const [threads, rate] = [Number(values.threads), Number(values.rate)];
-const blocks = Math.ceil((Number(values.seconds) * 1000) / BLOCK_MS) + WARM_UP_BLOCKS;
+const [count, rate, blocks] = [Number(values.threads), Number(values.rate), Number(values.blocks)];
 
-const slack = createStandInSlack({ transport: 'http', rateLimits: false });
-// An agent works for minutes: no round ends while it is measured.
-const platform = createStandInPlatform({ followUpsPerHour: 10_000, agentPlan: { durationMs: 600_000 } });
-const { url, close: closePlatform } = await platform.listen();
-const { apiKey, projectId } = platform;
+const redis = await startTestRedis();
+const slack = startRemote<SlackProcess>(new URL('./parts/slack-process.ts', import.meta.url).pathname);
+const platform = startRemote<AgentProcess>(new URL('./parts/agent-process.ts', import.meta.url).pathname);
+const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
+  await slack.listen(),
+  await platform.listen(),
+];
+const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
+const config = join(folder, 'docket.yml');
+writeFileSync(config, 'limits: { followUpsPerHour: 10000 }\n');
 const lifted = 60_000;
-const world = await startWorld(
-  slack,
-  { url, apiKey, projectId },
-  'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n',
+const bot = await startBot(
+  {
+    SLACK_BOT_TOKEN: token,
+    SLACK_SIGNING_SECRET: signingSecret,
+    SLACK_API_URL: apiUrl,
+    DOCS_API_URL: url,
+    DOCS_API_KEY: apiKey,
+    DOCS_PROJECT_ID: projectId,
+    DOCKET_CONFIG: config,
+    REDIS_URL: redis.url,
+  },
   {
     postsPerMinute: lifted,
     editsPerMinute: lifted,
@@ -46,91 +63,67 @@ const world = await startWorld(
     reactionRemovalsPerMinute: lifted,
   },
 );
-const { bot } = world;
-const floor = await startFloor(world.redisUrl, rate);
+const jobs = await Promise.all(
+  Array.from({ length: count }, async (_, index) => {
+    const ref = `agent/t${index}.`;
+    return { ref, id: await platform.addJob(ref) };
+  }),
+);
+await slack.sendTo(bot.port);
+const threads = await slack.follow(jobs);
 
-const ana = slack.person('ana');
-const roots: string[] = [];
-for (let n = 1; n <= threads; n += 1) {
-  const jobId = platform.agent.add({ ref: `agent/t${n}.` });
-  await ana.types('#docs', `/docs-agent follow ${jobId}`);
-  const card = await slack.until(() =>
-    slack.messages.find((message) => slack.read(message).includes(`agent/t${n}.`)),
-  );
-  roots.push(card.ts);
-}
-await pause(2000);
-
-const sentAtMs = new Map<string, number>();
-const latencies: number[] = [];
-platform.wire.onCall((call, phase) => {
-  if (call.name !== SEND || phase !== 'before') return;
-  const { prompt } = call.detail.body as { prompt: string };
-  const atMs = sentAtMs.get(prompt);
-  sentAtMs.delete(prompt);
-  if (atMs !== undefined) latencies.push(performance.now() - atMs);
+const floor = startRemote<BoltFloor>(new URL('./parts/bolt-floor-process.ts', import.meta.url).pathname, {
+  REDIS_URL: redis.url,
+  SIGNING_SECRET: signingSecret,
+  SEND_TO: `${url}/v2/agent/${projectId}/job/${jobs[0]?.id}/message`,
+  API_KEY: apiKey,
 });
+const floorPort = await floor.start();
+await floor.work();
 
 let written = 0;
-function reply() {
-  written += 1;
-  const text = `n${written} please improve the page about errors`;
-  const threadTs = roots[written % roots.length] ?? '';
-  sentAtMs.set(text, performance.now());
-  void ana.says('#docs', text, { threadTs });
-}
+const cpuMs = { docket: 0, floor: 0 };
 
-console.log(`${threads} threads, ${rate} replies a second, ${values.seconds} s of each, in blocks of ${BLOCK_MS / 1000} s.
-The stand-ins run in the process that measures; the bot, the producer and the worker of bare BullMQ, and Redis are
-processes of their own.
-`);
-const replies: number[] = [];
-const bare: number[] = [];
-const between: number[] = [];
-for (let block = 0; block < blocks; block += 1) {
-  const timer = setInterval(reply, 1000 / rate);
-  await pause(BLOCK_MS);
-  clearInterval(timer);
-  await slack.until(() => sentAtMs.size === 0, 60_000, 'the last replies');
-  floor.run(true);
-  await pause(BLOCK_MS);
-  floor.run(false);
-  await pause(200);
-  const [mine, theirs] = [latencies.splice(0), await floor.latencies()];
-  const overHttp = await floor.overHttp(BLOCK_MS);
-  if (block < WARM_UP_BLOCKS) continue;
-  between.push(...overHttp);
-  replies.push(...mine);
-  bare.push(...theirs);
+/** Has people reply for one block, and returns how long each reply took. */
+async function block(side: 'docket' | 'floor', port: number, pid: number): Promise<number[]> {
+  await slack.sendTo(port);
+  const before = usageOf(pid).cpuMs;
+  const sentAtMs = await slack.reply(threads, rate, BLOCK_MS);
+  written += Object.keys(sentAtMs).length;
+  const untilMs = performance.now() + 60_000;
+  while ((await platform.taken()) < written && performance.now() < untilMs) await pause(50);
+  await pause(SETTLE_MS);
+  cpuMs[side] += usageOf(pid).cpuMs - before;
+  const arrived = await platform.arrivals();
+  return Object.entries(sentAtMs).flatMap(([text, atMs]) => {
+    const arrivedAtMs = arrived[text];
+    return arrivedAtMs === undefined ? [] : [arrivedAtMs - atMs];
+  });
 }
-floor.stop();
-await bot.stop();
+const sides = await inTurns(blocks, WARM_UP, {
+  docket: () => block('docket', bot.port, bot.pid),
+  floor: () => block('floor', floorPort, floor.pid),
+});
 
-const ms = (number: number) => `${number.toFixed(1)} ms`;
-const against = (floorOf: number[], name: string) => (what: string, q: number, bound?: number) => {
-  const [mine, theirs] = [quantile(replies, q), quantile(floorOf, q)];
-  const ratio = mine / theirs;
-  const figure = `${ms(mine)} / ${ms(theirs)} = ${ratio.toFixed(2)}`;
-  return { what: `${what}: reply / ${name}`, figure, ...(bound && { held: ratio <= bound }) };
-};
-const both = against(bare, 'bare BullMQ');
-const same = against(between, 'BullMQ between HTTP');
+const taken = await platform.taken();
+const perReply = (side: 'docket' | 'floor') => ((cpuMs[side] * 2) / written).toFixed(1);
 printTable([
-  { what: 'replies, bare jobs', figure: `${replies.length}, ${bare.length}` },
-  both('50 %', 0.5),
-  both('95 %', 0.95),
-  both(`99 % (≤ ${RATIO} times)`, 0.99, RATIO),
-  both('longest', 1),
-  same('50 %', 0.5),
-  same('95 %', 0.95),
-  same('99 %', 0.99),
   {
-    what: 'replies that arrived',
-    figure: `${platform.agent.messages.length} of ${written}`,
-    held: platform.agent.messages.length === written,
+    what: 'replies a second, threads, blocks',
+    figure: `${rate}, ${count}, ${blocks} of ${BLOCK_MS / 1000} s`,
   },
+  ratioRow(sides, '50 %', 0.5),
+  ratioRow(sides, '95 %', 0.95),
+  ratioRow(sides, `99 % (≤ ${RATIO} times)`, 0.99, RATIO),
+  {
+    what: 'processor time of a reply, what follows included',
+    figure: `${perReply('docket')} / ${perReply('floor')} ms`,
+  },
+  { what: 'replies that arrived', figure: `${taken} of ${written}`, held: taken === written },
   { what: 'warnings in the log', figure: String(bot.complaints().length) },
 ]);
 for (const line of bot.complaints().slice(0, 3)) console.log(line);
-
-await Promise.all([world.stop(), closePlatform()]);
+await bot.stop();
+for (const child of [slack, platform, floor]) child.stop();
+await redis.close();
+rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import { startTestRedis } from '../test/support/redis.ts';
+import type { AgentProcess } from './parts/agent-process.ts';
+import { acrossBlocks, inTurns } from './parts/blocks.ts';
+import type { BoltFloor } from './parts/bolt-floor-process.ts';
+import { startBot } from './parts/bot.ts';
+import { type Remote, startRemote } from './parts/remote.ts';
+import type { SlackProcess } from './parts/slack-process.ts';
+import { printTable } from './parts/table.ts';
+import { usageOf } from './parts/usage.ts';
+
+/**
+ * How long Slack waits for the acknowledgement of a command, against a bare Bolt app that adds one BullMQ job. Both are
+ * processes of their own, and so are the stand-ins; both write to the same Redis. Docket's is a `web` process: as with the
+ * floor, nobody works on what was added.
+ */
+const RATIO = 1.3;
+const BLOCK_MS = 5000;
+const WARM_UP = 1;
+
+const { values } = parseArgs({
+  options: { rate: { type: 'string', default: '100' }, blocks: { type: 'string', default: '6' } },
+  strict: false,
+});
+const [rate, blocks] = [Number(values.rate), Number(values.blocks)];
+
+const redis = await startTestRedis();
+const slack = startRemote<SlackProcess>(new URL('./parts/slack-process.ts', import.meta.url).pathname);
+const platform = startRemote<AgentProcess>(new URL('./parts/agent-process.ts', import.meta.url).pathname);
+const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
+  await slack.listen(),
+  await platform.listen(),
+];
+const bot = await startBot({
+  DOCKET_ROLE: 'web',
+  SLACK_BOT_TOKEN: token,
+  SLACK_SIGNING_SECRET: signingSecret,
+  SLACK_API_URL: apiUrl,
+  DOCS_API_URL: url,
+  DOCS_API_KEY: apiKey,
+  DOCS_PROJECT_ID: projectId,
+  REDIS_URL: redis.url,
+});
+const floor: Remote<BoltFloor> = startRemote<BoltFloor>(
+  new URL('./parts/bolt-floor-process.ts', import.meta.url).pathname,
+  { REDIS_URL: redis.url, SIGNING_SECRET: signingSecret },
+);
+const floorPort = await floor.start();
+
+let refused = 0;
+/** Of all blocks, the first included. */
+const cpuMs = { docket: 0, floor: 0 };
+async function block(side: 'docket' | 'floor', port: number, pid: number): Promise<number[]> {
+  // What was accepted before counts toward the quotas of those who asked for it, and makes Redis' file longer.
+  await redis.client.flushall();
+  await slack.sendTo(port);
+  const before = usageOf(pid).cpuMs;
+  const result = await slack.typeCommands(rate, BLOCK_MS);
+  cpuMs[side] += usageOf(pid).cpuMs - before;
+  refused += result.refused;
+  return result.tookMs;
+}
+const sides = await inTurns(blocks, WARM_UP, {
+  docket: () => block('docket', bot.port, bot.pid),
+  floor: () => block('floor', floorPort, floor.pid),
+});
+
+const row = (what: string, q: number, bound?: number) => {
+  const [docket, bare] = [acrossBlocks(sides.docket, q), acrossBlocks(sides.floor, q)];
+  const figure = `${docket.toFixed(2)} / ${bare.toFixed(2)} ms = ${(docket / bare).toFixed(2)}`;
+  return { what, figure, ...(bound && { held: docket / bare <= bound }) };
+};
+const count = ((blocks + WARM_UP) * BLOCK_MS * rate) / 1000;
+const perCommand = (side: 'docket' | 'floor') => (cpuMs[side] / count).toFixed(2);
+printTable([
+  { what: 'commands a second, blocks', figure: `${rate}, ${blocks} of ${BLOCK_MS / 1000} s` },
+  row(`50 % (≤ ${RATIO} times)`, 0.5, RATIO),
+  row('95 %', 0.95),
+  row(`99 % (≤ ${RATIO} times)`, 0.99, RATIO),
+  { what: 'processor time of a command', figure: `${perCommand('docket')} / ${perCommand('floor')} ms` },
+  { what: 'refused (0)', figure: String(refused), held: refused === 0 },
+  { what: 'warnings in the log', figure: String(bot.complaints().length) },
+]);
+for (const line of bot.complaints().slice(0, 3)) console.log(line);
+await bot.stop();
+for (const child of [slack, platform, floor]) child.stop();
+await redis.close();
