@@ -106,8 +106,8 @@ export const pollRateLimit = (
   name: `${kind}:${keyId}`,
   count: perSecond * 60,
   windowMs: 60_000,
-  // What a worker's late wake-up left unused is made up for.
-  burst: 2,
+  // What late wake-ups left unused is made up for: of a hundred a second, some come within the same few milliseconds.
+  burst: Math.max(2, Math.ceil(perSecond / 10)),
 });
 
 /**
