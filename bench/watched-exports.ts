@@ -1,16 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { aRun } from '../test/support/jobs/export/builders.ts';
-import { startTestRedis } from '../test/support/redis.ts';
-import type { AgentProcess } from './parts/agent-process.ts';
 import { quantile } from './parts/figures.ts';
-import type { LiftedProcess } from './parts/lifted-process.ts';
 import type { PollFloor } from './parts/poll-floor-process.ts';
 import { startRemote } from './parts/remote.ts';
-import type { SlackProcess } from './parts/slack-process.ts';
 import { printTable } from './parts/table.ts';
 import { usageOf } from './parts/usage.ts';
-import { openRuns } from './parts/world.ts';
+import { createWatchedWorld } from './parts/watched.ts';
 
 /**
  * Thousands of exports that one worker process watches, with the platform's limit lifted and Slack's as they are: each has
@@ -34,59 +29,11 @@ const [count, settleMs, forMs] = [
   Number(values.settle) * 1000,
   Number(values.seconds) * 1000,
 ];
-const file = (name: string) => new URL(`./parts/${name}.ts`, import.meta.url).pathname;
 
-const redis = await startTestRedis();
-const slack = startRemote<SlackProcess>(file('slack-process'));
-const platform = startRemote<AgentProcess>(file('agent-process'));
-const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
-  await slack.listen(),
-  await platform.listen(),
-];
-const jobIds = await platform.startExports(count);
-const { teamId, channels, people } = await slack.places();
-
-const docket = startRemote<LiftedProcess>(file('lifted-process'), {
-  DOCKET_ROLE: 'worker',
-  HEALTH_PORT: '0',
-  SLACK_BOT_TOKEN: token,
-  SLACK_SIGNING_SECRET: signingSecret,
-  SLACK_API_URL: apiUrl,
-  DOCS_API_URL: url,
-  DOCS_API_KEY: apiKey,
-  DOCS_PROJECT_ID: projectId,
-  REDIS_URL: redis.url,
-});
-await docket.port();
+const { redis, api, ...world } = await createWatchedWorld();
+const docket = await world.startWorker();
 const restMb = usageOf(docket.pid).residentMb;
-const runs = openRuns(redis.url);
-for (const [index, jobId] of jobIds.entries()) {
-  const nowMs = Date.now();
-  const requester = { id: `U1P${index % people}`, name: `person${index % people}` };
-  const asked = {
-    channel: channels[index % channels.length] ?? '',
-    joinable: true,
-    isPublic: true,
-    atMs: nowMs,
-  };
-  await runs.start(
-    aRun({
-      id: jobId,
-      rev: 1,
-      teamId,
-      claim: `watch-${jobId}`,
-      people: [requester.id],
-      domain: `site-${index}.acme.com`,
-      requester,
-      asked,
-      sinceMs: nowMs,
-      attemptAtMs: nowMs,
-      startedAtMs: nowMs,
-      nextLookAtMs: nowMs,
-      jobId,
-    }),
-  );
-}
+const jobIds = await world.watch(count);
 await pause(settleMs);
 await docket.lateness();
 const before = usageOf(docket.pid).cpuMs;
@@ -98,14 +45,13 @@ while (performance.now() < untilMs) {
 }
 const late = await docket.lateness();
 const cpu = (usageOf(docket.pid).cpuMs - before) / forMs;
-await runs.close();
 docket.stop();
 
 await redis.client.flushall();
-const floor = startRemote<PollFloor>(file('poll-floor-process'), {
+const floor = startRemote<PollFloor>(new URL('./parts/poll-floor-process.ts', import.meta.url).pathname, {
   REDIS_URL: redis.url,
-  API_KEY: apiKey,
-  PLATFORM_URL: url,
+  API_KEY: api.apiKey,
+  PLATFORM_URL: api.url,
 });
 await floor.start(jobIds, (count * forMs) / Math.max(1, late.length));
 await pause(FLOOR_SETTLE_MS);
@@ -135,5 +81,5 @@ printTable([
   },
   { what: 'memory before', figure: `${restMb.toFixed(0)} MB` },
 ]);
-for (const child of [slack, platform, floor]) child.stop();
-await redis.close();
+floor.stop();
+await world.close();

@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createStandInPlatform } from '../../demo/docs-platform/platform.ts';
 import { serve, sharedMs } from './remote.ts';
 
 /** The platform in a process of its own, which says when each instruction and each poll of an export came. */
 const SEND = 'POST /v2/agent/{projectId}/job/{jobId}/message';
+const POLL = 'GET /v1/static-export/jobs/{jobId}';
 const MARKED = /^n\d+ please/;
 /** Domains of exports that can be started. */
 const DOMAINS = 5000;
@@ -17,8 +19,14 @@ const platform = createStandInPlatform({
   exportPlan: { durationMs: EXPORT_MS, pages: 20_000 },
 });
 const arrived: Record<string, number> = {};
-platform.wire.onCall((call, phase) => {
-  if (call.name !== SEND || phase !== 'before') return;
+let [polls, pollMs] = [0, 0];
+platform.wire.onCall(async (call, phase) => {
+  if (phase !== 'before') return;
+  if (call.name === POLL) {
+    polls += 1;
+    if (pollMs > 0) await pause(pollMs);
+  }
+  if (call.name !== SEND) return;
   const { prompt } = call.detail.body as { prompt: string };
   const marked = MARKED.exec(prompt)?.[0];
   if (marked !== undefined) arrived[marked] ??= sharedMs();
@@ -45,6 +53,12 @@ const handlers = {
     }
     return ids;
   },
+  /** Has each poll of an export take so long. */
+  slowPolls(ms: number) {
+    pollMs = ms;
+  },
+  /** How many polls of exports came. */
+  polls: () => polls,
   /** When each marked instruction came, by its beginning. */
   arrivals: () => arrived,
   /** How many instructions were taken. */

@@ -5,6 +5,7 @@ import { readSettings, secretsOf } from '../../src/config/settings.ts';
 import { subjectIdOf } from '../../src/jobs/queue.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { releaseStartMemory } from '../../src/runtime/start-memory.ts';
+import type { Timing } from '../../src/runtime/timing.ts';
 import { serve } from './remote.ts';
 
 /**
@@ -13,6 +14,7 @@ import { serve } from './remote.ts';
  */
 const PER_SECOND = 1000;
 const settings = readSettings(process.env);
+const timing: Partial<Timing> = JSON.parse(process.env.TIMING ?? '{}');
 const log = createLog('warn', secretsOf(settings));
 
 const plannedMs = new Map<string, number>();
@@ -34,11 +36,13 @@ subscribe('undici:client:sendHeaders', (message) => {
 });
 
 const limits = { ...settings.limits, exportStatusPerSecond: PER_SECOND };
-const app = await startApp({ ...settings, limits }, { log });
+const app = await startApp({ ...settings, limits }, { log, timing });
 releaseStartMemory();
 
 const handlers = {
   port: () => app.port,
+  /** Hands back what is at work. */
+  end: () => app.stop(),
   /** Returns the latenesses since it was asked last, in milliseconds. */
   lateness() {
     const list = latenesses;
