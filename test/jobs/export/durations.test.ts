@@ -125,7 +125,7 @@ describe('exports one after another', () => {
       save: async (run, ...more) => {
         if (!dies || !('state' in run && run.state === 'bundling')) return save(run, ...more);
         dies = false;
-        world.clock.nowMs += 20 * SECOND;
+        world.clock.nowMs += 2 * SECOND;
         throw new Error('died');
       },
     };
