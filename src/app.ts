@@ -9,6 +9,7 @@ import { releaseStartMemory } from './runtime/start-memory.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
 import { PortError, startHttpServer } from './server/http-server.ts';
+import { DashboardMissing, startQueueDashboard } from './server/queue-dashboard.ts';
 import { DataDirUnusable } from './store/embedded/data-dir.ts';
 import { DataDirInUse } from './store/embedded/data-dir-lock.ts';
 import { RedisMissing, RedisStartFailed } from './store/embedded/redis-server.ts';
@@ -51,6 +52,10 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     // A process loads only what its role needs.
     if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
+    if (settings.queueDashboardPort !== undefined) {
+      const dashboardPort = await startQueueDashboard(settings.queueDashboardPort, parts);
+      log.info({ dashboardPort }, 'the queues are shown to this machine');
+    }
     parts.checks.markReady();
     log.info(
       {
@@ -77,6 +82,7 @@ const operatorErrors = [
   DataDirUnusable,
   RedisStartFailed,
   RedisUnfit,
+  DashboardMissing,
 ];
 
 /**

@@ -78,6 +78,7 @@ const envSchema = z.object({
   REDIS_CA: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
   DOCKET_CONFIG: z.string().optional(),
+  QUEUE_DASHBOARD_PORT: portNumber.optional(),
   METRICS_ADDRESS: z
     .string()
     .default('')
@@ -236,6 +237,8 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     /** The certificate of the authority that signed Redis' own, as PEM. */
     redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
     dataDir: data.DATA_DIR,
+    /** Where this machine sees the queues; nowhere by default. */
+    queueDashboardPort: data.QUEUE_DASHBOARD_PORT,
     /** Who may read /metrics besides this machine. */
     metricsAddresses: data.METRICS_ADDRESS,
     logLevel: data.LOG_LEVEL,

@@ -69,6 +69,7 @@ export function createQueues(connection: Redis, onError: (error: Error) => void)
         removeOnFail: { age: 7 * 24 * 3600 },
       });
     },
+    all: (): readonly Queue[] => [...queues.values()],
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(
         [...queues].map(async ([name, queue]) => {

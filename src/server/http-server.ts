@@ -10,7 +10,7 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse) =
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** The settings that name a port. */
-export type PortSetting = 'PORT' | 'HEALTH_PORT';
+export type PortSetting = 'PORT' | 'HEALTH_PORT' | 'QUEUE_DASHBOARD_PORT';
 
 /** Docket cannot listen on the port of a setting; the message names the fix. */
 export class PortError extends Error {
@@ -50,7 +50,7 @@ export async function startHttpServer(
       response.end();
     }
   });
-  await listen(server, setting, port);
+  const bound = await listen(server, setting, port);
   // Such as too many open files, which passes.
   server.on('error', (error) => log.warn({ err: error }, 'a connection could not be accepted'));
 
@@ -63,7 +63,7 @@ export async function startHttpServer(
   }
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: bound,
     /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
     route: (name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler) => void routes.set(name, handler),
     /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
@@ -74,10 +74,17 @@ export async function startHttpServer(
   };
 }
 
-async function listen(server: Server, setting: PortSetting, port: number): Promise<void> {
-  server.listen(port);
+/** Has a server listen, on all addresses unless `host` is given. Returns its port. Throws `PortError`. */
+export async function listen(
+  server: Server,
+  setting: PortSetting,
+  port: number,
+  host?: string,
+): Promise<number> {
+  server.listen(port, host);
   try {
     await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE')

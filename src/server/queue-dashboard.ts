@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createQueues } from '../jobs/queue.ts';
+import type { RoleParts } from '../role.ts';
+import { connectForRequests } from '../store/redis/connections.ts';
+import { isFromThisMachine } from './direct-request.ts';
+import { listen } from './http-server.ts';
+
+/** The packages of the dashboard are not there. The message names the fix. */
+export class DashboardMissing extends Error {
+  override readonly name = 'DashboardMissing';
+}
+
+const MISSING =
+  'QUEUE_DASHBOARD_PORT needs a package that does not come with Docket. Run npm install --no-save @bull-board/express@9.10.1, or unset it.';
+
+/** Most installations have no use for them, and they are a seventh of all packages. */
+async function loadBoard() {
+  const [{ createBullBoard }, { BullMQAdapter }, { ExpressAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/express'),
+  ]);
+  return { createBullBoard, BullMQAdapter, ExpressAdapter };
+}
+
+/**
+ * Serves a dashboard of the queues to this machine, which can be read and nothing else. Throws `DashboardMissing`, and
+ * `PortError` when the port is taken. Returns its port.
+ */
+export async function startQueueDashboard(
+  port: number,
+  {
+    address,
+    timing,
+    closers,
+    onRedisError,
+  }: Pick<RoleParts, 'address' | 'timing' | 'closers' | 'onRedisError'>,
+  load = loadBoard,
+): Promise<number> {
+  const { createBullBoard, BullMQAdapter, ExpressAdapter } = await load().catch((error: unknown) => {
+    throw new DashboardMissing(MISSING, { cause: error });
+  });
+  const redis = connectForRequests(address, timing, onRedisError);
+  closers.add(() => redis.disconnect());
+  const queues = createQueues(redis, onRedisError);
+  closers.add(() => queues.close());
+
+  const serverAdapter = new ExpressAdapter();
+  createBullBoard({
+    queues: queues.all().map((queue) => new BullMQAdapter(queue, { readOnlyMode: true })),
+    serverAdapter,
+    options: { uiConfig: { boardTitle: 'Docket', hideRedisDetails: true } },
+  });
+  const board = serverAdapter.getRouter();
+  const server = createServer((request, response) => {
+    response.setHeader('x-frame-options', 'DENY');
+    if (!isFromThisMachine(request)) return void response.writeHead(403).end();
+    // Whatever it offers, nothing is changed from here.
+    if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405).end();
+    board(request, response);
+  });
+  const bound = await listen(server, 'QUEUE_DASHBOARD_PORT', port, '127.0.0.1');
+  closers.add(async () => {
+    const ended = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await ended;
+  });
+  return bound;
+}

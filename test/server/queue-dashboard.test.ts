@@ -1,0 +1,79 @@
+import { request } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClosers } from '../../src/runtime/closers.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { DashboardMissing, startQueueDashboard } from '../../src/server/queue-dashboard.ts';
+import { redisForTests } from '../support/redis.ts';
+
+const redis = redisForTests();
+
+function partsOf() {
+  const closers = createClosers(createLog('silent', []));
+  onTestFinished(async () => {
+    closers.stop();
+    await closers.closeAll();
+  });
+  return { address: { url: redis.url }, timing: defaultTiming, closers, onRedisError: () => {} };
+}
+
+async function shown() {
+  const port = await startQueueDashboard(0, partsOf());
+  return (path: string, { method = 'GET', ...headers }: Record<string, string> = {}) =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode, text }));
+      });
+      asked.on('error', reject).end();
+    });
+}
+
+test('this machine sees the queues', async () => {
+  const ask = await shown();
+  expect(await ask('/')).toMatchObject({ status: 200, text: expect.stringContaining('Docket') });
+  const { status, text } = await ask('/api/queues');
+  expect(status).toBe(200);
+  const { queues } = JSON.parse(text);
+  expect(queues.map(({ name }: { name: string }) => name)).toEqual([
+    'docs-export',
+    'docs-agent',
+    'docs-analytics',
+    'slack-outbox',
+  ]);
+  expect(queues.every(({ readOnlyMode }: { readOnlyMode: boolean }) => readOnlyMode)).toBe(true);
+});
+
+test('nothing can be changed', async () => {
+  const ask = await shown();
+  for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
+    expect((await ask('/api/queues/docs-export/pause', { method })).status).toBe(405);
+  expect(await redis.client.hget('{docket}:docs-export:meta', 'paused')).toBeNull();
+});
+
+test('nobody sees them through a proxy, or under another name', async () => {
+  const ask = await shown();
+  const others = [
+    { 'x-forwarded-for': '127.0.0.1' },
+    { forwarded: 'for=1' },
+    { host: 'rebound.evil.example' },
+  ];
+  for (const headers of others)
+    expect(await ask('/api/queues', headers as never)).toEqual({ status: 403, text: '' });
+});
+
+test('without the packages, the start says which', async () => {
+  const started = startQueueDashboard(0, partsOf(), () => Promise.reject(new Error('Cannot find package')));
+  await expect(started).rejects.toThrow(DashboardMissing);
+  await expect(started).rejects.toThrow('npm install --no-save @bull-board/express@9.10.1');
+});
+
+test('a port that is taken is named', async () => {
+  const port = await startQueueDashboard(0, partsOf());
+  await expect(startQueueDashboard(port, partsOf())).rejects.toThrow(
+    'set QUEUE_DASHBOARD_PORT to a free port',
+  );
+});
