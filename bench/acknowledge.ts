@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { startTestRedis } from '../test/support/redis.ts';
 import type { AgentProcess } from './parts/agent-process.ts';
-import { acrossBlocks, inTurns } from './parts/blocks.ts';
+import { inTurns, ratioRow } from './parts/blocks.ts';
 import type { BoltFloor } from './parts/bolt-floor-process.ts';
 import { startBot } from './parts/bot.ts';
+import { curves, savePlot } from './parts/plot.ts';
 import { type Remote, startRemote } from './parts/remote.ts';
 import type { SlackProcess } from './parts/slack-process.ts';
 import { printTable } from './parts/table.ts';
@@ -65,22 +66,19 @@ const sides = await inTurns(blocks, WARM_UP, {
   floor: () => block('floor', floorPort, floor.pid),
 });
 
-const row = (what: string, q: number, bound?: number) => {
-  const [docket, bare] = [acrossBlocks(sides.docket, q), acrossBlocks(sides.floor, q)];
-  const figure = `${docket.toFixed(2)} / ${bare.toFixed(2)} ms = ${(docket / bare).toFixed(2)}`;
-  return { what, figure, ...(bound && { held: docket / bare <= bound }) };
-};
 const count = ((blocks + WARM_UP) * BLOCK_MS * rate) / 1000;
 const perCommand = (side: 'docket' | 'floor') => (cpuMs[side] / count).toFixed(2);
 printTable([
   { what: 'commands a second, blocks', figure: `${rate}, ${blocks} of ${BLOCK_MS / 1000} s` },
-  row(`50 % (≤ ${RATIO} times)`, 0.5, RATIO),
-  row('95 %', 0.95),
-  row(`99 % (≤ ${RATIO} times)`, 0.99, RATIO),
+  ratioRow(sides, `50 % (≤ ${RATIO} times)`, 0.5, RATIO),
+  ratioRow(sides, '95 %', 0.95),
+  ratioRow(sides, `99 % (≤ ${RATIO} times)`, 0.99, RATIO),
   { what: 'processor time of a command', figure: `${perCommand('docket')} / ${perCommand('floor')} ms` },
   { what: 'refused (0)', figure: String(refused), held: refused === 0 },
   { what: 'warnings in the log', figure: String(bot.complaints().length) },
 ]);
+const series = { Docket: sides.docket.flat(), 'bare Bolt': sides.floor.flat() };
+savePlot('acknowledge', curves({ title: 'Acknowledgement of a command', unit: 'ms', series }));
 for (const line of bot.complaints().slice(0, 3)) console.log(line);
 await bot.stop();
 for (const child of [slack, platform, floor]) child.stop();

@@ -8,6 +8,7 @@ import type { AgentProcess } from './parts/agent-process.ts';
 import { inTurns, ratioRow } from './parts/blocks.ts';
 import type { BoltFloor } from './parts/bolt-floor-process.ts';
 import { startBot } from './parts/bot.ts';
+import { curves, savePlot } from './parts/plot.ts';
 import { startRemote } from './parts/remote.ts';
 import type { SlackProcess } from './parts/slack-process.ts';
 import { printTable } from './parts/table.ts';
@@ -122,6 +123,8 @@ printTable([
   { what: 'replies that arrived', figure: `${taken} of ${written}`, held: taken === written },
   { what: 'warnings in the log', figure: String(bot.complaints().length) },
 ]);
+const series = { Docket: sides.docket.flat(), 'bare BullMQ': sides.floor.flat() };
+savePlot('reply-latency', curves({ title: "From a reply to the agent's call", unit: 'ms', series }));
 for (const line of bot.complaints().slice(0, 3)) console.log(line);
 await bot.stop();
 for (const child of [slack, platform, floor]) child.stop();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { bars, savePlot } from './parts/plot.ts';
 import { printTable } from './parts/table.ts';
 import { usageOf } from './parts/usage.ts';
 import { createWatchedWorld } from './parts/watched.ts';
@@ -63,5 +64,7 @@ printTable([
     figure: [before, two].map(({ cores }) => `${(cores * 100).toFixed(0)} %`).join(', '),
   },
 ]);
+const each = { 'one process': one, two: two.perSecond };
+savePlot('second-worker', bars({ title: 'Polls a second', unit: '', values: each }));
 first.stop();
 await world.close();

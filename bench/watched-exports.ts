@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { quantile } from './parts/figures.ts';
+import { curves, savePlot } from './parts/plot.ts';
 import type { PollFloor } from './parts/poll-floor-process.ts';
 import { startRemote } from './parts/remote.ts';
 import { printTable } from './parts/table.ts';
@@ -66,13 +67,13 @@ const both = (spell: (of: { late: number[]; cpu: number; mb: number }) => string
   `${spell({ late, cpu, mb: mostMb })} / ${spell({ late: floorLate, cpu: floorCpu, mb: floorMb })}`;
 printTable([
   { what: 'exports, polls', figure: `${count}, ${both((of) => String(of.late.length))}` },
-  { what: 'lateness: 50 %', figure: both((of) => `${quantile(of.late, 0.5)} ms`) },
+  { what: 'lateness: 50 %', figure: both((of) => `${quantile(of.late, 0.5).toFixed(0)} ms`) },
   {
     what: `lateness: 99 % (≤ ${LATE_MS} ms)`,
-    figure: both((of) => `${quantile(of.late, 0.99)} ms`),
+    figure: both((of) => `${quantile(of.late, 0.99).toFixed(0)} ms`),
     held: quantile(late, 0.99) <= LATE_MS,
   },
-  { what: 'lateness: longest', figure: both((of) => `${quantile(of.late, 1)} ms`) },
+  { what: 'lateness: longest', figure: both((of) => `${quantile(of.late, 1).toFixed(0)} ms`) },
   { what: 'of a core', figure: both((of) => `${(of.cpu * 100).toFixed(0)} %`) },
   {
     what: `memory, at most (≤ ${MEMORY_MB} MB)`,
@@ -81,5 +82,7 @@ printTable([
   },
   { what: 'memory before', figure: `${restMb.toFixed(0)} MB` },
 ]);
+const series = { Docket: late, 'bare BullMQ': floorLate };
+savePlot('watched-exports', curves({ title: `How late polls of ${count} exports are`, unit: 'ms', series }));
 floor.stop();
 await world.close();

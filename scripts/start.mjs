@@ -11,6 +11,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const problem = startProblem(process.version) ?? packagesProblem();
 if (problem) fail(problem);
 
+// A start with compiled code takes half the time. When the folder cannot be written to, nothing is cached. Before any
+// TypeScript: one file that is not cached loads the compiler, which takes 10 MB for good.
+module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket', 'compiled'));
 const { readEnvFile } = await import('../src/config/env-file.ts');
 const file = readEnvFile(join(root, '.env'));
 if (file.is === 'unreadable') fail(file.problem);
@@ -22,8 +25,6 @@ const path = process.env.PATH ?? '';
 // The demo or the tests may have fetched a server; without one the app itself says what to do.
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;
 
-// A start with compiled code takes half the time. When the folder cannot be written to, nothing is cached.
-module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket', 'compiled'));
 const { main } = await import('../src/app.ts');
 await main(process.env);
 module.flushCompileCache();

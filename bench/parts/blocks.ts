@@ -28,7 +28,7 @@ export async function inTurns(
 }
 
 /** Returns the median over the blocks of one quantile of each. */
-export const acrossBlocks = (blocks: readonly number[][], q: number) =>
+const acrossBlocks = (blocks: readonly number[][], q: number) =>
   median(blocks.map((block) => quantile(block, q)));
 
 /** A row that compares one quantile of both sides; without `bound` it is only told. */

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { endsWithBench } from './children.ts';
 
 /** The functions that a process of a bench offers to the one that started it. Arguments and answers go as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: each process has its own functions
@@ -36,7 +37,7 @@ export function serve(handlers: Handlers): void {
 /** Starts a process that calls `serve`, and returns its functions. */
 export function startRemote<H extends Handlers>(file: string, env: Record<string, string> = {}): Remote<H> {
   const child = fork(file, { env: { ...process.env, ...env } });
-  process.once('exit', () => child.kill('SIGKILL'));
+  endsWithBench(child);
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let last = 0;
   child.on('message', ({ n, value, error }: Answered) => {

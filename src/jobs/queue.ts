@@ -1,4 +1,6 @@
-import { ErrorCode, type Job, Queue } from 'bullmq';
+import type { Job } from 'bullmq';
+import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
+import { ErrorCode } from 'bullmq/dist/cjs/enums/error-code.js';
 import type { Redis } from 'ioredis';
 import { PREFIX } from '../store/keys.ts';
 

@@ -1,4 +1,6 @@
-import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
+import type { Job as BullJob } from 'bullmq';
+import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
+import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
 import type { Redis } from 'ioredis';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
