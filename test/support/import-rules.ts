@@ -25,7 +25,7 @@ const keepers: Record<string, string[]> = {
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
 const layers = [
-  ['backup', 'setup', 'doctor', 'app', 'web', 'worker', 'role', 'server', 'config'],
+  ['backup', 'setup', 'doctor', 'app', 'healthcheck', 'web', 'worker', 'role', 'server', 'config'],
   ['commands'],
   ['jobs'],
   ['docs-api', 'slack'],

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { healthPortOf } from '../../src/config/health-port.ts';
+import { readSettings } from '../../src/config/settings.ts';
+
+const others = {
+  SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
+  SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
+  DOCS_API_URL: 'https://api.example.com',
+  DOCS_API_KEY: 'adm_0123456789',
+  REDIS_URL: 'rediss://redis.example.com',
+};
+
+const values = [undefined, '', ' ', '4000', ' 4001 '];
+const cases = [undefined, '', 'all', 'web', 'worker'].flatMap((DOCKET_ROLE) =>
+  values.flatMap((PORT) => values.map((HEALTH_PORT) => ({ DOCKET_ROLE, PORT, HEALTH_PORT }))),
+);
+
+test('a health check asks the port that the settings lead to', () => {
+  const asked = cases.map((env) => ({ env, port: Number(healthPortOf(env)) }));
+  expect(asked).toEqual(
+    cases.map((env) => {
+      const { role, port, healthPort } = readSettings({ ...others, ...env });
+      return { env, port: role === 'worker' ? healthPort : port };
+    }),
+  );
+});

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { endsWithTests } from './support/flows/children.ts';
+import { freePort } from './support/redis.ts';
+
+async function check(port: number) {
+  const child = endsWithTests(
+    spawn(process.execPath, ['src/healthcheck.ts'], {
+      cwd: new URL('..', import.meta.url).pathname,
+      env: { PORT: String(port) },
+    }),
+  );
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return { code, said: said.trim().replace(String(port), 'PORT') };
+}
+
+test.each([
+  [200, 0],
+  [503, 1],
+])('a Docket that answers %i ends it with %i', async (status, code) => {
+  const server = createServer(({ url }, response) =>
+    response.writeHead(url === '/healthz' ? status : 404).end(),
+  ).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await check(port)).toEqual({ code, said: `http://127.0.0.1:PORT/healthz: ${status}` });
+});
+
+test('no Docket ends it with 1', async () => {
+  expect(await check(await freePort())).toMatchObject({ code: 1 });
+});
