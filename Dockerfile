@@ -54,7 +54,7 @@ VOLUME /data
 EXPOSE 3000
 USER node
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "src/healthcheck.ts"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "src/healthcheck/main.ts"]
 # As process 1 without a handler, Node would not see a SIGTERM that comes before its own is there.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "src/app.ts"]

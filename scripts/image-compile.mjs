@@ -30,7 +30,7 @@ for (const receiver of [http, socket]) {
   });
   const ended = docket.then(() => Promise.reject(new Error('Docket ended by itself.')));
   await Promise.race([ready(), ended]);
-  await run('src/healthcheck.ts', settings);
+  await run('src/healthcheck/main.ts', settings);
   docket.child.kill('SIGTERM');
   const code = await docket;
   if (code !== 0) throw new Error(`Docket ended with ${code}.`);

@@ -16,7 +16,7 @@ const HARDENED = [
 ];
 
 /** What builds and runs the image where there is no Docker: from Debian's packages of these names. */
-export const TOOLS = ['buildah', 'podman', 'crun', 'mmdebstrap'];
+const TOOLS = ['buildah', 'podman', 'crun', 'mmdebstrap'];
 
 /** Returns what is missing to build and run the image here, as a sentence; nothing where it can be done. */
 export function missingHere(): string | undefined {

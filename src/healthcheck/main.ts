@@ -1,6 +1,6 @@
 // The image's health check: ends with 0 when the Docket of this environment answers that it is alive, and with 1 else.
 import { get } from 'node:http';
-import { healthPortOf } from './config/health-port.ts';
+import { healthPortOf } from '../config/health-port.ts';
 
 const TIME_LIMIT_MS = 4000;
 

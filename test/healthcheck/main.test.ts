@@ -4,13 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { endsWithTests } from './support/flows/children.ts';
-import { freePort } from './support/redis.ts';
+import { endsWithTests } from '../support/flows/children.ts';
+import { freePort } from '../support/redis.ts';
 
 async function check(port: number) {
   const child = endsWithTests(
-    spawn(process.execPath, ['src/healthcheck.ts'], {
-      cwd: new URL('..', import.meta.url).pathname,
+    spawn(process.execPath, ['src/healthcheck/main.ts'], {
+      cwd: new URL('../..', import.meta.url).pathname,
       env: { PORT: String(port) },
     }),
   );
