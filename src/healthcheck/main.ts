@@ -4,15 +4,16 @@ import { healthPortOf } from '../config/health-port.ts';
 
 const TIME_LIMIT_MS = 4000;
 
-const address = `http://127.0.0.1:${healthPortOf(process.env)}/healthz`;
-
-/** The engine shows it with the state of the container. */
-function end(said: string, code: number): void {
-  process.stdout.write(`${address}: ${said}\n`, () => process.exit(code));
+function main(env: NodeJS.ProcessEnv): void {
+  const address = `http://127.0.0.1:${healthPortOf(env)}/healthz`;
+  /** The engine shows it with the state of the container. */
+  const end = (said: string, code: number) =>
+    process.stdout.write(`${address}: ${said}\n`, () => process.exit(code));
+  get(address, { timeout: TIME_LIMIT_MS }, ({ statusCode }) =>
+    end(String(statusCode), statusCode === 200 ? 0 : 1),
+  )
+    .on('timeout', () => end('no answer in time', 1))
+    .on('error', ({ message }) => end(message, 1));
 }
 
-get(address, { timeout: TIME_LIMIT_MS }, ({ statusCode }) =>
-  end(String(statusCode), statusCode === 200 ? 0 : 1),
-)
-  .on('timeout', () => end('no answer in time', 1))
-  .on('error', ({ message }) => end(message, 1));
+if (import.meta.main) main(process.env);
