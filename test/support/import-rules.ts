@@ -147,7 +147,13 @@ function brokenIn(file: string, code: string): string[] {
 function readsEnvironment(file: string, code: string): boolean {
   if (file === 'src/config/settings.ts') return false;
   const allowed = /\bmain\(process\.env\)|\bprocess\.env\.PATH\b/g;
-  const rest = ['src/app.ts', 'src/backup/main.ts', 'src/doctor/main.ts', 'src/setup/main.ts'].includes(file)
+  const rest = [
+    'src/app.ts',
+    'src/backup/main.ts',
+    'src/doctor/main.ts',
+    'src/healthcheck/main.ts',
+    'src/setup/main.ts',
+  ].includes(file)
     ? code.replace(allowed, '')
     : code;
   return /process\s*(?:\?\.|\.|\[['"])\s*env\b|\benv\b[^;]*from 'node:process'|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b|\bloadEnvFile\b/.test(
