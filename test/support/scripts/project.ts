@@ -37,6 +37,7 @@ export interface Project {
   /** The arguments of each call of npm. */
   npmCalls(): string[];
   run(...args: string[]): Running;
+  operate(...args: string[]): Running;
   start(): Running;
 }
 
@@ -95,6 +96,7 @@ export function createProject(): Project {
       return existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : [];
     },
     run: (...args) => launch([join('scripts', 'run.mjs'), ...args]),
+    operate: (...args) => launch([join('scripts', 'operate.mjs'), ...args]),
     start: () => launch([join('scripts', 'start.mjs')]),
   };
   project.npmDoes(`mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node`);

@@ -1,0 +1,27 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createProject, type Project } from '../support/scripts/project.ts';
+
+let project: Project;
+beforeEach(() => {
+  project = createProject();
+  mkdirSync(join(project.root, 'src'));
+  writeFileSync(
+    join(project.root, 'src', 'tool.ts'),
+    'const said: string[] = process.argv.slice(2); console.log(said.join()); process.exit(3);\n',
+  );
+});
+afterEach(() => rmSync(project.root, { recursive: true }));
+
+test('with the packages of production alone it runs, installs nothing, and ends as the program does', async () => {
+  mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
+  const { code, stdout } = await project.operate('src/tool.ts', '--json', 'a b').ended;
+  expect({ code, stdout, npm: project.npmCalls() }).toEqual({ code: 3, stdout: '--json,a b\n', npm: [] });
+});
+
+test('without packages they are installed first', async () => {
+  const { code, stdout } = await project.operate('src/tool.ts', 'x').ended;
+  expect({ code, stdout }).toEqual({ code: 3, stdout: 'x\n' });
+  expect(project.npmCalls()).toHaveLength(1);
+});
