@@ -50,25 +50,37 @@ export interface ChaosWorld {
   route(random: () => number): void;
 }
 
+export interface FleetOptions {
+  roles?: readonly Member['role'][];
+  /** Sites that the platform exports. */
+  domains?: string[];
+  /** Other durations than those of a run of minutes. */
+  timing?: Partial<Timing>;
+}
+
 /** A world without the limits of Slack and the platform, and a fleet in which each role is there. */
-export async function createChaosWorld(logLevel: 'debug' | 'info'): Promise<ChaosWorld> {
+export async function createChaosWorld(
+  logLevel: 'debug' | 'info',
+  { roles = ['all', 'web', 'worker'], domains, timing: more }: FleetOptions = {},
+): Promise<ChaosWorld> {
   const world = await createWorld({
     processes: true,
     slack: { rateLimits: false, eventRetryDelaysMs: Array.from({ length: 100 }, () => 400) },
-    platform: { followUpsPerHour: 10_000 },
+    platform: { followUpsPerHour: 10_000, ...(domains && { domains }) },
     // What a bot whose Redis is away owes to Slack: not to accept what it cannot keep. How fast commands are answered
     // while a fleet of processes starts is not what is tested.
     mayViolate:
-      /^event \w+: (answered 500|no answer in time)$|^(?:block_actions \[.+\]|\/docs-agent): no answer within/,
+      /^event \w+: (answered 500|no answer in time)$|^(?:block_actions \[.+\]|\/docs-(?:agent|export)): (?:answered 50\d|no answer)/,
   });
   const start = (role: Member['role']) =>
     world.startBot({
-      timing,
+      timing: { ...timing, ...more },
       env: { DOCKET_ROLE: role, LOG_LEVEL: logLevel },
-      config: 'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n',
+      config:
+        'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100, exportsPerPerson: 1000, exportsPerChannel: 1000 }\n',
     });
   const fleet: Member[] = [];
-  for (const role of ['all', 'web', 'worker'] as const) fleet.push({ role, bot: await start(role) });
+  for (const role of roles) fleet.push({ role, bot: await start(role) });
   return {
     world,
     fleet,
@@ -138,7 +150,7 @@ export async function runChaos(
 }
 
 /** Waits until nothing is under way any more. Returns false when that did not come. */
-async function becomesIdle({ world }: ChaosWorld): Promise<boolean> {
+export async function becomesIdle({ world }: ChaosWorld): Promise<boolean> {
   const { client } = world.redis;
   const untilMs = Date.now() + IDLE_DEADLINE_MS;
   let calmSince = Date.now();

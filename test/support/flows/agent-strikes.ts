@@ -15,6 +15,34 @@ export interface StrikeOptions {
 /** How often each kind of strike was made. */
 export type Strikes = Map<string, number>;
 
+export const pickerFrom =
+  (random: () => number) =>
+  <T>(list: readonly [T, ...T[]]): T =>
+    list[Math.floor(random() * list.length)] ?? list[0];
+
+/** Faults of both sides. */
+export function faultsFrom(random: () => number) {
+  const pick = pickerFrom(random);
+  return {
+    lost: (): Fault => ({
+      kind: pick(['reset', 'hang'] as const),
+      when: pick(['before', 'after'] as const),
+    }),
+    tooMany: (after?: string): Fault => ({
+      kind: 'answer',
+      status: 429,
+      body: { ok: false, error: 'ratelimited' },
+      ...(after !== undefined && { headers: { 'retry-after': after } }),
+    }),
+    broken: (): Fault => ({
+      kind: 'answer',
+      status: pick([500, 502, 503] as const),
+      body: { error: 'Internal' },
+      when: pick(['before', 'after'] as const),
+    }),
+  };
+}
+
 /** Strikes at random moments until `stop` aborts; then everything is up again and no fault is left. */
 export async function strike(
   chaos: ChaosWorld,
@@ -25,7 +53,7 @@ export async function strike(
   const { slack, platform, redis } = chaos.world;
   const made: Strikes = new Map();
   const starting = new Set<Promise<void>>();
-  const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(random() * list.length)] ?? list[0];
+  const pick = pickerFrom(random);
   const count = (kind: string) => made.set(kind, (made.get(kind) ?? 0) + 1);
 
   async function kill(member: Member) {
@@ -75,22 +103,7 @@ export async function strike(
     wire.order(name, one, times);
   }
 
-  const lost = (): Fault => ({
-    kind: pick(['reset', 'hang'] as const),
-    when: pick(['before', 'after'] as const),
-  });
-  const tooMany = (after?: string): Fault => ({
-    kind: 'answer',
-    status: 429,
-    body: { ok: false, error: 'ratelimited' },
-    ...(after !== undefined && { headers: { 'retry-after': after } }),
-  });
-  const broken = (): Fault => ({
-    kind: 'answer',
-    status: pick([500, 502, 503] as const),
-    body: { error: 'Internal' },
-    when: pick(['before', 'after'] as const),
-  });
+  const { lost, tooMany, broken } = faultsFrom(random);
 
   const strikes: [weight: number, act: () => void | Promise<void>][] = [
     [2, () => kill(pick(chaos.fleet as [Member, ...Member[]]))],

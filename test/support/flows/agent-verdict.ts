@@ -26,7 +26,7 @@ export function verdictOn(world: World, threads: readonly ChaosThread[]): Verdic
     outOfOrder: [],
     unwanted: [],
     withoutOutcome: [],
-    postedTwice: [],
+    postedTwice: postedTwice(world),
     openQuestions: openTroubles(world).map((message) => slack.read(message)),
   };
   const shows = (message: SentMessage, ...names: string[]) =>
@@ -58,16 +58,22 @@ export function verdictOn(world: World, threads: readonly ChaosThread[]): Verdic
     if (!outcome) verdict.withoutOutcome.push(held.text);
   }
 
+  return verdict;
+}
+
+/** Messages of the bot that are there twice, by the names it gives them. */
+export function postedTwice({ slack }: World): string[] {
+  const twice: string[] = [];
   const first = new Map<string, SentMessage>();
   for (const message of slack.messages.filter(({ from }) => from === 'docket')) {
     const before = first.get(keyOf(message));
     if (before === undefined) first.set(keyOf(message), message);
     else {
       const apartS = (Number(message.ts) - Number(before.ts)).toFixed(1);
-      verdict.postedTwice.push(`${keyOf(message)}, ${apartS} s apart`);
+      twice.push(`${keyOf(message)}, ${apartS} s apart`);
     }
   }
-  return verdict;
+  return twice;
 }
 
 /** Lines of the log at level error and above, by their words. */
