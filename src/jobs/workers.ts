@@ -179,12 +179,20 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   const close = () => Promise.all(workers.map((worker) => worker.close()));
-  stopping.addEventListener('abort', () => void close().catch(onError));
+  let stoppedAtMs = Number.NaN;
+  stopping.addEventListener('abort', () => {
+    stoppedAtMs = performance.now();
+    void close().catch(onError);
+  });
 
   return {
-    /** Waits for running jobs, which are handed back, for `graceMs` at most; none is taken any more. */
+    /**
+     * Waits for running jobs, which are handed back, until `graceMs` after the process was to stop: what else was waited
+     * for since then does not come on top. None is taken any more.
+     */
     async close(graceMs: number) {
-      await within(graceMs, close());
+      const goneMs = Number.isNaN(stoppedAtMs) ? 0 : performance.now() - stoppedAtMs;
+      await within(graceMs - goneMs, close());
     },
   };
 }

@@ -1,38 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { endsWithTests } from '../support/flows/children.ts';
+import { startDocket } from '../support/flows/docket-process.ts';
 import { freePort, startTestRedis } from '../support/redis.ts';
-
-/** Docket as `npm start` runs it. Slack and the platform are not there. */
-function start(env: NodeJS.ProcessEnv, stdout: 'pipe' | number = 'pipe') {
-  const child: ChildProcess = endsWithTests(
-    spawn(process.execPath, ['src/app.ts'], {
-      cwd: new URL('../..', import.meta.url).pathname,
-      env: {
-        PATH: process.env.PATH,
-        SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
-        SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
-        SLACK_API_URL: 'http://127.0.0.1:9/api/',
-        DOCS_API_URL: 'http://127.0.0.1:9/',
-        DOCS_API_KEY: 'adm_0123456789',
-        ...env,
-      },
-      stdio: ['ignore', stdout, 'pipe'],
-    }),
-  );
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { child, ended, output: () => output };
-}
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async (signal) => {
   const redis = await startTestRedis();
   onTestFinished(() => redis.close());
-  const { child, ended, output } = start({ PORT: '0', REDIS_URL: redis.url });
+  const { child, ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
   await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');
   child.kill(signal);
   expect(await ended).toBe(0);
@@ -41,7 +17,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async
 
 test('a DATA_DIR that cannot be used ends it with 1 and a sentence', async () => {
   const file = new URL('../../package.json', import.meta.url).pathname;
-  const { ended, output } = start({ PORT: '0', DATA_DIR: file });
+  const { ended, output } = startDocket({ PORT: '0', DATA_DIR: file });
   expect(await ended).toBe(1);
   expect(output()).toBe(`DATA_DIR ${file} is a file, or lies below one. Set it to a folder.\n`);
 });
@@ -53,7 +29,7 @@ test.runIf(existsSync('/dev/full'))('it works and ends in order where it cannot 
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
   const port = await freePort();
-  const { child, ended, output } = start({ PORT: String(port), REDIS_URL: redis.url }, full);
+  const { child, ended, output } = startDocket({ PORT: String(port), REDIS_URL: redis.url }, full);
   const ready = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status, String);
   await expect.poll(ready, { timeout: 20_000 }).toBe(200);
   child.kill('SIGHUP');
@@ -66,7 +42,7 @@ test('a port that is taken ends it with 1 and a sentence', async () => {
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const { ended, output } = start({ PORT: String(port), REDIS_URL: 'redis://127.0.0.1:9' });
+  const { ended, output } = startDocket({ PORT: String(port), REDIS_URL: 'redis://127.0.0.1:9' });
   expect(await ended).toBe(1);
   expect(output()).toBe(
     `Port ${port} is taken by another program. Stop that one, or set PORT to a free port.\n`,
@@ -78,7 +54,7 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
   onTestFinished(() => redis.close());
   await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
   await redis.client.config('SET', 'appendonly', 'no');
-  const { ended, output } = start({ PORT: '0', REDIS_URL: redis.url });
+  const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
   expect(await ended).toBe(1);
   expect(output()).toMatch(
     /^Docket can't start with this Redis:\n {2}- Redis drops keys .*\n {2}- Redis keeps nothing .*\n$/,

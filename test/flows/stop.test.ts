@@ -16,9 +16,9 @@ const successor = { process: false };
 
 const asks = () => world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
 
-async function ends() {
+async function ends(bot = world.bots[0]) {
   const startedAtMs = performance.now();
-  expect(await world.bots[0]?.terminate()).toBe(0);
+  expect(await bot?.terminate()).toBe(0);
   expect(performance.now() - startedAtMs).toBeLessThan(10_000);
 }
 
@@ -60,5 +60,18 @@ test('SIGTERM with a request that somebody only half sent', async () => {
   await asks();
   await until(world, '#docs', ['42%']);
   await ends();
+  socket.destroy();
+});
+
+test('SIGTERM with a request that somebody only half sent, and a start without an answer', async () => {
+  const bot = await world.startBot({ timing: { docsCallMs: 20_000, shutdownMs: 8000 } });
+  const socket = connect(bot.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /slack/events HTTP/1.1\r\nhost: docket\r\ncontent-length: 100\r\n\r\nhalf');
+  world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'hang', when: 'before' }, 2);
+  await world.bots[0]?.end();
+  await asks();
+  await world.slack.until(() => world.platform.wire.calls.length === 1);
+  await ends(bot);
   socket.destroy();
 });

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Call, Fault, Phase } from '../../../demo/wire.ts';
 import { becomesIdle, type ChaosWorld, type Member } from './agent-chaos.ts';
 import { type Answers, answerQuestions, type ChaosOptions, converse, followJobs } from './agent-people.ts';
+import { SEND } from './agent-stage.ts';
 import { faultsFrom, pickerFrom } from './agent-strikes.ts';
 import { postedTwice, type Verdict, verdictOn } from './agent-verdict.ts';
 import {
@@ -78,6 +79,16 @@ export async function runFleetChaos(
   };
 }
 
+/** Calls that must not happen twice, and when their process is killed. */
+const NOT_TWICE: [[name: string, Phase], ...[name: string, Phase][]] = [
+  ['POST /v1/static-export/jobs', 'after'],
+  ['chat.postMessage', 'after'],
+  [SEND, 'after'],
+  ['POST /v1/static-export/jobs', 'before'],
+  ['chat.postMessage', 'before'],
+  [SEND, 'before'],
+];
+
 /** From now on so many calls fail on both sides, in every way in turn. */
 function orderFaults({ world }: ChaosWorld, rate: number, random: () => number) {
   const { lost, tooMany, broken } = faultsFrom(random);
@@ -119,14 +130,14 @@ async function strikeFleet(
     await one.bot.kill();
     under.push(chaos.replace(one));
   }
-  /** Kills whoever makes the next call to a side, before it takes effect or after. */
-  async function killInCall() {
-    const { wire } = random() < 0.5 ? slack : platform;
-    const phase = pick<Phase>(['before', 'after']);
+  /** Kills whoever makes the next such call, before it takes effect or after. */
+  async function killInCall(name: string, phase: Phase) {
+    const { wire } = name.startsWith('POST') ? platform : slack;
     const struck = Promise.withResolvers<Member>();
     const forget = wire.onCall(async (call: Call, now) => {
       const one = chaos.fleet.find(({ bot }) => bot.made(call));
-      if (now !== phase || one === undefined || !one.bot.running() || frozen.has(one)) return;
+      if (call.name !== name || now !== phase || one === undefined || !one.bot.running() || frozen.has(one))
+        return;
       forget();
       if (phase === 'before' && random() < 0.5)
         wire.order(({ n }) => n === call.n, { kind: 'reset', when: 'before' });
@@ -160,7 +171,9 @@ async function strikeFleet(
 
   const strikes = [
     ...Array.from({ length: kills }, (_, n) =>
-      n % 2 === 0 ? killInCall : async () => kill(await member(['web', 'worker']), 'at any time'),
+      n % 2 === 0
+        ? () => killInCall(...(NOT_TWICE[(n / 2) % NOT_TWICE.length] ?? NOT_TWICE[0]))
+        : async () => kill(await member(['web', 'worker']), 'at any time'),
     ),
     ...Array.from({ length: redisKills }, () => killRedis),
     ...Array.from({ length: freezes }, () => freeze),
