@@ -37,4 +37,4 @@ test(`exports and threads while bots, Redis, Slack and the platform fail (seed $
   expect([...errorsLogged(chaos.world).keys()]).toEqual([]);
   expect([...outcome.strikes.values()].reduce((sum, count) => sum + count, 0)).toBe(5);
   await chaos.world.close();
-});
+}, 300_000);
