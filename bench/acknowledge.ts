@@ -79,7 +79,7 @@ printTable([
 ]);
 const series = { Docket: sides.docket.flat(), 'bare Bolt': sides.floor.flat() };
 savePlot('acknowledge', curves({ title: 'Acknowledgement of a command', unit: 'ms', series }));
-for (const line of bot.complaints().slice(0, 3)) console.log(line);
+for (const line of bot.complaints().slice(0, 3)) console.error(line);
 await bot.stop();
 for (const child of [slack, platform, floor]) child.stop();
 await redis.close();

@@ -125,7 +125,7 @@ printTable([
 ]);
 const series = { Docket: sides.docket.flat(), 'bare BullMQ': sides.floor.flat() };
 savePlot('reply-latency', curves({ title: "From a reply to the agent's call", unit: 'ms', series }));
-for (const line of bot.complaints().slice(0, 3)) console.log(line);
+for (const line of bot.complaints().slice(0, 3)) console.error(line);
 await bot.stop();
 for (const child of [slack, platform, floor]) child.stop();
 await redis.close();

@@ -9,10 +9,10 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [64, 120, 44, 40];
 const STYLE = `<style>
   .page { fill: #ffffff } .grid { stroke: #d8dee4 } .bound { stroke: #cf222e; stroke-dasharray: 5 4 }
   text { font: 12px system-ui, sans-serif; fill: #1f2328 } .title { font-size: 14px; font-weight: 600 }
-  .line { fill: none; stroke-width: 2 } .s0 { stroke: #0969da } .s1 { stroke: #6e7781 } .f0 { fill: #0969da } .f1 { fill: #57606a }
+  .inside { fill: #ffffff } .line { fill: none; stroke-width: 2 } .s0 { stroke: #0969da } .s1 { stroke: #6e7781 } .f0 { fill: #0969da } .f1 { fill: #57606a }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117 } .grid { stroke: #30363d } .bound { stroke: #ff7b72 } text { fill: #e6edf3 }
-    .s0 { stroke: #58a6ff } .s1 { stroke: #8b949e } .f0 { fill: #58a6ff } .f1 { fill: #8b949e }
+    .inside { fill: #0d1117 } .s0 { stroke: #58a6ff } .s1 { stroke: #8b949e } .f0 { fill: #58a6ff } .f1 { fill: #8b949e }
   }
 </style>`;
 
@@ -85,7 +85,10 @@ export function bars(plot: {
   const drawn = entries.map(([name, value], index) => {
     const top = TOP + index * height;
     const label = text(LEFT + 62, top + height / 2 + 4, name, 'text-anchor="end"');
-    const figure = text(x(value) + 6, top + height / 2 + 4, `${spelled(value)} ${plot.unit}`);
+    // Inside where it fits, so that it does not run into the bound.
+    const fits = x(value) - x(0) > 80;
+    const [at, more] = fits ? [x(value) - 8, 'class="inside" text-anchor="end"'] : [x(value) + 6, ''];
+    const figure = text(at, top + height / 2 + 4, `${spelled(value)} ${plot.unit}`, more);
     const bar = `<rect class="f0" x="${x(0)}" y="${top + 6}" width="${(x(value) - x(0)).toFixed(1)}" height="${height - 12}"/>`;
     return label + bar + figure;
   });

@@ -153,8 +153,10 @@ export function defineRunJob<
   }
 
   async function publish(run: R, { outbox }: JobContext): Promise<void> {
-    for (const message of definition.messages?.(run) ?? [])
-      await outbox.publish(run.teamId, message, run.rev);
+    // All at once: in one go to Redis, which comes to them in their order.
+    await Promise.all(
+      (definition.messages?.(run) ?? []).map((message) => outbox.publish(run.teamId, message, run.rev)),
+    );
   }
 
   async function execute(runId: string, context: JobContext): Promise<Outcome> {
