@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Settings } from './config/settings.ts';
+import { redisAddressOf, type Settings } from './config/settings.ts';
 import { createQueues } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
@@ -21,9 +20,12 @@ import { createNames } from './slack/names.ts';
 import { createPublicChannels } from './slack/public-channels.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { dependencies } from './store/health.ts';
-import type { RedisAddress } from './store/redis/address.ts';
+import { setTagName } from './store/keys.ts';
+import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
+import type { RedisClient } from './store/redis/client.ts';
 import { createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
+import { ping } from './store/redis/ping.ts';
 import { createRedisWatch } from './store/redis/watch.ts';
 import { createStores } from './store/stores.ts';
 
@@ -99,6 +101,7 @@ export async function createRoleParts(
   };
 
   const address = await findRedis(settings, closers, options);
+  setTagName(tagNameOf(address));
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
   checks.addProblem(() => redisWatch.problems().map(({ text }) => text));
@@ -143,8 +146,9 @@ export async function createRoleParts(
 }
 
 async function findRedis(settings: Settings, closers: Closers, options: AppParts): Promise<RedisAddress> {
-  const { redisUrl: url, redisCa: ca, dataDir } = settings;
-  if (url !== undefined) return { url, ca };
+  const external = redisAddressOf(settings);
+  if (external !== undefined) return external;
+  const { dataDir } = settings;
   const { log, searchPath = '' } = options;
   const redis = await startEmbeddedRedis({ dataDir, log, searchPath });
   closers.add(() => redis.stop());
@@ -153,7 +157,7 @@ async function findRedis(settings: Settings, closers: Closers, options: AppParts
 
 /** Connects a role to Redis and to its queues, and shows what Redis knows; with two in one process, one shows it. */
 export function connectRole(
-  connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => Redis,
+  connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => RedisClient,
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
@@ -161,7 +165,7 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
-  checks.addPart('redis', () => redisState(redis));
+  checks.addPart('redis', () => redisState(redis.status, () => ping(redis)));
   const queues = createQueues(redis, onRedisError);
   closers.add(() => queues.close());
   const stores = createStores(redis);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { App, AuthorizationError, type Receiver } from '@slack/bolt';
-import type { Redis } from 'ioredis';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
 import { createGate, type GateParts } from './commands/gate.ts';
@@ -20,7 +19,9 @@ import { createHttpReceiver } from './server/http-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import type { DeliveryState } from './store/messages.ts';
+import type { RedisClient } from './store/redis/client.ts';
 import { connectForRequests } from './store/redis/connections.ts';
+import { ping } from './store/redis/ping.ts';
 
 /** How long a submitted modal waits for the `response_url` of its command; without one it shows the answer itself. */
 const ADDRESS_MS = 200;
@@ -75,7 +76,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     store: stores.health,
     missingScopes: slack.missingScopes,
     connected,
-    ping: () => redis.ping(),
+    ping: () => ping(redis),
     redisProblems: parts.redisWatch.problems,
     counts: queues.counts,
     rejectedKeys: (teamId) =>
@@ -174,7 +175,7 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
 }
 
 /** Waits for Redis so that the first request is not refused, but not for long: a refusal is an answer too. */
-async function waitUntilReady(redis: Redis): Promise<void> {
+async function waitUntilReady(redis: RedisClient): Promise<void> {
   if (redis.status === 'ready') return;
   await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});
 }

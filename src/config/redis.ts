@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { isLoopback } from '../docs-api/settings.ts';
-import { decodeCredential } from '../store/redis/address.ts';
+import {
+  decodeCredential,
+  type GroupAddress,
+  isGroupAddress,
+  isTagName,
+  readGroupAddress,
+  readSentinelPath,
+} from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
 
 /** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
@@ -31,13 +38,24 @@ export function secretsInAddress(address: string): string[] {
   return [address, password, URL.parse(address)?.password ?? '', decodeCredential(password)].filter(Boolean);
 }
 
-export const isRedisAddress = /^rediss?:\/\//;
+export const isRedisAddress = /^rediss?(?:\+(?:sentinel|cluster))?:\/\//;
 
 /** Returns whether the user or password has an unescaped `/`, `?` or `#`: then the `@` comes after the host. */
 const isUnescaped = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
 
 /** Returns the problems of the settings of Redis, each with its fix and without any part of the address. */
-export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', REDIS_CA: ca }: Env) {
+export function redisProblems(env: Env): string[] {
+  const { REDIS_URL: address = '', REDIS_CA: ca } = env;
+  const problems = isGroupAddress(address) ? groupProblems(address, env) : addressProblems(env);
+  if (ca !== undefined && readCertificate(ca) === undefined)
+    problems.push(
+      'REDIS_CA names no file with a certificate that can be read. Set it to the PEM file of the authority that ' +
+        "signed Redis' certificate.",
+    );
+  return problems;
+}
+
+function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): string[] {
   const problems: string[] = [];
   const url = address === undefined ? null : URL.parse(address);
   if (address !== undefined && isRedisAddress.test(address) && (url === null || isUnescaped(url)))
@@ -46,21 +64,48 @@ export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '', RED
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ];
   if (url?.protocol === 'redis:' && !isLoopback(url.hostname || 'localhost') && !allow.includes('plaintext'))
-    problems.push(
-      'REDIS_URL begins with redis:// and names another machine: all that Docket keeps would cross the network in ' +
-        'the clear. Use rediss://, or set REDIS_ALLOW=plaintext if you trust that network.',
-    );
+    problems.push(plaintextProblem('redis', 'another machine'));
   // ioredis would take database 0, which may be another Docket's.
   if (url && !/^\/?\d{0,9}$/.test(url.pathname))
     problems.push(
       'REDIS_URL ends in something that is no database number. End it with a number, such as /1, or with nothing for 0.',
     );
-  if (ca !== undefined && readCertificate(ca) === undefined)
-    problems.push(
-      'REDIS_CA names no file with a certificate that can be read. Set it to the PEM file of the authority that ' +
-        "signed Redis' certificate.",
-    );
   return problems;
+}
+
+const plaintextProblem = (scheme: string, where: string) =>
+  `REDIS_URL begins with ${scheme}:// and names ${where}: all that Docket keeps would cross the network in ` +
+  `the clear. Use ${scheme.replace('redis', 'rediss')}://, or set REDIS_ALLOW=plaintext if you trust that network.`;
+
+function groupProblems(address: string, { REDIS_ALLOW: allow = '' }: Env): string[] {
+  const group = readGroupAddress(address);
+  if (group === undefined)
+    return [
+      'REDIS_URL cannot be read as an address of several hosts. Write it as ' +
+        'rediss+sentinel://user:password@host1:26379,host2,host3/name or rediss+cluster://user:password@host1:6379,host2; ' +
+        'in its user and password, write %2F for /, %23 for #, %3F for ? and %40 for @.',
+    ];
+  const isAway = !group.nodes.every(({ host }) => isLoopback(host.includes(':') ? `[${host}]` : host));
+  return [
+    ...(isAway && !group.tls && !allow.includes('plaintext')
+      ? [plaintextProblem(`redis+${group.kind}`, 'other machines')]
+      : []),
+    ...pathProblems(group),
+  ];
+}
+
+function pathProblems({ kind, path }: GroupAddress): string[] {
+  if (kind === 'sentinel' && readSentinelPath(path) === undefined)
+    return [
+      'REDIS_URL does not say which primary the sentinels are to be asked for. End it with its name, and with a number ' +
+        'for another database than 0, such as /mymaster or /mymaster/1.',
+    ];
+  if (kind === 'cluster' && !isTagName(path))
+    return [
+      'REDIS_URL ends in something that names no Docket. A cluster has one database only: end the address with nothing, ' +
+        'or, where several Dockets share the cluster, with a name of small letters, digits and dashes, such as /staging.',
+    ];
+  return [];
 }
 
 /** Returns the text of a PEM file; `undefined` when it cannot be read or holds no certificate. */

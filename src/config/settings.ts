@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
+import type { RedisAddress } from '../store/redis/address.ts';
 import { readAddresses } from './addresses.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
 import type { Env } from './project-settings.ts';
@@ -15,10 +16,18 @@ export type Settings = ReturnType<typeof readSettings>;
 /** Returns the values of the settings that no log may hold. */
 export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
-  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, ...projects.map(({ apiKey }) => apiKey)];
+  const keys = projects.map(({ apiKey }) => apiKey);
+  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, settings.redisSentinelPassword, ...keys];
   const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl];
   const secrets = [...tokens, ...addresses.flatMap((address) => secretsInAddress(address ?? ''))];
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
+}
+
+/** Returns where the Redis of the settings is; `undefined` when Docket brings its own. */
+export function redisAddressOf(settings: Settings): RedisAddress | undefined {
+  const { redisUrl: url, redisCa: ca, redisSentinelUser: sentinelUser } = settings;
+  if (url === undefined) return undefined;
+  return { url, ca, sentinelUser, sentinelPassword: settings.redisSentinelPassword };
 }
 
 /** Returns warnings of settings that look wrong, each with its fix and without its value; Docket starts with them. */
@@ -65,7 +74,13 @@ const envSchema = z.object({
   DOCS_API_KEY_PREFIX: z.string().optional(),
   DOCS_PROJECT_ID: projectId.optional(),
   DOCS_DOMAIN: hostName('must be a host name such as docs.example.com.').optional(),
-  REDIS_URL: z.string().regex(isRedisAddress, 'must begin with redis:// or rediss://.').optional(),
+  REDIS_URL: z
+    .string()
+    .regex(
+      isRedisAddress,
+      'must begin with redis:// or rediss://, or with +sentinel or +cluster before its colon.',
+    )
+    .optional(),
   REDIS_ALLOW: z
     .string()
     .default('')
@@ -76,6 +91,8 @@ const envSchema = z.object({
       return z.NEVER;
     }),
   REDIS_CA: z.string().optional(),
+  REDIS_SENTINEL_USER: z.string().optional(),
+  REDIS_SENTINEL_PASSWORD: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
   DOCKET_CONFIG: z.string().optional(),
   QUEUE_DASHBOARD_PORT: portNumber.optional(),
@@ -120,6 +137,7 @@ const SECRET_NAMES = [
   'SLACK_APP_TOKEN',
   'DOCS_API_KEY',
   'DOCS_API_KEY_PREFIX',
+  'REDIS_SENTINEL_PASSWORD',
 ] as const;
 
 /** Returns flaws of values that make every other check of them pointless, such as quotes, by variable. */
@@ -236,6 +254,9 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     redisAllow: data.REDIS_ALLOW,
     /** The certificate of the authority that signed Redis' own, as PEM. */
     redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
+    /** Who Docket is to the sentinels, which have users of their own. */
+    redisSentinelUser: data.REDIS_SENTINEL_USER,
+    redisSentinelPassword: data.REDIS_SENTINEL_PASSWORD,
     dataDir: data.DATA_DIR,
     /** Where this machine sees the queues; nowhere by default. */
     queueDashboardPort: data.QUEUE_DASHBOARD_PORT,

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { Redis } from 'ioredis';
-import type { Settings } from '../config/settings.ts';
+import { redisAddressOf, type Settings } from '../config/settings.ts';
 import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
 import { findServer, RedisMissing, sendCommand } from '../store/embedded/redis-server.ts';
-import { type RedisAddress, serverOf } from '../store/redis/address.ts';
-import { checkRedis } from '../store/redis/check.ts';
-import { infoFields } from '../store/redis/primary-connector.ts';
+import { setTagName } from '../store/keys.ts';
+import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
+import { askNode, type NodeServer } from '../store/redis/ask-node.ts';
+import { inspectRedis } from '../store/redis/check.ts';
 import { problemsOf, type RedisProblem } from '../store/redis/problems.ts';
 
 /** What is known of Redis. */
@@ -16,6 +16,8 @@ export interface RedisAnswer {
   version: string | undefined;
   /** The middle of several answers. */
   latencyMs: number | undefined;
+  /** How many replicas follow the primary; `undefined` where Redis does not say. */
+  replicas?: number | undefined;
   /** Of Docket's own, when it does not run: the program that would be started, or why there is none. */
   program?: string | undefined;
   missing?: string | undefined;
@@ -31,8 +33,11 @@ const ANSWER_MS = 1000;
 
 /** Looks at the Redis of the settings without writing. Docket's own is only asked when it runs, and never started. */
 export async function probeRedis(settings: Settings, parts: RedisParts): Promise<RedisAnswer> {
-  const { redisUrl: url, redisCa: ca } = settings;
-  if (url !== undefined) return { own: false, ...(await inspect({ url, ca }, parts)) };
+  const external = redisAddressOf(settings);
+  if (external !== undefined) {
+    setTagName(tagNameOf(external));
+    return { own: false, ...(await inspect(external, parts)) };
+  }
   const socketPath = findSocket(settings.dataDir);
   const state = socketPath === undefined ? 'absent' : (await sendCommand(socketPath, 'PING', ANSWER_MS)).is;
   if (socketPath !== undefined && state === 'reply')
@@ -68,32 +73,27 @@ async function inspect(
   address: RedisAddress,
   { monotonicMs }: RedisParts,
 ): Promise<Omit<RedisAnswer, 'own'>> {
-  const problems = await checkRedis(address);
-  const redis = new Redis({
-    ...serverOf(address),
-    lazyConnect: true,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: ANSWER_MS,
-    commandTimeout: ANSWER_MS,
-  });
-  redis.on('error', () => {});
-  try {
-    await redis.connect();
-    const info = await redis.info('server').catch(() => '');
+  const { problems, server, facts } = await inspectRedis(address);
+  const { redis_version, valkey_version, connected_slaves } = facts?.info ?? {};
+  const known = {
+    problems,
+    version: valkey_version ?? redis_version,
+    replicas: connected_slaves === undefined ? undefined : Number(connected_slaves),
+  };
+  // `problems` says why it cannot be asked.
+  if (server === undefined || facts === undefined) return { ...known, latencyMs: undefined };
+  return { ...known, latencyMs: await measureLatency(server, monotonicMs).catch(() => undefined) };
+}
+
+/** Returns the middle of several answers. */
+function measureLatency(server: NodeServer, monotonicMs: () => number): Promise<number | undefined> {
+  return askNode(server, async (redis) => {
     const times: number[] = [];
     for (let asked = 0; asked < 5; asked += 1) {
       const askedMs = monotonicMs();
       await redis.ping();
       times.push(monotonicMs() - askedMs);
     }
-    const { redis_version, valkey_version } = infoFields(info);
-    return { problems, version: valkey_version ?? redis_version, latencyMs: times.sort((a, b) => a - b)[2] };
-  } catch {
-    // `problems` says why.
-    return { problems, version: undefined, latencyMs: undefined };
-  } finally {
-    redis.disconnect();
-  }
+    return times.sort((a, b) => a - b)[2];
+  });
 }

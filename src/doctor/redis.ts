@@ -3,7 +3,7 @@ import type { Check } from './check.ts';
 import { notChecked, type Outcome, ok, warning, worstOf, wrong } from './outcome.ts';
 import type { RedisAnswer } from './probe-redis.ts';
 
-type Line = 'reachable' | 'version' | 'persistence' | 'eviction';
+type Line = 'reachable' | 'rights' | 'failover' | 'version' | 'persistence' | 'eviction';
 
 /** The line that reports a problem. */
 const LINE_OF: Record<RedisProblem['kind'], Line> = {
@@ -14,6 +14,14 @@ const LINE_OF: Record<RedisProblem['kind'], Line> = {
   password: 'reachable',
   database: 'reachable',
   'read-only': 'reachable',
+  'sentinel-name': 'reachable',
+  'sentinel-password': 'reachable',
+  'not-sentinel': 'reachable',
+  'not-cluster': 'reachable',
+  'is-cluster': 'reachable',
+  'is-sentinel': 'reachable',
+  rights: 'rights',
+  'no-replica': 'failover',
   'info-forbidden': 'version',
   'too-old': 'version',
   volatile: 'persistence',
@@ -60,6 +68,27 @@ function judgeReachable(answer: RedisAnswer, allow: readonly string[]): Outcome 
     );
   if (answer.latencyMs === undefined) return wrong('Redis does not answer in time. Run this again.');
   return ok(answer.own === 'running' ? "Docket's own, and it runs." : 'Redis answers at REDIS_URL.');
+}
+
+function judgeRights(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  return (
+    judgeProblems(answer, 'rights', allow) ??
+    judgeSilence(answer) ??
+    ok(answer.own ? 'Docket may do everything in its own.' : 'Docket may do there what it needs.')
+  );
+}
+
+function judgeFailover(answer: RedisAnswer, allow: readonly string[]): Outcome {
+  const { own, replicas } = answer;
+  return (
+    judgeProblems(answer, 'failover', allow) ??
+    judgeSilence(answer) ??
+    (own || replicas === undefined || replicas === 0
+      ? ok('There is one Redis: while it is away, Docket waits for it.')
+      : ok(
+          `Its primary has ${replicas === 1 ? 'a replica' : `${replicas} replicas`}; what is accepted is on one.`,
+        ))
+  );
 }
 
 function judgeVersion(answer: RedisAnswer, allow: readonly string[]): Outcome {
@@ -110,15 +139,30 @@ function judgeLatency(answer: RedisAnswer): Outcome {
 }
 
 /** The settings that lead to Redis. */
-const ADDRESS = ['REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW', 'DATA_DIR'];
+const ADDRESS = [
+  ...['REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW', 'DATA_DIR'],
+  ...['REDIS_SENTINEL_USER', 'REDIS_SENTINEL_PASSWORD'],
+];
 
 export const redisChecks: Check[] = [
   {
     id: 'redis',
     title: 'Redis',
-    reports: ['REDIS_URL', 'REDIS_CA'],
+    reports: ['REDIS_URL', 'REDIS_CA', 'REDIS_SENTINEL_USER', 'REDIS_SENTINEL_PASSWORD'],
     needs: ADDRESS,
     run: async ({ redis, settings }) => judgeReachable(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-rights',
+    title: 'Redis rights',
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgeRights(await redis(), settings.redisAllow),
+  },
+  {
+    id: 'redis-failover',
+    title: 'Redis failover',
+    needs: ADDRESS,
+    run: async ({ redis, settings }) => judgeFailover(await redis(), settings.redisAllow),
   },
   {
     id: 'redis-version',

@@ -1,8 +1,8 @@
 import type { Job } from 'bullmq';
 import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
 import { ErrorCode } from 'bullmq/dist/cjs/enums/error-code.js';
-import type { Redis } from 'ioredis';
 import { PREFIX } from '../store/keys.ts';
+import type { RedisClient } from '../store/redis/client.ts';
 
 /** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
 export const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'] as const;
@@ -36,7 +36,7 @@ export async function promoteJob(job: Job): Promise<void> {
 }
 
 /** `connection` may be one for requests or one for work. */
-export function createQueues(connection: Redis, onError: (error: Error) => void) {
+export function createQueues(connection: RedisClient, onError: (error: Error) => void) {
   const queues = new Map(
     queueNames.map((name) => {
       const queue = new Queue(name, {

@@ -1,7 +1,6 @@
 import type { Job as BullJob } from 'bullmq';
 import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
 import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
-import type { Redis } from 'ioredis';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { inLogScope, type LogScope, logScope } from '../runtime/log-scope.ts';
@@ -11,6 +10,7 @@ import { within } from '../runtime/within.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
+import type { RedisClient } from '../store/redis/client.ts';
 import { dueEntryOf, type Job } from './job.ts';
 import { promoteJob, subjectIdOf } from './queue.ts';
 
@@ -28,7 +28,7 @@ export interface WorkerParts<Context> {
   jobs: readonly Job<any, Context>[];
   context: Context;
   /** Commands of this connection wait while Redis is away; the workers make further ones of their own from it. */
-  connection: Redis;
+  connection: RedisClient;
   /** Once it is aborted, no job is taken, and each that runs is handed back where it would begin something outside. */
   stopping: AbortSignal;
   /** A short reference for people and the log. */

@@ -1,14 +1,14 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Alerts that are given once an hour at most, by all processes together. */
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
 const userIds = z.array(z.string());
 
-export function createAlertStore(redis: Redis) {
+export function createAlertStore(redis: RedisClient) {
   return {
     /** Begins an alert, unless it was begun within the hour. Returns when it was begun (epoch milliseconds). */
     async begin(name: string, nowMs: number): Promise<number> {

@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { scrub } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 export const entrySchema = z.object({
@@ -49,7 +49,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `);
 
-export function createAuditStore(redis: Redis, limits = { entries: ENTRIES, refusals: REFUSALS }) {
+export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES, refusals: REFUSALS }) {
   return {
     /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
     async add(teamId: string, { atMs, user, channel, what, subject, job, result }: AuditEntry) {

@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './redis/lua.ts';
+import type { RedisClient } from './redis/client.ts';
+import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 import { LUA_WAKE } from './run-lua.ts';
 
 /** What is known of a step that must not happen twice. `result` is what the call answered, as JSON. */
@@ -13,7 +13,7 @@ export type CallOnceState =
 /** Intents and results of calls that must not happen twice, by run and step. */
 export type CallOnceStore = ReturnType<typeof createCallOnceStore>;
 
-const beginScript = luaScript<[kind: CallOnceState['kind'], value?: string]>(`
+const beginScript = lastingScript<[kind: CallOnceState['kind'], value?: string]>(`
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('HSET', KEYS[1], 'token', ARGV[1], 'since', ARGV[2])
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -25,7 +25,7 @@ if redis.call('HGET', KEYS[1], 'token') == ARGV[1] then return {'begun'} end
 return {'open', redis.call('HGET', KEYS[1], 'since')}
 `);
 
-const finishScript = luaScript(`${LUA_NOW}${LUA_WAKE}
+const finishScript = lastingScript(`${LUA_NOW}${LUA_WAKE}
 local step, run, active = unpack(KEYS)
 local result, ttl, id = unpack(ARGV)
 redis.call('HSET', step, 'result', result)
@@ -44,7 +44,7 @@ end
 return 0
 `);
 
-export function createCallOnceStore(redis: Redis) {
+export function createCallOnceStore(redis: RedisClient) {
   return {
     /**
      * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Where a thread is: the conversation, and the message that it is under. */
 export interface ThreadPlace {
@@ -15,7 +15,7 @@ export interface ThreadPlace {
 const MAX_OF_CHANNEL = 10_000;
 
 /** Threads where people may talk: nothing that they write there instructs the agent, and no job can be followed there. */
-export const createClosedThreads = (redis: Redis) => ({
+export const createClosedThreads = (redis: RedisClient) => ({
   /** Safe to repeat. */
   async close({ teamId, channel, rootTs }: ThreadPlace) {
     const key = keys.closedThreads(teamId, channel);

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
@@ -7,9 +7,9 @@ import { LUA_NOW, luaScript } from './redis/lua.ts';
  * of the machines need not agree.
  */
 export const dueLists = {
-  runs: keys.activeRuns(),
-  messages: keys.undelivered(),
-  reactions: keys.reactionsUndelivered(),
+  runs: keys.activeRuns,
+  messages: keys.undelivered,
+  reactions: keys.reactionsUndelivered,
 } as const;
 export type DueList = keyof typeof dueLists;
 
@@ -88,7 +88,7 @@ redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
 return 1
 `);
 
-export function createDueStore(redis: Redis) {
+export function createDueStore(redis: RedisClient) {
   return {
     /** How often it was woken so far, for `postpone`, and the reference of the request that it follows from. */
     async begin({ list, member, runId }: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
@@ -101,7 +101,7 @@ export function createDueStore(redis: Redis) {
      * `wakes`: then it is due now.
      */
     async postpone({ list, member, runId }: DueEntry, inMs: number, wakes: number): Promise<boolean> {
-      const touched = [dueLists[list], ...(runId === undefined ? [] : [keys.run(runId)])];
+      const touched = [dueLists[list](), ...(runId === undefined ? [] : [keys.run(runId)])];
       return (await postponeScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
     },
     /**
@@ -109,18 +109,22 @@ export function createDueStore(redis: Redis) {
      * were planned before Redis' clock was set back.
      */
     overdue: (list: DueList, lateMs: number, longestMs: number): Promise<string[]> =>
-      overdueScript(redis, [dueLists[list]], [lateMs, longestMs, MAX_OVERDUE]),
+      overdueScript(redis, [dueLists[list]()], [lateMs, longestMs, MAX_OVERDUE]),
     /** How many entries of all lists have been due for `lateMs` or longer. */
     countOverdue: (lateMs: number): Promise<number> =>
-      countOverdueScript(redis, Object.values(dueLists), [lateMs]),
+      countOverdueScript(
+        redis,
+        Object.values(dueLists).map((key) => key()),
+        [lateMs],
+      ),
     /** For how long the oldest run of each job has been due, in milliseconds; without jobs of which none is. */
     async runsDueFor(): Promise<Map<string, number>> {
-      const found = await longestDueScript(redis, [dueLists.runs], [MAX_OVERDUE]);
+      const found = await longestDueScript(redis, [dueLists.runs()], [MAX_OVERDUE]);
       const jobs = found.filter((_, index) => index % 2 === 0);
       return new Map(jobs.map((job, index) => [job, Number(found[2 * index + 1])]));
     },
     /** For how long the oldest entry of a list has been due, in milliseconds; 0 when none is. */
-    dueForMs: (list: DueList): Promise<number> => dueForScript(redis, [dueLists[list]], []),
+    dueForMs: (list: DueList): Promise<number> => dueForScript(redis, [dueLists[list]()], []),
     /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
     async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;

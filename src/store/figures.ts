@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
 /** Views by people and by AI. */
@@ -60,7 +60,7 @@ return 1
 /** Views that do not change any more: of finished days, and of the pages of finished ranges. */
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
 
-export function createFiguresStore(redis: Redis) {
+export function createFiguresStore(redis: RedisClient) {
   return {
     /** Returns the views of those of the days (`YYYY-MM-DD`) that are kept. */
     async days({ teamId, project }: FiguresOf, days: readonly string[]): Promise<Map<string, Views>> {

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
 import { loadRecords } from './records.ts';
+import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
 /**
@@ -33,7 +33,7 @@ return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 `);
 
 /** Returns what the index has of the followed threads, the latest first. Adds those that are missing in it. */
-export async function loadFollowedIndex(redis: Redis, teamId: string): Promise<unknown[]> {
+export async function loadFollowedIndex(redis: RedisClient, teamId: string): Promise<unknown[]> {
   const [ids, index] = await Promise.all([
     redis.zrevrange(keys.followed(teamId), 0, -1),
     redis.hgetall(keys.followedIndex(teamId)),
@@ -43,7 +43,11 @@ export async function loadFollowedIndex(redis: Redis, teamId: string): Promise<u
   return ids.flatMap((id) => (found[id] === undefined ? [] : [JSON.parse(found[id])]));
 }
 
-async function addMissing(redis: Redis, teamId: string, ids: string[]): Promise<Record<string, string>> {
+async function addMissing(
+  redis: RedisClient,
+  teamId: string,
+  ids: string[],
+): Promise<Record<string, string>> {
   const records = await loadRecords(redis, ids);
   const added = records.map(([id, json]) => [id, toIndexEntry(JSON.parse(json))] as const);
   const into = [keys.followed(teamId), keys.followedIndex(teamId)];

@@ -1,8 +1,8 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /**
  * What a call to something outside came to. `answered`: at all, if only with a refusal; not where Slack `refused` the
@@ -22,7 +22,7 @@ export type Dependency = (typeof dependencies)[number];
 /** Each worker's latest snapshots, for processes that make no calls themselves. They expire after a while. */
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
-export function createHealthStore(redis: Redis) {
+export function createHealthStore(redis: RedisClient) {
   return {
     async save(part: Dependency, snapshot: HealthSnapshot) {
       await redis.set(keys.health(part), JSON.stringify(snapshot), 'PX', retention.healthMs);

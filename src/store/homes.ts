@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Who opens their Home tab: nobody else's is brought up to date when something happens. */
-export function createHomeStore(redis: Redis) {
+export function createHomeStore(redis: RedisClient) {
   return {
     async markOpened(teamId: string, userId: string) {
       await redis.set(keys.homeOpened(teamId, userId), '1', 'PX', retention.homeOpenedMs);

@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Counts the unexpected errors of a BullMQ job. */
-export function createJobErrorStore(redis: Redis) {
+export function createJobErrorStore(redis: RedisClient) {
   return {
     /** Counts one more. Returns how many there are. */
     async add(bullJobId: string): Promise<number> {

@@ -1,8 +1,16 @@
 /**
- * Every Redis key, built here alone. All share the hash tag `{docket}`, so that one script can touch several
- * and Redis Cluster keeps them together. BullMQ's keys start with `PREFIX:` as well.
+ * Every Redis key, built here alone. All share one hash tag, so that one script can touch several and Redis Cluster
+ * keeps them together. BullMQ's keys start with `PREFIX:` as well. It changes at the start only: see `setTagName`.
  */
-export const PREFIX = '{docket}';
+export let PREFIX = '{docket}';
+
+/**
+ * From here on all keys of this process have the hash tag `{docket-<name>}`, or `{docket}` without a name. A process is
+ * one Docket, so this is called once, before anything is read or written.
+ */
+export function setTagName(name: string | undefined) {
+  PREFIX = name === undefined ? '{docket}' : `{docket-${name}}`;
+}
 
 export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
@@ -79,6 +87,8 @@ export const keys = {
   /** Since which time the data lacks what was done, after a backup was put back. */
   restored: () => `${PREFIX}:restored`,
   health: (part: string) => `${PREFIX}:health:${part}`,
+  /** Never written: it leads a question for the time to the node that has all other keys. */
+  clock: () => `${PREFIX}:clock`,
   /** One process at a time sweeps. */
   sweep: () => `${PREFIX}:sweep`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,

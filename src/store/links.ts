@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /**
  * Presigned links. A link lives under a name of its own and is deleted by Redis when it ends; messages and
@@ -7,7 +7,7 @@ import { keys } from './keys.ts';
  */
 export type LinkStore = ReturnType<typeof createLinkStore>;
 
-export function createLinkStore(redis: Redis) {
+export function createLinkStore(redis: RedisClient) {
   return {
     async put(name: string, url: string, endsAtMs: number) {
       await redis.set(keys.link(name), url, 'PXAT', endsAtMs);

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import type { MessageBlock } from './blocks.ts';
 import { LUA_UNLIST_IF } from './due.ts';
 import { keys } from './keys.ts';
-import { luaScript } from './redis/lua.ts';
+import type { RedisClient } from './redis/client.ts';
+import { lastingScript, luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
 import { version } from './version.ts';
 
@@ -119,7 +119,7 @@ export class UnreadableMessage extends Error {
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
-const setWantedScript = luaScript(`
+const setWantedScript = lastingScript(`
 local json, hash, version, now, key, ttl, lasting, urgency, ref = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return 0 end
@@ -157,7 +157,7 @@ end
 return list
 `);
 
-export function createMessageStore(redis: Redis) {
+export function createMessageStore(redis: RedisClient) {
   return {
     /** Replaces the wanted state, unless a later `version` of it was wanted already. Returns whether it changed. */
     async setWanted(

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
@@ -34,7 +34,7 @@ local function mayBeOurs(posting, posted, ts)
 end
 `;
 
-export function createOwnPostStore(redis: Redis) {
+export function createOwnPostStore(redis: RedisClient) {
   return {
     /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
     async markPosting(teamId: string, channel: string, messageKey: string) {

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** The direct message conversations between the bot and people. */
 export type PeopleStore = ReturnType<typeof createPeopleStore>;
 
-export function createPeopleStore(redis: Redis) {
+export function createPeopleStore(redis: RedisClient) {
   return {
     async directMessage(teamId: string, userId: string): Promise<string | undefined> {
       return (await redis.get(keys.directMessage(teamId, userId))) ?? undefined;

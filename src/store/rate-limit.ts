@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
 import { LUA_RATE_LIMIT } from './rate-limit-lua.ts';
+import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
 /**
@@ -110,7 +110,7 @@ const usageScript = luaScript<[number, number, number]>(
 const freeInScript = luaScript<number>(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).freeIn(ARGV[#ARGV])`);
 const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(ARGV[#ARGV])`);
 
-export function createRateLimitStore(redis: Redis) {
+export function createRateLimitStore(redis: RedisClient) {
   return {
     /**
      * Takes a slot and returns 0, or takes a place in the line and returns in how many milliseconds to ask again.

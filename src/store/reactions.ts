@@ -1,8 +1,8 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
 import { LUA_UNLIST_IF } from './due.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
 
@@ -124,7 +124,7 @@ const markDeliveredScript = luaScript(`${LUA_DIFFERS}${LUA_UNLIST_IF}
 return unlistIf(not differs(all(KEYS[1])), KEYS[2], ARGV[1])
 `);
 
-export function createReactionStore(redis: Redis) {
+export function createReactionStore(redis: RedisClient) {
   const reactionKeys = (runId: string) => [keys.reactions(runId), keys.reactionsUndelivered()];
   return {
     /**

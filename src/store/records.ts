@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Records that are read at once. */
 const CHUNK = 200;
 
 /** Returns the records of runs, as JSON by their ids; runs without a record are left out. */
-export async function loadRecords(redis: Redis, ids: readonly string[]): Promise<[string, string][]> {
+export async function loadRecords(redis: RedisClient, ids: readonly string[]): Promise<[string, string][]> {
   const records: [string, string][] = [];
   for (let from = 0; from < ids.length; from += CHUNK) {
     const chunk = ids.slice(from, from + CHUNK);

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Which API keys the platform rejects, by their ids, and since when (epoch milliseconds): for all processes together. */
 export type RejectedKeyStore = ReturnType<typeof createRejectedKeyStore>;
 
-export function createRejectedKeyStore(redis: Redis) {
+export function createRejectedKeyStore(redis: RedisClient) {
   return {
     /** Keeps that a key is rejected. Returns since when it is. */
     async reject(keyId: string, nowMs: number): Promise<number> {

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 
 /** Addresses for ephemeral answers, each by its request, for as long as Slack honours them. They are secrets. */
 export type ResponseUrlStore = ReturnType<typeof createResponseUrlStore>;
 
-export function createResponseUrlStore(redis: Redis) {
+export function createResponseUrlStore(redis: RedisClient) {
   return {
     async put(request: string, responseUrl: string) {
       await redis.set(keys.responseUrl(request), responseUrl, 'PX', retention.responseUrlMs);

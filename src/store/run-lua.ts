@@ -1,6 +1,6 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { LUA_NOW, luaScript } from './redis/lua.ts';
+import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 
 interface RunRef {
   job: string;
@@ -98,7 +98,7 @@ end
 
 type AcceptanceKind = 'accepted' | 'repeated' | 'claimed' | 'full' | 'late' | 'stale';
 
-export const acceptScript = luaScript<
+export const acceptScript = lastingScript<
   [kind: AcceptanceKind, by?: string, quota?: number]
 >(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
@@ -138,7 +138,7 @@ end
 return {'accepted'}
 `);
 
-export const saveScript = luaScript<0 | 1>(`${LUA_SAVE}
+export const saveScript = lastingScript<0 | 1>(`${LUA_SAVE}
 if not isLatest() then return 0 end
 save()
 if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import { loadRecords } from './records.ts';
-import { redisMs } from './redis/clock.ts';
+import type { RedisClient } from './redis/client.ts';
+import { askTime } from './redis/clock.ts';
 import {
   acceptScript,
   markIdleScript,
@@ -75,7 +75,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 /** Runs that a person's Home can show; older ones are forgotten there. */
 const PERSON_RUNS = 50;
 
-export function createRunStore(redis: Redis) {
+export function createRunStore(redis: RedisClient) {
   async function write(
     run: RunBase,
     expected: string,
@@ -131,9 +131,7 @@ export function createRunStore(redis: Redis) {
 
   return {
     /** The clock of Redis, in epoch milliseconds. */
-    async timeMs(): Promise<number> {
-      return redisMs(await redis.time());
-    },
+    timeMs: (): Promise<number> => askTime(redis),
     /**
      * Writes a new run, which counts toward the `quotas` from then on. `responseUrl` is a secret, kept apart from the run
      * and only while Slack honours it.

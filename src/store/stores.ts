@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { createAlertStore } from './alerts.ts';
 import { createAuditStore } from './audit.ts';
 import { createCallOnceStore } from './calls.ts';
@@ -13,6 +12,7 @@ import { createOwnPostStore } from './own-posts.ts';
 import { createPeopleStore } from './people.ts';
 import { createRateLimitStore } from './rate-limit.ts';
 import { createReactionStore } from './reactions.ts';
+import type { RedisClient } from './redis/client.ts';
 import { createRejectedKeyStore } from './rejected-keys.ts';
 import { createResponseUrlStore } from './response-urls.ts';
 import { createRestoredStore } from './restored.ts';
@@ -22,7 +22,7 @@ import { createThreadStore } from './threads.ts';
 export type Stores = ReturnType<typeof createStores>;
 
 /** Everything that Docket keeps, over one connection. */
-export const createStores = (redis: Redis) => ({
+export const createStores = (redis: RedisClient) => ({
   alerts: createAlertStore(redis),
   audit: createAuditStore(redis),
   due: createDueStore(redis),

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type { z } from 'zod';
 import { retention } from '../runtime/timing.ts';
 import { createClosedThreads, type ThreadPlace } from './closed-threads.ts';
@@ -7,7 +6,8 @@ import { keys } from './keys.ts';
 import { LUA_MAY_BE_OURS } from './own-posts.ts';
 import { limitKeys, type RateLimit, type SlotRequest, slotArgs } from './rate-limit.ts';
 import { LUA_RATE_LIMIT } from './rate-limit-lua.ts';
-import { LUA_NOW, luaScript } from './redis/lua.ts';
+import type { RedisClient } from './redis/client.ts';
+import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 import { LUA_SAVE, LUA_TTL, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
 
@@ -60,7 +60,7 @@ end
 `;
 
 // The run is found here, so its keys are made here, from the beginnings that all such keys have.
-const appendToThreadScript = luaScript<
+const appendToThreadScript = lastingScript<
   [AppendResult['kind'], string?]
 >(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}${LUA_MAY_BE_OURS}
 local claim, seen, early, active, followed, index, unseen, posting, posted = unpack(KEYS)
@@ -91,7 +91,7 @@ wake(run .. id, active, member .. id)
 return {'kept', id}
 `);
 
-const appendToInboxScript = luaScript<
+const appendToInboxScript = lastingScript<
   'kept' | 'repeated' | 'late' | 'gone'
 >(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
@@ -109,7 +109,7 @@ const loadScript = luaScript<[[string | null, string | null], string[]]>(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-const saveScript = luaScript<[ThreadSave<RunBase>['kind'], number, number]>(`${LUA_SAVE}${LUA_RATE_LIMIT}
+const saveScript = lastingScript<[ThreadSave<RunBase>['kind'], number, number]>(`${LUA_SAVE}${LUA_RATE_LIMIT}
 local taken, listed = unpack(ARGV, 7)
 local index, id = KEYS[4], ARGV[4]
 if not isLatest() then return {'stale'} end
@@ -123,7 +123,7 @@ if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, list
 return {'saved'}
 `);
 
-const followScript = luaScript<string | null>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
+const followScript = lastingScript<string | null>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
 local run, inbox, claim, early, active, followed, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
@@ -144,7 +144,7 @@ redis.call('HSET', index, id, listed)
 return false
 `);
 
-export function createThreadStore(redis: Redis) {
+export function createThreadStore(redis: RedisClient) {
   return {
     /**
      * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is

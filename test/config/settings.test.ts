@@ -236,7 +236,11 @@ describe('settings that cannot work', () => {
       ['https://docs.example/prj_1'],
       "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
     ],
-    ['REDIS_URL', ['localhost:6379', 'http://localhost'], 'must begin with redis:// or rediss://.'],
+    [
+      'REDIS_URL',
+      ['localhost:6379', 'http://localhost'],
+      'must begin with redis:// or rediss://, or with +sentinel or +cluster before its colon.',
+    ],
     ['REDIS_ALLOW', ['everything'], 'may name plaintext, eviction and volatile, with commas between them.'],
     ['LOG_LEVEL', ['loud'], 'must be one of fatal, error, warn, info, debug, trace, silent.'],
   ];

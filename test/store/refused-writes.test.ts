@@ -29,7 +29,7 @@ beforeEach(async () => {
   const runs = createRunStore(redis.client);
   await runs.accept(claimed, (await runs.timeMs()) + 10_000, 0, undefined);
   await createThreadStore(redis.client).follow(claimed, place);
-  connection = connectForRequests({ url: redis.url }, timing, () => {});
+  connection = connectForRequests({ url: redis.url }, timing, () => {}) as Redis;
   await once(connection, 'ready');
   ({ log, text } = keptLog());
 });

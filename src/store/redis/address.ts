@@ -1,10 +1,84 @@
 /**
- * Where Redis is: an address (`redis://…`, `rediss://…`), with the certificate of a private authority as PEM, or the
- * path of a unix socket.
+ * Where Redis is: an address (`redis://…`, `rediss://…`, with `+sentinel` or `+cluster` several hosts), with the
+ * certificate of a private authority as PEM, or the path of a unix socket.
  */
-export type RedisAddress = { url: string; ca?: string | undefined } | { socketPath: string };
+export type RedisAddress =
+  | {
+      url: string;
+      ca?: string | undefined;
+      sentinelUser?: string | undefined;
+      sentinelPassword?: string | undefined;
+    }
+  | { socketPath: string };
 
-/** Returns the options of a connection. Anything else in an address, such as `?host=`, is ignored. */
+export interface RedisNode {
+  host: string;
+  port: number;
+}
+
+/** What stands in an address of several hosts. */
+export interface GroupAddress {
+  kind: 'sentinel' | 'cluster';
+  tls: boolean;
+  nodes: RedisNode[];
+  username: string | undefined;
+  password: string | undefined;
+  /** What follows the hosts and a slash. */
+  path: string;
+}
+
+const GROUP = /^(rediss?)\+(sentinel|cluster):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#@]*))?$/;
+const DEFAULT_PORTS = { sentinel: 26379, cluster: 6379 };
+
+/** Returns whether an address begins as one of several hosts; it may be wrong all the same. */
+export const isGroupAddress = (url: string) => /^rediss?\+(?:sentinel|cluster):/.test(url);
+
+/** Returns the parts of an address of several hosts; `undefined` when it is none or cannot be read. */
+export function readGroupAddress(url: string): GroupAddress | undefined {
+  const [, scheme, kind, credentials, hosts = '', path = ''] = GROUP.exec(url) ?? [];
+  if (kind !== 'sentinel' && kind !== 'cluster') return undefined;
+  const nodes = hosts.split(',').map((host) => readNode(host.trim(), DEFAULT_PORTS[kind]));
+  if (!nodes.every((node) => node !== undefined)) return undefined;
+  const [username = '', password = ''] = splitOnce(credentials ?? '', ':').map(decodeCredential);
+  return {
+    ...{ kind, tls: scheme === 'rediss', nodes, path: decodeCredential(path) },
+    username: username || undefined,
+    password: password || undefined,
+  };
+}
+
+/** Reads `host`, `host:port` or `[address]:port`. */
+function readNode(text: string, defaultPort: number): RedisNode | undefined {
+  const [, v6, host = v6, port = String(defaultPort)] =
+    /^(?:\[([0-9a-fA-F:.]{2,45})\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const number = Number(port);
+  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number };
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** A primary's name by which sentinels know it, and its database: `name` or `name/1`. */
+export function readSentinelPath(path: string): { name: string; db: number } | undefined {
+  const [, name, db = '0'] = /^([\w.-]{1,100})(?:\/(\d{0,9}))?$/.exec(path) ?? [];
+  return name === undefined ? undefined : { name, db: Number(db) };
+}
+
+/** Returns whether this can be the name of a Docket among several in one cluster, or none. A number would be a database. */
+export const isTagName = (path: string) => path === '' || /^[a-z][a-z0-9-]{0,39}$/.test(path);
+
+/**
+ * Returns the name that sets a Docket's keys apart in its cluster, which has one database only; `undefined` when there
+ * is none.
+ */
+export function tagNameOf(address: RedisAddress): string | undefined {
+  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
+  return group?.kind === 'cluster' && group.path !== '' ? group.path : undefined;
+}
+
+/** Returns the options of a connection to one Redis. Anything else in an address, such as `?host=`, is ignored. */
 export function serverOf(address: RedisAddress) {
   if ('socketPath' in address) return { path: address.socketPath };
   const url = new URL(address.url);
@@ -14,9 +88,32 @@ export function serverOf(address: RedisAddress) {
     db: Number(url.pathname.slice(1)),
     ...(url.username !== '' && { username: decodeCredential(url.username) }),
     ...(url.password !== '' && { password: decodeCredential(url.password) }),
-    ...(url.protocol === 'rediss:' && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
+    ...(url.protocol === 'rediss:' && { tls: tlsOf(address) }),
   };
 }
+
+/** Returns what is common to all connections to the nodes of a group: who Docket is, and TLS. */
+export function credentialsOf({ username, password, tls }: GroupAddress, address: RedisAddress) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: tlsOf(address) }),
+  };
+}
+
+/** The same for the sentinels of a group, which have users of their own. */
+export function sentinelCredentialsOf({ tls }: GroupAddress, address: RedisAddress) {
+  const { sentinelUser, sentinelPassword } = 'url' in address ? address : {};
+  return {
+    ...(sentinelUser !== undefined && { username: sentinelUser }),
+    ...(sentinelPassword !== undefined && { password: sentinelPassword }),
+    ...(tls && { tls: tlsOf(address) }),
+  };
+}
+
+const tlsOf = (address: RedisAddress) => ({
+  ...('url' in address && address.ca !== undefined && { ca: address.ca }),
+});
 
 /** Returns a name or password of an address decoded, or as it is written when a `%` in it encodes nothing. */
 export function decodeCredential(text: string): string {

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
-import { Redis, ReplyError } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
 import { within } from '../../runtime/within.ts';
-import { type RedisAddress, serverOf } from './address.ts';
+import { type RedisAddress, readGroupAddress } from './address.ts';
+import { ANSWER_MS, askNode, type NodeServer } from './ask-node.ts';
+import { findPrimary } from './find-primary.ts';
 import { infoFields } from './primary-connector.ts';
 import {
   embeddedRedisDown,
@@ -11,39 +13,46 @@ import {
   type RedisFacts,
   type RedisProblem,
 } from './problems.ts';
+import { findLackingRights } from './rights.ts';
 
-/** How long connecting, and each answer after it, may take. */
-const ANSWER_MS = 1000;
+/** What a check found. */
+export interface CheckedRedis {
+  problems: RedisProblem[];
+  /** The server that has Docket's data; `undefined` when it cannot be found. */
+  server?: NodeServer;
+  facts?: RedisFacts;
+}
 
-/** Checks Redis over a new connection. Returns its problems; never rejects, and writes nothing. */
+/** Checks Redis over new connections. Returns its problems; never rejects, and writes nothing. */
 export async function checkRedis(address: RedisAddress): Promise<RedisProblem[]> {
-  const server = serverOf(address);
-  const redis = new Redis({
-    ...server,
-    lazyConnect: true,
-    // `problemOfError` distinguishes a server that loads its data from one that forbids INFO.
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: ANSWER_MS,
-  });
-  const errors: Error[] = [];
-  redis.on('error', (error: Error) => errors.push(error));
+  return (await inspectRedis(address)).problems;
+}
+
+/** The same, with what was found. */
+export async function inspectRedis(address: RedisAddress): Promise<CheckedRedis> {
+  const found = await findPrimary(address);
+  if ('problem' in found) return { problems: [await withoutTls(found.problem, address)] };
+  const { server } = found;
   try {
-    await within(2 * ANSWER_MS, redis.connect());
-    // Such as that of SELECT, after which ioredis goes on.
-    if (errors[0]) throw errors[0];
-    return problemsOf(await within(ANSWER_MS, loadFacts(redis)));
+    const facts = await askNode(server, (redis) => within(ANSWER_MS, loadFacts(redis)));
+    return { server, facts, problems: problemsOf(facts, 'url' in address ? address.url : '') };
   } catch (error) {
-    if ('socketPath' in address) return [embeddedRedisDown];
+    if ('socketPath' in address) return { server, problems: [embeddedRedisDown] };
     const tls = 'tls' in server;
-    const problem = problemOfError(errors[0] ?? error, tls);
+    const problem = problemOfError(error, tls);
     // A Redis without TLS does not answer a TLS handshake at all.
-    if (tls && problem.kind === 'unreachable' && (await answersWithoutTls(server))) return [noTls];
-    return [problem];
-  } finally {
-    redis.disconnect();
+    if (tls && problem.kind === 'unreachable' && (await answersWithoutTls(server)))
+      return { server, problems: [noTls] };
+    return { server, problems: [problem] };
   }
+}
+
+/** Returns `noTls` where none of the servers of a group answers a TLS handshake, and one speaks without. */
+async function withoutTls(problem: RedisProblem, address: RedisAddress): Promise<RedisProblem> {
+  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
+  if (!group?.tls || problem.kind !== 'unreachable') return problem;
+  const answers = await Promise.all(group.nodes.map(answersWithoutTls));
+  return answers.includes(true) ? noTls : problem;
 }
 
 async function loadFacts(redis: Redis): Promise<RedisFacts> {
@@ -53,9 +62,11 @@ async function loadFacts(redis: Redis): Promise<RedisFacts> {
     readSetting(redis, 'appendonly'),
     readSetting(redis, 'save'),
   ]);
+  const lacking = await findLackingRights(redis);
   const known = policy !== undefined && appendonly !== undefined && save !== undefined;
   return {
     info: info === undefined ? undefined : infoFields(info),
+    lacking,
     config: known ? { policy, appendonly, save } : undefined,
   };
 }
@@ -75,7 +86,13 @@ async function undefinedIfForbidden<T>(answer: Promise<T>): Promise<T | undefine
 }
 
 /** Returns whether something answers as Redis does, without TLS. No secret is sent. */
-function answersWithoutTls({ host = '', port = 0 }: { host?: string; port?: number }): Promise<boolean> {
+function answersWithoutTls({
+  host = '',
+  port = 0,
+}: {
+  host?: string | undefined;
+  port?: number;
+}): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
     const finish = (answers: boolean) => {

@@ -1,4 +1,6 @@
-import type { Redis } from 'ioredis';
+import { keys } from '../keys.ts';
+import type { RedisClient } from './client.ts';
+import { luaScript } from './lua.ts';
 
 /** The time that all processes share: that of Redis, whatever the clock of this machine shows. */
 export type Clock = ReturnType<typeof createClock>;
@@ -22,9 +24,9 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   let syncing: Promise<void> | undefined;
   let stopped = false;
 
-  async function ask(redis: Redis) {
+  async function ask(redis: RedisClient) {
     const askedMs = monotonicMs();
-    const timeMs = redisMs(await redis.time());
+    const timeMs = await askTime(redis);
     const answeredMs = monotonicMs();
     const isSlow = answeredMs - askedMs > SLOW_MS;
     if (isSlow && isExact) return;
@@ -33,7 +35,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
     isExact = !isSlow;
   }
 
-  function start(redis: Redis): Promise<void> {
+  function start(redis: RedisClient): Promise<void> {
     return new Promise((resolve) => {
       const tick = async () => {
         // When Redis is away, the time goes on from its last answer.
@@ -49,7 +51,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
     /** Returns epoch milliseconds; by the machine's own clock until Redis has answered. */
     now: (): number => (offsetMs === undefined ? machineMs() : Math.round(monotonicMs() + offsetMs)),
     /** Asks Redis for the time now and every `everyMs`, unless it does already. Resolves after the first answer. */
-    startSync(redis: Redis) {
+    startSync(redis: RedisClient) {
       syncing ??= start(redis);
       return syncing;
     },
@@ -60,6 +62,11 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   };
 }
 
-/** Returns the answer of `TIME` in epoch milliseconds. */
-export const redisMs = ([seconds, micros]: (string | number)[]): number =>
-  Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+// With a key of ours: a cluster answers a bare TIME from any of its nodes, whose clocks differ.
+const timeScript = luaScript<[seconds: string, micros: string]>("return redis.call('TIME')");
+
+/** Returns the time of the Redis that has Docket's data, in epoch milliseconds. */
+export async function askTime(redis: RedisClient): Promise<number> {
+  const [seconds, micros] = await timeScript(redis, [keys.clock()]);
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}

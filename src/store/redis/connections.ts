@@ -1,6 +1,15 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import type { Timing } from '../../runtime/timing.ts';
-import { type RedisAddress, serverOf } from './address.ts';
+import {
+  credentialsOf,
+  type GroupAddress,
+  type RedisAddress,
+  readGroupAddress,
+  readSentinelPath,
+  sentinelCredentialsOf,
+  serverOf,
+} from './address.ts';
+import type { RedisClient } from './client.ts';
 import { PrimaryConnector } from './primary-connector.ts';
 
 /** Called with every error of a connection; none holds a secret. */
@@ -14,14 +23,16 @@ export function connectForRequests(
   address: RedisAddress,
   { intakeMs, redisRequestSocketMs }: Pick<Timing, 'intakeMs' | 'redisRequestSocketMs'>,
   onError: OnConnectionError,
-): Redis {
+): RedisClient {
   return connect(address, onError, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: intakeMs,
-    ...socketLimits(redisRequestSocketMs),
-    autoResendUnfulfilledCommands: false,
+    waits: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000),
+    options: {
+      maxRetriesPerRequest: 0,
+      commandTimeout: intakeMs,
+      ...socketLimits(redisRequestSocketMs),
+      autoResendUnfulfilledCommands: false,
+    },
   });
 }
 
@@ -30,11 +41,11 @@ export function connectForWork(
   address: RedisAddress,
   { redisWorkSocketMs }: Pick<Timing, 'redisWorkSocketMs'>,
   onError: OnConnectionError,
-): Redis {
+): RedisClient {
   return connect(address, onError, {
-    maxRetriesPerRequest: null,
-    ...socketLimits(redisWorkSocketMs),
+    waits: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
+    options: { maxRetriesPerRequest: null, ...socketLimits(redisWorkSocketMs) },
   });
 }
 
@@ -50,26 +61,75 @@ const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms })
  */
 const NOT_PRIMARY = /\b(READONLY|LOADING|MASTERDOWN)\b/;
 
-interface ConnectionOptions {
-  enableOfflineQueue?: boolean;
-  maxRetriesPerRequest: number | null;
-  commandTimeout?: number;
-  socketTimeout: number;
-  connectTimeout: number;
-  autoResendUnfulfilledCommands?: boolean;
+/** 1: reconnect, and the command fails. With 2 it would wait for as long as the primary is away. */
+const reconnectOnError = (error: Error) => (NOT_PRIMARY.test(error.message) ? 1 : false);
+
+interface ConnectionKind {
+  /** Whether commands wait while Redis is away, and are sent again when their answer was lost. */
+  waits: boolean;
   retryStrategy: (attempt: number) => number;
+  options: {
+    maxRetriesPerRequest: number | null;
+    commandTimeout?: number;
+    socketTimeout: number;
+    connectTimeout: number;
+    autoResendUnfulfilledCommands?: boolean;
+  };
 }
 
-function connect(address: RedisAddress, onError: OnConnectionError, options: ConnectionOptions): Redis {
-  const redis = new Redis({
-    ...serverOf(address),
-    ...options,
-    Connector: PrimaryConnector,
-    // 1: reconnect, and the command fails. With 2 it would wait for as long as the primary is away.
-    reconnectOnError: (error: Error) => (NOT_PRIMARY.test(error.message) ? 1 : false),
-  });
+function connect(address: RedisAddress, onError: OnConnectionError, kind: ConnectionKind): RedisClient {
+  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
+  if (group?.kind === 'cluster') return connectToCluster(group, address, onError, kind);
+  const { waits, retryStrategy, options } = kind;
+  const common = { ...options, enableOfflineQueue: waits, retryStrategy, reconnectOnError };
+  const redis = group
+    ? new Redis({ ...throughSentinel(group, address), ...common })
+    : new Redis({ ...serverOf(address), Connector: PrimaryConnector, ...common });
   redis.on('error', onError);
+  redis.on('sentinelError', onError);
   return reconnectOnSelectError(redis);
+}
+
+/** ioredis' own connector asks the sentinels before each connection, and rejects what is no primary. */
+function throughSentinel(group: GroupAddress, address: RedisAddress) {
+  const { name, db } = readSentinelPath(group.path) ?? { name: group.path, db: 0 };
+  const { username, password, tls } = sentinelCredentialsOf(group, address);
+  return {
+    ...credentialsOf(group, address),
+    ...{ sentinels: group.nodes, name, db, role: 'master' as const },
+    // Sentinels that are down, or do not answer, hold nobody up for long: the next one is asked.
+    sentinelCommandTimeout: SENTINEL_MS,
+    ...(username !== undefined && { sentinelUsername: username }),
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  };
+}
+
+const SENTINEL_MS = 1000;
+
+/** A cluster that lost a node has others answer for it; a command that waits is sent until one does. */
+const CLUSTER_RETRY_MS = 100;
+
+function connectToCluster(
+  group: GroupAddress,
+  address: RedisAddress,
+  onError: OnConnectionError,
+  { waits, retryStrategy, options }: ConnectionKind,
+): Cluster {
+  const cluster = new Cluster(group.nodes, {
+    redisOptions: { ...options, ...credentialsOf(group, address), reconnectOnError },
+    clusterRetryStrategy: retryStrategy,
+    enableOfflineQueue: waits,
+    // As given, so that a certificate is held against the name and not against its address.
+    dnsLookup: (host, callback) => callback(null, host),
+    // 0: the answer was lost, so the command may have been executed. Whoever sent it decides.
+    retryDelayOnFailover: waits ? CLUSTER_RETRY_MS : 0,
+    retryDelayOnClusterDown: waits ? CLUSTER_RETRY_MS : 0,
+    ...(waits && { maxRedirections: Number.POSITIVE_INFINITY, retryDelayOnMoved: CLUSTER_RETRY_MS }),
+  });
+  cluster.on('error', onError);
+  cluster.on('node error', onError);
+  return cluster;
 }
 
 /** Reconnects when SELECT fails: ioredis would go on in database 0, where another Docket's data may be. */

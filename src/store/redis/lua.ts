@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './client.ts';
+import { untilCopied } from './replicas.ts';
 
 export type LuaScript<Answer> = (
-  redis: Redis,
+  redis: RedisClient,
   keys: string[],
   args?: readonly (string | number)[],
 ) => Promise<Answer>;
@@ -34,6 +35,19 @@ function isFirst(redis: Redis, digest: string): boolean {
  * the script returns: whole numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
+  return makeScript(source);
+}
+
+/**
+ * The same for what must outlive a failover, such as a request that was accepted, or the intent to make a call once: its
+ * answer comes when a replica has what it wrote. It may be executed twice.
+ */
+export function lastingScript<Answer = unknown>(source: string): LuaScript<Answer> {
+  const script = makeScript<Answer>(source);
+  return (redis, keys, args) => untilCopied(redis, () => script(redis, keys, args));
+}
+
+function makeScript<Answer>(source: string): LuaScript<Answer> {
   const digest = createHash('sha1').update(source).digest('hex');
   return async (redis, keys, args = []) => {
     const sendWhole = async () => (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;

@@ -1,5 +1,9 @@
 import { TimeLimitError } from '../../runtime/within.ts';
+import { PREFIX } from '../keys.ts';
+import { isGroupAddress } from './address.ts';
 import { isReadOnlyReplica } from './primary-connector.ts';
+import { countReplicas } from './replicas.ts';
+import type { LackingRights } from './rights.ts';
 
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {
@@ -12,6 +16,14 @@ export interface RedisProblem {
     | 'database'
     | 'too-old'
     | 'read-only'
+    | 'sentinel-name'
+    | 'sentinel-password'
+    | 'not-sentinel'
+    | 'not-cluster'
+    | 'is-cluster'
+    | 'is-sentinel'
+    | 'rights'
+    | 'no-replica'
     | 'eviction'
     | 'volatile'
     | 'snapshots'
@@ -31,13 +43,19 @@ export interface RedisFacts {
   info: Record<string, string> | undefined;
   /** Settings, by CONFIG GET. */
   config: { policy: string; appendonly: string; save: string } | undefined;
+  /** What Docket's user may not do. */
+  lacking?: LackingRights;
 }
 
 const MIN_VERSION = [6, 2] as const;
 
-/** Returns the problems of a Redis that answers. */
-export function problemsOf({ info, config }: RedisFacts): RedisProblem[] {
+/** Returns the problems of a Redis that answers at this address. */
+export function problemsOf({ info, config, lacking }: RedisFacts, url = ''): RedisProblem[] {
+  if (info?.redis_mode === 'sentinel') return [isSentinel];
+  if (info?.redis_mode === 'cluster' && !isGroupAddress(url)) return [isCluster];
   return [
+    ...rightsProblems(lacking),
+    ...(isGroupAddress(url) && info?.role === 'master' && countReplicas(info) === 0 ? [noReplica] : []),
     ...(info === undefined ? [infoForbidden] : []),
     ...versionProblems(info?.redis_version),
     ...(info && isReadOnlyReplica(info) ? [readOnly] : []),
@@ -53,6 +71,100 @@ function versionProblems(version = ''): RedisProblem[] {
     return [];
   const text = `Redis ${sanitize(version)} is too old. Docket needs Redis ${MIN_VERSION.join('.')} or newer, or Valkey.`;
   return [{ kind: 'too-old', fatal: true, text }];
+}
+
+const isSentinel: RedisProblem = {
+  kind: 'is-sentinel',
+  fatal: true,
+  text:
+    'What answers at REDIS_URL is a sentinel. Write redis+sentinel:// (with TLS rediss+sentinel://), all sentinels with ' +
+    'commas between them, and the name of the primary at the end.',
+};
+
+const isCluster: RedisProblem = {
+  kind: 'is-cluster',
+  fatal: true,
+  text:
+    'What answers at REDIS_URL is a node of a cluster. Write redis+cluster:// (with TLS rediss+cluster://) and several ' +
+    'nodes with commas between them.',
+};
+
+/** The sentinels answer, and monitor no primary of that name. */
+export const unknownName: RedisProblem = {
+  kind: 'sentinel-name',
+  fatal: true,
+  text:
+    'The sentinels in REDIS_URL monitor no primary of the name at its end. Write it as "sentinel monitor" in ' +
+    'sentinel.conf does.',
+};
+
+/** What answers knows no primaries. */
+export const notSentinel: RedisProblem = {
+  kind: 'not-sentinel',
+  fatal: true,
+  text:
+    'What answers at REDIS_URL is no sentinel. Name the sentinels (port 26379 unless told otherwise), or write redis:// ' +
+    'for a Redis without.',
+};
+
+/** What answers is a Redis by itself. */
+export const notCluster: RedisProblem = {
+  kind: 'not-cluster',
+  fatal: true,
+  text: 'What answers at REDIS_URL is no cluster. Write redis:// (with TLS rediss://) and one host.',
+};
+
+/** No node of the cluster has Docket's keys now. */
+export const noSlots: RedisProblem = {
+  kind: 'unreachable',
+  fatal: false,
+  text:
+    "The cluster cannot say which node has Docket's keys. See what CLUSTER INFO says there; Docket goes on by itself " +
+    'when all slots are served.',
+};
+
+const noReplica: RedisProblem = {
+  kind: 'no-replica',
+  fatal: false,
+  text:
+    'No replica follows the primary of Redis closely: if it is lost now, nothing takes over, or something that lacks the ' +
+    'latest work. See what INFO replication says there.',
+};
+
+/** Returns the problem of a sentinel that was found while the primary was asked for. */
+export function problemOfSentinel(problem: RedisProblem): RedisProblem {
+  if (problem.kind === 'password')
+    return {
+      kind: 'sentinel-password',
+      fatal: true,
+      text:
+        'The sentinels reject Docket, or want a password. They have users of their own: set REDIS_SENTINEL_PASSWORD, and ' +
+        'REDIS_SENTINEL_USER where it is not "default".',
+    };
+  if (problem.kind === 'unreachable')
+    return {
+      ...problem,
+      text: problem.text.replace('Redis cannot be reached', 'No sentinel can be reached'),
+    };
+  return problem;
+}
+
+function rightsProblems({ commands, keys }: LackingRights = { commands: [], keys: false }): RedisProblem[] {
+  if (commands.length === 0 && !keys) return [];
+  const lacks = [
+    ...(commands.length > 0 ? [`the commands ${commands.toSorted().join(', ')}`] : []),
+    ...(keys ? [`the keys ~${PREFIX}:*`] : []),
+  ];
+  const rules = [...(keys ? [`~${PREFIX}:*`] : []), ...commands.toSorted().map((command) => `+${command}`)];
+  return [
+    {
+      kind: 'rights',
+      fatal: true,
+      text:
+        `The user of Redis that Docket is lacks rights: ${lacks.join(' and ')}. Run "ACL SETUSER <name> ` +
+        `${rules.join(' ')}", and "ACL SAVE" or the same in the file of users; docs/scaling.md has the whole line.`,
+    },
+  ];
 }
 
 const infoForbidden: RedisProblem = {
@@ -130,14 +242,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
         'Redis rejects the name or the password in REDIS_URL, or wants one. Copy them again; in them, / # ? @ are ' +
         'written %2F %23 %3F %40.',
     };
-  if (certificateCode.test(code))
-    return {
-      kind: 'certificate',
-      fatal: true,
-      text:
-        `The certificate of Redis is not trusted (${sanitize(code)}). Set REDIS_CA to the PEM file of the authority that ` +
-        'signed it, and name Redis in REDIS_URL as the certificate does.',
-    };
+  if (certificateCode.test(code)) return certificateProblem(code);
   if (noTlsCode.test(code)) return tls ? noTls : notRedis;
   // ioredis sets no code when an answer is not in the protocol of Redis.
   if (message.startsWith('Unknown RESP type')) return notRedis;
@@ -151,6 +256,33 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
     text: `Redis cannot be reached (${why}). Check that it runs and that REDIS_URL leads to it; Docket goes on by itself then.${hint}`,
   };
 }
+
+function certificateProblem(code: string): RedisProblem {
+  const [what, fix] =
+    certificateFixes.find(([codes]) => codes.test(code))?.slice(1) ?? certificateFixes[0].slice(1);
+  const text = `The certificate of Redis ${what} (${sanitize(code)}). ${fix}`;
+  return { kind: 'certificate', fatal: true, text };
+}
+
+const certificateFixes = [
+  [
+    /UNABLE_TO|SELF_SIGNED/,
+    'is not trusted',
+    'Set REDIS_CA to the PEM file of the authority that signed it, without those of others.',
+  ],
+  [
+    /CERT_HAS_EXPIRED/,
+    'has expired',
+    'Give Redis a new one, and see that the clock of this machine is right.',
+  ],
+  [/CERT_NOT_YET_VALID/, 'is not valid yet', 'See that the clock of this machine is right.'],
+  [
+    /ALTNAME_INVALID/,
+    'names other hosts',
+    'Write the host in REDIS_URL as the certificate does. What sentinels and a cluster answer has to be in it, too: ' +
+      'docs/scaling.md says how they announce names.',
+  ],
+] as const;
 
 const certificateCode = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 const noTlsCode = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/;

@@ -1,12 +1,12 @@
-import type { Redis } from 'ioredis';
-import { luaScript } from './lua.ts';
+import type { RedisClient } from './client.ts';
+import { lastingScript } from './lua.ts';
 
 /** Values by field. `undefined` is a field that is missing, or to be deleted. */
 export type HashFields = Record<string, string | number | boolean | undefined>;
 
 // Two counts of arguments, then fields and values that were read (empty for a missing one), fields and values to set,
 // and fields to delete.
-const updateScript = luaScript<0 | 1>(`
+const updateScript = lastingScript<0 | 1>(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local read = 2 + tonumber(ARGV[1])
 local set = read + tonumber(ARGV[2])
@@ -23,7 +23,7 @@ return 1
  * so only while those fields are as they were read. Returns whether it did.
  */
 export async function updateHash(
-  redis: Redis,
+  redis: RedisClient,
   key: string,
   changes: HashFields,
   read: HashFields = {},

@@ -1,11 +1,15 @@
-import { type Redis, ReplyError } from 'ioredis';
+import { ReplyError } from 'ioredis';
 import type { Log } from '../../runtime/log.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
 import type { RedisAddress } from './address.ts';
 import { checkRedis } from './check.ts';
+import type { RedisClient } from './client.ts';
+import { askTime } from './clock.ts';
 import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
+import { primaryOf } from './primary-of.ts';
 import type { RedisProblem } from './problems.ts';
+import { noteReplicas } from './replicas.ts';
 
 /** Docket does not start with this Redis. The message names the fix of each problem. */
 export class RedisUnfit extends Error {
@@ -34,10 +38,11 @@ const WARN_KINDS: RedisProblem['kind'][] = [
   'info-forbidden',
   'eviction-unknown',
   'volatile-unknown',
+  'no-replica',
 ];
 
 interface WatchedConnection {
-  connection: Redis;
+  connection: RedisClient;
   answeredAtMs: number;
   answers: boolean;
   /** While a ping waits for its answer, no other is sent: they would queue up. */
@@ -108,7 +113,7 @@ export function createRedisWatch(parts: RedisWatchParts) {
     if (healthy !== wasHealthy || !healthy || sinceCheckMs >= timing.redisCheckMs) await check();
     const lost = watched.some(({ answeredAtMs }) => monotonicMs() - answeredAtMs >= timing.redisLostMs);
     const works = problems.every(
-      ({ kind, allowance }) => allowance !== undefined || kind === 'info-forbidden',
+      ({ kind, allowance }) => allowance !== undefined || kind === 'info-forbidden' || kind === 'no-replica',
     );
     if (lost && works && !stuck) log.error('this process does not find back to Redis; restart it');
     stuck = lost && works;
@@ -137,8 +142,11 @@ export function createRedisWatch(parts: RedisWatchParts) {
       clearTimeout(timer);
     },
     /** Pings this connection from now on; it counts for `stuck`. */
-    add(connection: Redis) {
-      watched.push({ connection, answeredAtMs: monotonicMs(), answers: true, pinging: false });
+    add(connection: RedisClient) {
+      const one = { connection, answeredAtMs: monotonicMs(), answers: true, pinging: false };
+      watched.push(one);
+      // Whether there are replicas has to be known before the first write.
+      connection.once('ready', () => void ping(one));
     },
     /** Returns the problems that the last check found, without those that REDIS_ALLOW names. */
     problems: (): readonly RedisProblem[] => problems,
@@ -150,9 +158,14 @@ export function createRedisWatch(parts: RedisWatchParts) {
 }
 
 /** Returns whether a connection leads to a primary; true where INFO is forbidden. Rejects when there is no answer. */
-async function leadsToPrimary(connection: Redis): Promise<boolean> {
+async function leadsToPrimary(connection: RedisClient): Promise<boolean> {
   try {
-    return !isReadOnlyReplica(infoFields(await connection.info('replication')));
+    const primary = primaryOf(connection);
+    // A command that a cluster leads by its key finds the new primary, and the next ping asks that.
+    if (primary === undefined) return (await askTime(connection)) > 0;
+    const info = infoFields(await primary.info('replication'));
+    noteReplicas(connection, info);
+    return !isReadOnlyReplica(info);
   } catch (error) {
     if (error instanceof ReplyError) return true;
     throw error;

@@ -17,8 +17,8 @@ afterEach(() => clock?.stop());
 function aClock(answers: (number | Error)[], everyMs = 3_600_000, awayMs = 0) {
   monotonicMs = 0;
   asked = 0;
-  const redis: Pick<Redis, 'time'> = {
-    async time() {
+  const redis = {
+    async evalsha() {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? 0;
       asked += 1;
       if (answer instanceof Error) throw answer;
@@ -30,7 +30,7 @@ function aClock(answers: (number | Error)[], everyMs = 3_600_000, awayMs = 0) {
     },
   };
   clock = createClock({ everyMs, machineMs: () => MACHINE_MS, monotonicMs: () => monotonicMs });
-  return { clock, following: clock.startSync(redis as Redis) };
+  return { clock, following: clock.startSync(redis as unknown as Redis) };
 }
 
 test('the time is that of Redis, and goes on by itself', async () => {
@@ -74,11 +74,11 @@ test('it is asked again and again, until it is stopped', async () => {
   const before = asked;
   const other = createClock({ everyMs: 1, machineMs: () => 0, monotonicMs: () => 0 });
   let others = 0;
-  const time = async () => {
+  const evalsha = async () => {
     others += 1;
     return ['0', '0'];
   };
-  void other.startSync({ time } as unknown as Redis);
+  void other.startSync({ evalsha } as unknown as Redis);
   await vi.waitUntil(() => others > 10);
   other.stop();
   expect(asked).toBe(before);

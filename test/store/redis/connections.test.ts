@@ -28,7 +28,7 @@ async function connected(kind: keyof typeof kinds | 'BullMQ', url = way.url): Pr
 }
 
 function open(kind: keyof typeof kinds | 'BullMQ', url = way.url): Redis {
-  const connection = kinds[kind === 'BullMQ' ? 'work' : kind]({ url }, timing, () => {});
+  const connection = kinds[kind === 'BullMQ' ? 'work' : kind]({ url }, timing, () => {}) as Redis;
   onTestFinished(() => connection.disconnect());
   if (kind !== 'BullMQ') return connection;
   const duplicate = connection.duplicate({ connectionName: 'blocks' });

@@ -7,7 +7,7 @@ import { type Note, note } from './builders.ts';
 
 /** Returns the ids in a list of what is to be worked on, the one that is due first first. */
 export const dueIds = ({ client }: TestRedis, list: DueList): Promise<string[]> =>
-  client.zrange(dueLists[list], '0', '-1');
+  client.zrange(dueLists[list](), '0', '-1');
 
 export const CLAIM_MS = 60_000;
 export const RESPONSE_URL = 'https://hooks.example/commands/s3cret';

@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { vi } from 'vitest';
+import { endsWithTests } from '../flows/children.ts';
+import { temporaryFolder } from '../flows/world.ts';
+import { freePort } from '../redis.ts';
+
+/** How soon a node that is gone counts as such. */
+const DOWN_MS = 500;
+
+/** One server of a group. */
+export interface GroupNode {
+  port: number;
+  client: Redis;
+  kill(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+}
+
+/** Several servers that stand in for each other. */
+export interface RedisGroup {
+  url: string;
+  nodes: GroupNode[];
+  /** The node that has Docket's keys now. */
+  primary(): Promise<GroupNode>;
+  close(): Promise<void>;
+}
+
+export interface GroupOptions {
+  /** Serves TLS alone, with the certificates of `makeCertificates`. */
+  tls?: { ca: string; cert: string; key: string };
+  /** More lines of the configuration of every node. */
+  config?: string[];
+}
+
+const common = (options: GroupOptions, port: number, dir: string) => [
+  ...(options.tls
+    ? [
+        ...['port 0', `tls-port ${port}`, 'tls-auth-clients no', 'tls-replication yes', 'tls-cluster yes'],
+        ...[`tls-cert-file ${options.tls.cert}`, `tls-key-file ${options.tls.key}`],
+        `tls-ca-cert-file ${options.tls.ca}`,
+      ]
+    : [`port ${port}`]),
+  ...['bind 127.0.0.1', `dir ${dir}`, 'protected-mode no', 'logfile redis.log'],
+];
+
+async function startNode(
+  lines: string[],
+  port: number,
+  file: string,
+  options: GroupOptions,
+  sentinel = false,
+) {
+  writeFileSync(file, [...lines, ''].join('\n'));
+  const child: ChildProcess = endsWithTests(
+    spawn('redis-server', [file, ...(sentinel ? ['--sentinel'] : [])], { stdio: 'ignore' }),
+  );
+  const client = new Redis({
+    ...{ port, lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 },
+    ...(options.tls && { tls: { rejectUnauthorized: false } }),
+    enableReadyCheck: !sentinel,
+  });
+  client.on('error', () => {});
+  await client.ping();
+  return {
+    port,
+    client,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+  };
+}
+
+/** Waits until an answer is as it is to be. */
+const answers = (ask: () => Promise<unknown> | undefined, pattern: RegExp) =>
+  vi.waitUntil(async () => pattern.test(String(await ask())), { timeout: 20_000, interval: 50 });
+
+const durable = [
+  ...['appendonly yes', 'appendfsync always', 'save ""', 'maxmemory-policy noeviction'],
+  ...['repl-diskless-sync-delay 0', 'repl-ping-replica-period 1', 'hz 100'],
+];
+
+async function startNodes(
+  count: number,
+  options: GroupOptions,
+  linesOf: (ports: number[], at: number) => string[],
+) {
+  const folder = temporaryFolder();
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = await freePort();
+    // A cluster's nodes talk to each other at a port further up.
+    if (!ports.includes(port)) ports.push(port);
+  }
+  const nodes = await Promise.all(
+    ports.map((port, at) => {
+      const dir = join(folder.path, String(port));
+      spawnSync('mkdir', [dir]);
+      const lines = [
+        ...common(options, port, dir),
+        ...durable,
+        ...linesOf(ports, at),
+        ...(options.config ?? []),
+      ];
+      return startNode(lines, port, join(dir, 'redis.conf'), options);
+    }),
+  );
+  return { folder, nodes };
+}
+
+async function endAll(nodes: GroupNode[]) {
+  for (const { client } of nodes) client.disconnect();
+  await Promise.all(nodes.map((node) => node.kill()));
+}
+
+/** Starts a primary, two replicas of it and three sentinels. */
+export async function startSentinels(
+  options: GroupOptions & { sentinelConfig?: string[] } = {},
+): Promise<RedisGroup & { sentinels: GroupNode[] }> {
+  const { folder, nodes } = await startNodes(3, options, (ports, at) =>
+    at === 0 ? [] : [`replicaof 127.0.0.1 ${ports[0]}`],
+  );
+  const [first] = nodes;
+  const synced = () => first?.client.info('replication');
+  await answers(synced, /slave0:.*state=online[\s\S]*slave1:.*state=online/);
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(async (number) => {
+      const port = await freePort();
+      const dir = join(folder.path, `sentinel${number}`);
+      spawnSync('mkdir', [dir]);
+      const lines = [
+        ...common(options, port, dir).filter((line) => !line.startsWith('protected')),
+        `sentinel monitor docket-test 127.0.0.1 ${first?.port} 2`,
+        `sentinel down-after-milliseconds docket-test ${DOWN_MS}`,
+        'sentinel failover-timeout docket-test 3000',
+        ...(options.sentinelConfig ?? []),
+      ];
+      return startNode(lines, port, join(dir, 'sentinel.conf'), options, true);
+    }),
+  );
+  const known = () => sentinels[0]?.client.call('SENTINEL', 'CKQUORUM', 'docket-test').catch(String);
+  await answers(known, /^OK 3/);
+  const scheme = options.tls ? 'rediss' : 'redis';
+  return {
+    url: `${scheme}+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/docket-test`,
+    nodes,
+    sentinels,
+    async primary() {
+      const asked = sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'docket-test');
+      const [, port] = (await asked) as [string, string];
+      const found = nodes.find((node) => node.port === Number(port));
+      if (found === undefined) throw new Error(`nothing is at ${port}`);
+      return found;
+    },
+    async close() {
+      await endAll([...sentinels, ...nodes]);
+      folder.remove();
+    },
+  };
+}
+
+/** Starts a cluster of three primaries, with as many replicas in all as are asked for. */
+export async function startCluster(replicas = 0, options: GroupOptions = {}): Promise<RedisGroup> {
+  const { folder, nodes } = await startNodes(3 + replicas, options, () => [
+    ...['cluster-enabled yes', `cluster-node-timeout ${DOWN_MS}`, 'cluster-config-file nodes.conf'],
+    ...['cluster-allow-replica-migration no', 'cluster-replica-validity-factor 0'],
+  ]);
+  const [first, ...others] = nodes as [GroupNode, ...GroupNode[]];
+  await Promise.all(
+    nodes.slice(0, 3).map(({ client }, at) => {
+      const bounds = [0, 5461, 10_923, 16_384];
+      return client.call('CLUSTER', 'ADDSLOTSRANGE', String(bounds[at]), String((bounds[at + 1] ?? 0) - 1));
+    }),
+  );
+  await Promise.all(
+    nodes.map(({ client }, at) => client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(at + 1))),
+  );
+  for (const { port } of others) await first.client.call('CLUSTER', 'MEET', '127.0.0.1', String(port));
+  const slotOf = Number(await first.client.call('CLUSTER', 'KEYSLOT', '{docket}:x'));
+  const mine = nodes[slotOf < 5461 ? 0 : slotOf < 10_923 ? 1 : 2];
+  const id = String(await mine?.client.call('CLUSTER', 'MYID'));
+  for (const { client } of nodes.slice(3)) {
+    await answers(() => client.call('CLUSTER', 'NODES'), new RegExp(id));
+    await client.call('CLUSTER', 'REPLICATE', id);
+  }
+  for (const { client } of nodes) await answers(() => client.call('CLUSTER', 'INFO'), /cluster_state:ok/);
+  const followed = new RegExp(`(?:slave\\d+:.*state=online[\\s\\S]*){${replicas}}`);
+  await answers(() => mine?.client.info('replication'), followed);
+  const scheme = options.tls ? 'rediss' : 'redis';
+  return {
+    url: `${scheme}+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    nodes,
+    async primary() {
+      for (const node of nodes) {
+        if (node.client.status !== 'ready') continue;
+        const ranges = (await node.client.cluster('SLOTS').catch(() => [])) as [
+          number,
+          number,
+          [string, number],
+        ][];
+        const range = ranges.find(([from, to]) => from <= slotOf && slotOf <= to);
+        const found = nodes.find(({ port }) => port === range?.[2]?.[1]);
+        if (found !== undefined) return found;
+      }
+      throw new Error("no node has Docket's keys");
+    },
+    async close() {
+      await endAll(nodes);
+      folder.remove();
+    },
+  };
+}
