@@ -16,7 +16,7 @@ import { createWorld, type World } from './world.ts';
 const IDLE_DEADLINE_MS = 300_000;
 
 /** Slow enough that two loaded cores keep up, quick enough that a run takes minutes. */
-const timing: Partial<Timing> = {
+export const chaosTiming: Partial<Timing> = {
   intakeMs: 1600,
   slackCallMs: 3000,
   docsCallMs: 3000,
@@ -74,7 +74,7 @@ export async function createChaosWorld(
   });
   const start = (role: Member['role']) =>
     world.startBot({
-      timing: { ...timing, ...more },
+      timing: { ...chaosTiming, ...more },
       env: { DOCKET_ROLE: role, LOG_LEVEL: logLevel },
       config:
         'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100, exportsPerPerson: 1000, exportsPerChannel: 1000 }\n',

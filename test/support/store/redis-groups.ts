@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
+import { within } from '../../../src/runtime/within.ts';
 import { endsWithTests } from '../flows/children.ts';
 import { temporaryFolder } from '../flows/world.ts';
 import { freePort } from '../redis.ts';
@@ -201,11 +202,8 @@ export async function startCluster(replicas = 0, options: GroupOptions = {}): Pr
     async primary() {
       for (const node of nodes) {
         if (node.client.status !== 'ready') continue;
-        const ranges = (await node.client.cluster('SLOTS').catch(() => [])) as [
-          number,
-          number,
-          [string, number],
-        ][];
+        // One that is frozen never answers.
+        const ranges = await within(500, node.client.cluster('SLOTS')).catch(() => []);
         const range = ranges.find(([from, to]) => from <= slotOf && slotOf <= to);
         const found = nodes.find(({ port }) => port === range?.[2]?.[1]);
         if (found !== undefined) return found;

@@ -1,0 +1,84 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type ChaosWorld, chaosTiming, type Member, seeded } from '../support/flows/agent-chaos.ts';
+import { answerQuestions, converse, followJobs, openTroubles } from '../support/flows/agent-people.ts';
+import { verdictOn } from '../support/flows/agent-verdict.ts';
+import { addSite } from '../support/flows/site.ts';
+import { expectEachOnce, tellStory } from '../support/flows/trouble.ts';
+import { createWorld } from '../support/flows/world.ts';
+import { type GroupNode, startCluster, startSentinels } from '../support/store/redis-groups.ts';
+
+const groups = { Sentinel: () => startSentinels(), 'a cluster': () => startCluster(2) };
+const strikes = {
+  'is killed': (primary: GroupNode) => primary.kill(),
+  freezes: async (primary: GroupNode) => primary.freeze(),
+};
+
+/** From the promotion of another primary until work goes on. */
+const BACK_MS = 15_000;
+
+describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
+  test.each(['is killed', 'freezes'] as const)(
+    'the primary %s in the middle of exports and threads: nothing is lost, and nothing is there twice',
+    async (what) => {
+      const group = await groups[how]();
+      onTestFinished(() => group.close());
+      const world = await createWorld({
+        processes: true,
+        slack: { rateLimits: false, eventRetryDelaysMs: Array.from({ length: 100 }, () => 400) },
+        // What a bot whose Redis is away owes to Slack: not to accept what it cannot keep.
+        mayViolate: /^event \w+: (answered 500|no answer in time)$|: no answer within/,
+      });
+      const { slack, platform } = world;
+      const fleet: Member[] = [];
+      for (const role of ['web', 'worker', 'worker'] as const) {
+        const env = { REDIS_URL: group.url, DOCKET_ROLE: role };
+        const config = 'limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100 }\n';
+        fleet.push({ role, bot: await world.startBot({ timing: chaosTiming, env, config }) });
+      }
+      const chaos: ChaosWorld = { world, fleet, replace: async () => {}, route: () => {} };
+      const random = seeded(7);
+      const threads = await followJobs(chaos, 2);
+      const over = new AbortController();
+      const answering = answerQuestions(chaos, threads, over.signal);
+      const talk = { threads: 2, replies: 8, gapMs: 1500 };
+      const conversations = threads.map((thread) => converse(chaos, thread, talk, random));
+      const exports = ['one', 'two', 'three'].map((name) => tellStory(world, undefined, addSite(world, name)));
+
+      await slack.until(() => platform.starts.length > 0 && platform.agent.messages.length > 1, 30_000);
+      const before = await group.primary();
+      await strikes[what](before);
+      await expect.poll(async () => (await group.primary()).port, { timeout: 20_000 }).not.toBe(before.port);
+      const late = addSite(world, 'late');
+      exports.push(tellStory(world, undefined, late));
+      const isStarted = () => platform.starts.some(({ domain }) => domain === late.domain);
+      await slack.until(isStarted, BACK_MS, 'a start after the promotion');
+      // Who was the primary may not lead anybody away when it comes back.
+      before.thaw();
+
+      const stories = await Promise.all(exports);
+      await Promise.all(conversations);
+      const { client } = await group.primary();
+      const counts = async () => {
+        // An export is due again when its link ends.
+        const runs = (await client.zrange('{docket}:runs:active', '0', '-1')).filter((run) => !run.startsWith('export '));
+        return [runs.length, await client.zcard('{docket}:messages:undelivered'), openTroubles(world).length];
+      };
+      await expect.poll(counts, { timeout: 60_000 }).toEqual([0, 0, 0]);
+      over.abort();
+      await answering;
+      expect(stories.map(({ ending }) => ending)).toEqual(stories.map(() => 'done'));
+      expectEachOnce(world, ...stories);
+      expect(verdictOn(world, threads)).toEqual({
+        lost: [],
+        twice: [],
+        outOfOrder: [],
+        unwanted: [],
+        withoutOutcome: [],
+        postedTwice: [],
+        openQuestions: [],
+      });
+      await world.close();
+    },
+    180_000,
+  );
+});
