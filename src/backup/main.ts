@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
+import { redisAddressOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
 import { DataDirUnusable } from '../store/embedded/data-dir.ts';
 import { DataDirInUse } from '../store/embedded/data-dir-lock.ts';
 import { RedisMissing, RedisStartFailed } from '../store/embedded/redis-server.ts';
+import { setTagName } from '../store/keys.ts';
+import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
 import { checkRedis } from '../store/redis/check.ts';
 import { takeBackup } from './backup.ts';
 import { BackupError, codeOf } from './dump.ts';
@@ -40,17 +43,17 @@ async function run(
   const [first, second] = args;
   if (first === undefined || (first.startsWith('--') && first !== '--mark')) return undefined;
   const settings = readSettings(env);
-  const { redisUrl: url } = settings;
+  const address = redisAddressOf(settings);
   const parts = { dataDir: settings.dataDir, searchPath: env.PATH ?? '', log: silent };
   if (command === 'restore' && first === '--mark') {
     const takenAtMs = Date.parse(second ?? '');
     if (args.length !== 2 || Number.isNaN(takenAtMs)) return undefined;
-    if (url === undefined) await markEmbedded(takenAtMs, parts);
-    else await markExternal(takenAtMs, { url, ca: settings.redisCa });
+    if (address === undefined) await markEmbedded(takenAtMs, parts);
+    else await markExternal(takenAtMs, address);
     return `The data counts as that of ${timeOf(takenAtMs)} from now on. ${NEXT}\n`;
   }
   if (args.length !== 1 || (command !== 'backup' && command !== 'restore')) return undefined;
-  if (url !== undefined) throw new BackupError(EXTERNAL);
+  if (address !== undefined) throw new BackupError(EXTERNAL);
   if (command === 'backup') {
     const bytes = await takeBackup(first === '-' ? process.stdout : first, parts);
     return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It holds what people wrote and links: keep it as safe as .env.\n`;
@@ -94,10 +97,8 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-async function markExternal(
-  takenAtMs: number,
-  address: { url: string; ca: string | undefined },
-): Promise<void> {
+async function markExternal(takenAtMs: number, address: RedisAddress): Promise<void> {
+  setTagName(tagNameOf(address));
   const [problem] = (await checkRedis(address)).filter(({ fatal, kind }) => fatal || kind === 'unreachable');
   if (problem !== undefined) throw new BackupError(problem.text);
   await markRedis(takenAtMs, address);

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { keyIdOf } from '../docs-api/client.ts';
 import { followUpLimit } from '../jobs/agent/thread/follow-up-limit.ts';
 import { analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
@@ -20,6 +19,8 @@ import {
 } from '../slack/rate-limits.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
+import type { RedisClient } from '../store/redis/client.ts';
+import { ping } from '../store/redis/ping.ts';
 import type { Stores } from '../store/stores.ts';
 import { redisState } from './health-checks.ts';
 
@@ -28,7 +29,7 @@ const READ_MS = 1000;
 
 export interface RedisGaugeParts {
   metrics: Metrics;
-  redis: Pick<Redis, 'status' | 'ping'>;
+  redis: RedisClient;
   queues: Pick<Queues, 'counts'>;
   stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys'>;
   projects: readonly Project[];
@@ -53,7 +54,7 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
   }
 
   metrics.onScrape(async () => {
-    const isUp = (await redisState(redis)) === 'up';
+    const isUp = (await redisState(redis.status, () => ping(redis))) === 'up';
     const show = isUp ? await within(READ_MS, read()).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
     for (const gauge of gaugesOf(metrics)) gauge.replace([]);

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
 /** How many durations of one name are kept, those of the latest ends. */
@@ -26,7 +26,7 @@ return 1
 /** How long the last jobs of a name took. */
 export type DurationStore = ReturnType<typeof createDurationStore>;
 
-export const createDurationStore = (redis: Redis) => ({
+export const createDurationStore = (redis: RedisClient) => ({
   /** Safe to repeat: a job counts once, with what was said of it first. Both times are whole milliseconds. */
   async add(name: string, jobId: string, { endedAtMs, tookMs }: { endedAtMs: number; tookMs: number }) {
     await add(

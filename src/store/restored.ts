@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { redisMs } from './redis/clock.ts';
+import type { RedisClient } from './redis/client.ts';
+import { askTime } from './redis/clock.ts';
 
 const mark = z.object({ takenAtMs: z.number(), restoredAtMs: z.number() });
 
@@ -12,7 +12,7 @@ export type RestoredMark = z.infer<typeof mark>;
 
 export type RestoredStore = ReturnType<typeof createRestoredStore>;
 
-export function createRestoredStore(redis: Redis) {
+export function createRestoredStore(redis: RedisClient) {
   let known: Promise<RestoredMark | undefined> | undefined;
 
   async function read(): Promise<RestoredMark | undefined> {
@@ -22,7 +22,7 @@ export function createRestoredStore(redis: Redis) {
   return {
     /** Marks the data as older than what was done. Kept for as long as a run that is older than the mark may be. */
     async mark(takenAtMs: number): Promise<RestoredMark> {
-      const written: RestoredMark = { takenAtMs, restoredAtMs: redisMs(await redis.time()) };
+      const written: RestoredMark = { takenAtMs, restoredAtMs: await askTime(redis) };
       await redis.set(keys.restored(), JSON.stringify(written), 'PX', retention.runMs);
       return written;
     },

@@ -42,7 +42,9 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       const answering = answerQuestions(chaos, threads, over.signal);
       const talk = { threads: 2, replies: 8, gapMs: 1500 };
       const conversations = threads.map((thread) => converse(chaos, thread, talk, random));
-      const exports = ['one', 'two', 'three'].map((name) => tellStory(world, undefined, addSite(world, name)));
+      const exports = ['one', 'two', 'three'].map((name) =>
+        tellStory(world, undefined, addSite(world, name)),
+      );
 
       await slack.until(() => platform.starts.length > 0 && platform.agent.messages.length > 1, 30_000);
       const before = await group.primary();
@@ -60,7 +62,9 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       const { client } = await group.primary();
       const counts = async () => {
         // An export is due again when its link ends.
-        const runs = (await client.zrange('{docket}:runs:active', '0', '-1')).filter((run) => !run.startsWith('export '));
+        const runs = (await client.zrange('{docket}:runs:active', '0', '-1')).filter(
+          (run) => !run.startsWith('export '),
+        );
         return [runs.length, await client.zcard('{docket}:messages:undelivered'), openTroubles(world).length];
       };
       await expect.poll(counts, { timeout: 60_000 }).toEqual([0, 0, 0]);

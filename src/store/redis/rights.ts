@@ -24,6 +24,7 @@ const ABOUT_KEYS: Record<string, number> = {
     hmget: 2,
     hmset: 3,
     hscan: 2,
+    hvals: 1,
     hset: 3,
     hsetnx: 3,
     incr: 1,
