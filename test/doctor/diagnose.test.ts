@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createStandInPlatform, type StandInPlatform } from '../../demo/docs-platform/platform.ts';
 import { readManifest } from '../../demo/slack/manifest.ts';
 import { createStandInSlack, type StandInSlack } from '../../demo/slack/slack.ts';
@@ -9,6 +9,7 @@ import { CHECKS } from '../../src/doctor/checks.ts';
 import { type DiagnoseOptions, diagnose, type Finding } from '../../src/doctor/diagnose.ts';
 import { startEmbeddedRedis } from '../../src/store/embedded/embedded-redis.ts';
 import { freePort, redisForTests } from '../support/redis.ts';
+import { startCluster } from '../support/store/redis-groups.ts';
 
 const redis = redisForTests();
 let slack: StandInSlack;
@@ -325,6 +326,25 @@ const rows: Row[] = [
   ['redis', 'wrong', /must begin with redis:/, () => ({ env: { REDIS_URL: 'http://127.0.0.1' } })],
   ['redis', 'wrong', /no redis-server/, () => ({ env: own, options: { searchPath: folder } })],
   ['redis', 'wrong', /does not have the database/, () => ({ env: { REDIS_URL: `${redis.url}/99` } })],
+  [
+    'redis-rights',
+    'wrong',
+    /lacks rights: the commands zadd/,
+    () => ({
+      env: { REDIS_URL: redis.url.replace('://', '://docket:pw@') },
+      before: () => redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', '-zadd'),
+    }),
+  ],
+  [
+    'redis-failover',
+    'warning',
+    /No replica follows/,
+    async () => {
+      const cluster = await startCluster();
+      onTestFinished(() => cluster.close());
+      return { env: { REDIS_URL: cluster.url } };
+    },
+  ],
   [
     'redis-version',
     'wrong',

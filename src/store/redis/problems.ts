@@ -161,7 +161,7 @@ function rightsProblems({ commands, keys }: LackingRights = { commands: [], keys
       kind: 'rights',
       fatal: true,
       text:
-        `The user of Redis that Docket is lacks rights: ${lacks.join(' and ')}. Run "ACL SETUSER <name> ` +
+        `Docket's user of Redis lacks rights: ${lacks.join(' and ')}. Run "ACL SETUSER <name> ` +
         `${rules.join(' ')}", and "ACL SAVE" or the same in the file of users; docs/scaling.md has the whole line.`,
     },
   ];

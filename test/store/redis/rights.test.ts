@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Redis } from 'ioredis';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { checkRedis } from '../../../src/store/redis/check.ts';
+import { COMMANDS } from '../../../src/store/redis/rights.ts';
+import { tellStory } from '../../support/flows/trouble.ts';
+import { createWorld } from '../../support/flows/world.ts';
+import { redisForTests } from '../../support/redis.ts';
+
+const redis = redisForTests();
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const page = readFileSync(join(root, 'docs/scaling.md'), 'utf8');
+const rule = (/^ACL SETUSER docket (.+)$/m.exec(page)?.[1] ?? '').split(' ');
+const granted = rule.flatMap((word) => (word.startsWith('+') ? [word.slice(1)] : []));
+const at = (url: string) => url.replace('redis://', 'redis://docket:password@');
+
+afterEach(() => redis.client.acl('DELUSER', 'docket'));
+const setUser = (client: Redis, ...rules: string[]) => client.acl('SETUSER', 'docket', 'reset', ...rules);
+
+function sources(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => /\.(ts|js)$/.test(file) && !file.endsWith('.d.ts') && !/relay/.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+}
+
+test('the line in docs/scaling.md grants the commands of all scripts', () => {
+  const text = sources(join(root, 'src')) + sources(join(root, 'node_modules/bullmq/dist/cjs/scripts'));
+  const called = [...text.matchAll(/(?:rcall|redis\.p?call)\(\\?["'](\w+)/g)].map(([, name = '']) =>
+    name.toLowerCase(),
+  );
+  expect(called.length).toBeGreaterThan(500);
+  expect([...new Set(called)].filter((name) => !granted.includes(name))).toEqual([]);
+  expect(granted).toEqual(COMMANDS);
+});
+
+test('with a user of that line nothing is wrong, and an export comes to its end', async () => {
+  const world = await createWorld();
+  onTestFinished(() => world.close());
+  const { client, url } = world.redis;
+  await setUser(client, ...rule);
+  expect(await checkRedis({ url: at(url) })).toEqual([]);
+  await world.startBot({ env: { REDIS_URL: at(url) } });
+  expect((await tellStory(world)).ending).toBe('done');
+  const denied = (await client.call('ACL', 'LOG')) as unknown[];
+  expect(denied).toEqual([]);
+});
+
+const lacking = async (...changes: string[]) => {
+  await setUser(redis.client, ...rule, ...changes);
+  return (await checkRedis({ url: at(redis.url) })).map(({ kind, fatal, text }) => ({ kind, fatal, text }));
+};
+
+test('what the user lacks is named, and how to grant it', async () => {
+  const [commands] = await lacking('-zadd', '-evalsha');
+  expect(commands).toMatchObject({ kind: 'rights', fatal: true });
+  expect(commands?.text).toContain(
+    'lacks rights: the commands evalsha, zadd. Run "ACL SETUSER <name> +evalsha +zadd"',
+  );
+  const [keys] = await lacking('resetkeys', '~other:*');
+  expect(keys?.text).toContain('lacks rights: the keys ~{docket}:*. Run "ACL SETUSER <name> ~{docket}:*"');
+  const [transactions] = await lacking('-multi');
+  expect(transactions?.text).toContain('lacks rights: the commands multi.');
+});
+
+test('asking for rights executes nothing', async () => {
+  for (const changes of [[], ['-multi'], ['-discard'], ['-zadd']]) await lacking(...changes);
+  expect(await redis.client.dbsize()).toBe(0);
+});
