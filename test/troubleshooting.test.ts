@@ -28,6 +28,10 @@ const WITHOUT_ROW = [
   'It said last, in …:',
   'unknown: it was started by an earlier Docket',
   'Run "redis-cli CONFIG SET appendonly yes"',
+  'Set REDIS_CA to the PEM file of the authority that signed it, without',
+  'Give Redis a new one',
+  'See that the clock of this machine is right.',
+  'Write the host in REDIS_URL as the certificate does.',
 ];
 const hasRow = (text: string) => !WITHOUT_ROW.some((part) => text.includes(part));
 

@@ -64,7 +64,7 @@ function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): 
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ];
   if (url?.protocol === 'redis:' && !isLoopback(url.hostname || 'localhost') && !allow.includes('plaintext'))
-    problems.push(plaintextProblem('redis', 'another machine'));
+    problems.push(plaintextProblem('redis'));
   // ioredis would take database 0, which may be another Docket's.
   if (url && !/^\/?\d{0,9}$/.test(url.pathname))
     problems.push(
@@ -73,8 +73,8 @@ function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): 
   return problems;
 }
 
-const plaintextProblem = (scheme: string, where: string) =>
-  `REDIS_URL begins with ${scheme}:// and names ${where}: all that Docket keeps would cross the network in ` +
+const plaintextProblem = (scheme: string) =>
+  `REDIS_URL begins with ${scheme}:// and names another machine: all that Docket keeps would cross the network in ` +
   `the clear. Use ${scheme.replace('redis', 'rediss')}://, or set REDIS_ALLOW=plaintext if you trust that network.`;
 
 function groupProblems(address: string, { REDIS_ALLOW: allow = '' }: Env): string[] {
@@ -88,7 +88,7 @@ function groupProblems(address: string, { REDIS_ALLOW: allow = '' }: Env): strin
   const isAway = !group.nodes.every(({ host }) => isLoopback(host.includes(':') ? `[${host}]` : host));
   return [
     ...(isAway && !group.tls && !allow.includes('plaintext')
-      ? [plaintextProblem(`redis+${group.kind}`, 'other machines')]
+      ? [plaintextProblem(`redis+${group.kind}`)]
       : []),
     ...pathProblems(group),
   ];

@@ -78,7 +78,7 @@ const envSchema = z.object({
     .string()
     .regex(
       isRedisAddress,
-      'must begin with redis:// or rediss://, or with +sentinel or +cluster before its colon.',
+      'must begin with redis:// or rediss://. For several hosts, +sentinel or +cluster comes before the colon.',
     )
     .optional(),
   REDIS_ALLOW: z

@@ -239,7 +239,7 @@ describe('settings that cannot work', () => {
     [
       'REDIS_URL',
       ['localhost:6379', 'http://localhost'],
-      'must begin with redis:// or rediss://, or with +sentinel or +cluster before its colon.',
+      'must begin with redis:// or rediss://. For several hosts, +sentinel or +cluster comes before the colon.',
     ],
     ['REDIS_ALLOW', ['everything'], 'may name plaintext, eviction and volatile, with commas between them.'],
     ['LOG_LEVEL', ['loud'], 'must be one of fatal, error, warn, info, debug, trace, silent.'],

@@ -25,6 +25,7 @@ export async function askNode<T>(server: NodeServer, ask: (redis: Redis) => Prom
   const redis = new Redis({
     ...server,
     lazyConnect: true,
+    disableClientInfo: true,
     // `problemOfError` distinguishes a server that loads its data from one that forbids INFO.
     enableReadyCheck: false,
     retryStrategy: () => null,

@@ -81,7 +81,13 @@ function connect(address: RedisAddress, onError: OnConnectionError, kind: Connec
   const group = 'url' in address ? readGroupAddress(address.url) : undefined;
   if (group?.kind === 'cluster') return connectToCluster(group, address, onError, kind);
   const { waits, retryStrategy, options } = kind;
-  const common = { ...options, enableOfflineQueue: waits, retryStrategy, reconnectOnError };
+  const common = {
+    disableClientInfo: true,
+    ...options,
+    enableOfflineQueue: waits,
+    retryStrategy,
+    reconnectOnError,
+  };
   const redis = group
     ? new Redis({ ...throughSentinel(group, address), ...common })
     : new Redis({ ...serverOf(address), Connector: PrimaryConnector, ...common });
@@ -117,7 +123,7 @@ function connectToCluster(
   { waits, retryStrategy, options }: ConnectionKind,
 ): Cluster {
   const cluster = new Cluster(group.nodes, {
-    redisOptions: { ...options, ...credentialsOf(group, address), reconnectOnError },
+    redisOptions: { disableClientInfo: true, ...options, ...credentialsOf(group, address), reconnectOnError },
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue: waits,
     // As given, so that a certificate is held against the name and not against its address.

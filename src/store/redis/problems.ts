@@ -260,25 +260,28 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
 function certificateProblem(code: string): RedisProblem {
   const [what, fix] =
     certificateFixes.find(([codes]) => codes.test(code))?.slice(1) ?? certificateFixes[0].slice(1);
-  const text = `The certificate of Redis ${what} (${sanitize(code)}). ${fix}`;
-  return { kind: 'certificate', fatal: true, text };
+  return { kind: 'certificate', fatal: true, text: `${what} (${sanitize(code)}). ${fix}` };
 }
 
 const certificateFixes = [
   [
     /UNABLE_TO|SELF_SIGNED/,
-    'is not trusted',
+    'The certificate of Redis is not trusted',
     'Set REDIS_CA to the PEM file of the authority that signed it, without those of others.',
   ],
   [
     /CERT_HAS_EXPIRED/,
-    'has expired',
+    'The certificate of Redis has expired',
     'Give Redis a new one, and see that the clock of this machine is right.',
   ],
-  [/CERT_NOT_YET_VALID/, 'is not valid yet', 'See that the clock of this machine is right.'],
+  [
+    /CERT_NOT_YET_VALID/,
+    'The certificate of Redis is not valid yet',
+    'See that the clock of this machine is right.',
+  ],
   [
     /ALTNAME_INVALID/,
-    'names other hosts',
+    'The certificate of Redis names other hosts',
     'Write the host in REDIS_URL as the certificate does. What sentinels and a cluster answer has to be in it, too: ' +
       'docs/scaling.md says how they announce names.',
   ],

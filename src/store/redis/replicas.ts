@@ -22,7 +22,7 @@ const connections = new WeakMap<RedisClient, Copying>();
 /** Returns how many replicas follow closely, from the fields of INFO. */
 export const countReplicas = (info: Record<string, string>): number =>
   Object.entries(info).filter(([name, value]) => {
-    const lag = /,state=online,.*,lag=(\d{1,9})$/.exec(value)?.[1];
+    const lag = /^ip=[^,]*,port=\d{1,9},state=online,offset=\d{1,20},lag=(\d{1,9})/.exec(value)?.[1];
     return /^slave\d+$/.test(name) && lag !== undefined && Number(lag) <= LATE_S;
   }).length;
 

@@ -67,7 +67,7 @@ const NEEDED = ['eval', 'evalsha', 'exec', 'multi', 'ping', 'time'];
 
 /** Those that it goes on without, with a warning; and what asks a cluster for its nodes, and names connections. */
 const USEFUL = [
-  ...['client|setinfo', 'client|setname', 'cluster|info', 'cluster|slots', 'config|get', 'discard', 'hello'],
+  ...['client|setname', 'cluster|info', 'cluster|slots', 'config|get', 'discard', 'hello'],
   ...['info', 'select', 'wait'],
 ];
 

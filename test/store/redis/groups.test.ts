@@ -53,8 +53,10 @@ const kindsAt = async (address: Parameters<typeof checkRedis>[0]) =>
 
 describe('what an address of several hosts gets wrong is named', () => {
   test('with Sentinel', async () => {
-    const group = await startSentinels({ sentinelConfig: ['requirepass s3cret'] });
+    const group = await startSentinels();
     onTestFinished(() => group.close());
+    const protect = ['SETUSER', 'default', 'resetpass', '>s3cret'];
+    await Promise.all(group.sentinels.map(({ client }) => client.call('ACL', ...protect)));
     const right = { url: group.url, sentinelPassword: 's3cret' };
     expect(await kindsAt(right)).toEqual([]);
     expect(await kindsAt({ url: group.url })).toEqual(['sentinel-password!']);
@@ -62,7 +64,9 @@ describe('what an address of several hosts gets wrong is named', () => {
       'sentinel-name!',
     ]);
     expect(await kindsAt({ ...right, url: group.url.replace('redis+', 'rediss+') })).toEqual(['no-tls!']);
-    expect(await kindsAt({ ...right, url: group.url.replace('://', '://:wrong@') })).toEqual(['password!']);
+    expect(await kindsAt({ ...right, url: group.url.replace('://', '://nobody:wrong@') })).toEqual([
+      'password!',
+    ]);
     const [sentinel] = group.sentinels;
     expect(await kindsAt({ url: `redis://:s3cret@127.0.0.1:${sentinel?.port}` })).toEqual(['is-sentinel!']);
     const [primary, replica] = group.nodes;

@@ -124,7 +124,7 @@ async function endAll(nodes: GroupNode[]) {
 
 /** Starts a primary, two replicas of it and three sentinels. */
 export async function startSentinels(
-  options: GroupOptions & { sentinelConfig?: string[] } = {},
+  options: GroupOptions = {},
 ): Promise<RedisGroup & { sentinels: GroupNode[] }> {
   const { folder, nodes } = await startNodes(3, options, (ports, at) =>
     at === 0 ? [] : [`replicaof 127.0.0.1 ${ports[0]}`],
@@ -142,7 +142,6 @@ export async function startSentinels(
         `sentinel monitor docket-test 127.0.0.1 ${first?.port} 2`,
         `sentinel down-after-milliseconds docket-test ${DOWN_MS}`,
         'sentinel failover-timeout docket-test 3000',
-        ...(options.sentinelConfig ?? []),
       ];
       return startNode(lines, port, join(dir, 'sentinel.conf'), options, true);
     }),
