@@ -15,9 +15,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /** The scripts that a connection has sent. */
-const sent = new WeakMap<Redis, Set<string>>();
+const sent = new WeakMap<RedisClient, Set<string>>();
 
-function isFirst(redis: Redis, digest: string): boolean {
+function isFirst(redis: RedisClient, digest: string): boolean {
   const digests = sent.get(redis) ?? new Set();
   if (!sent.has(redis)) {
     sent.set(redis, digests);
