@@ -12,6 +12,7 @@ import { createHealthChecks, redisState } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { metricNames } from './server/metric-names.ts';
 import { serveMetrics } from './server/metrics-route.ts';
+import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { addRedisGauges } from './server/redis-gauges.ts';
 import { createSlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
@@ -74,6 +75,9 @@ export async function createRoleParts(
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddresses);
   metrics.onScrape(() => metrics.problems.replace([[{}, checks.problems().length]]));
+  const about = { role: settings.role, version: packageJson.version, log };
+  const { tracing, telemetry, close } = await startOpenTelemetry(settings.traceEndpoint, about);
+  closers.add(close);
   health.subscribe((part, { answered, refused }) => {
     const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
     metrics.upstreamCalls.add({ upstream: part, outcome });
@@ -89,6 +93,7 @@ export async function createRoleParts(
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       health.record('slack', answered, refused);
       metrics.slackCalls.observe({ method, outcome: error }, durationMs);
+      tracing.called(`slack ${method}`, durationMs, error);
     },
   });
   const identity = createIdentity(slack, timing, log);
@@ -115,6 +120,8 @@ export async function createRoleParts(
     identity,
     health,
     metrics,
+    tracing,
+    telemetry,
     checks,
     server,
     policy: createPolicy({
@@ -166,7 +173,7 @@ export function connectRole(
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
   checks.addPart('redis', () => redisState(redis.status, () => ping(redis)));
-  const queues = createQueues(redis, onRedisError);
+  const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis);
   const teamId = () => identity.current()?.teamId ?? '';

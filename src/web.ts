@@ -133,6 +133,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ephemeralTimeoutMs: timing.ephemeralMs,
     monotonicMs,
     metrics: parts.metrics,
+    tracing: parts.tracing,
     log,
   });
 

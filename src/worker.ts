@@ -159,6 +159,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     newRef: parts.newRef,
     timing,
     ready: parts.clock.startSync(redis),
+    telemetry: parts.telemetry,
     metrics,
     log,
     onError: onRedisError,
@@ -211,7 +212,7 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl }: Settings,
-  { timing, now, random, log, closers, health, metrics }: RoleParts,
+  { timing, now, random, log, closers, health, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const report = createDocsReporter({ log, now });
@@ -225,6 +226,7 @@ function createDocsApis(
       log(request) {
         const { operation, attempt, error = 'ok', durationMs } = request;
         metrics.docsCalls.observe({ operation, outcome: error }, durationMs);
+        tracing.called(`docs ${operation}`, durationMs, error);
         if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
         if (request.error !== 'aborted') health.record('docs', isFromPlatform(request.status));

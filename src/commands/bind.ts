@@ -11,6 +11,7 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { Metrics, RequestKind, RequestOutcome } from '../metrics/metrics.ts';
+import type { Tracing } from '../metrics/tracing.ts';
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
@@ -50,6 +51,7 @@ export interface BindParts {
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
   metrics: Pick<Metrics, 'requests'>;
+  tracing: Tracing;
   log: Log;
 }
 
@@ -58,7 +60,7 @@ export interface BindParts {
  * by Bolt before their listeners run; the receivers hold that back until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
-  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, log } = parts;
+  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, tracing, log } = parts;
   const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;
 
   /** Has a request pass the gate, and measures it up to the answer. */
@@ -67,7 +69,7 @@ export function bind(app: App, parts: BindParts) {
     caller: Caller,
     run: (caller: Caller, tools: CommandTools) => Promise<T>,
   ) {
-    const result = await gate.pass(name, may, caller, run);
+    const result = await tracing.span(`${kind} ${name}`, () => gate.pass(name, may, caller, run));
     const outcome = result.kind === 'answered' ? 'ok' : result.kind;
     metrics.requests.observe({ kind, name, outcome }, monotonicMs() - caller.receivedAtMs);
     return result;
@@ -221,7 +223,7 @@ export function bind(app: App, parts: BindParts) {
       const receivedAtMs = monotonicMs();
       let outcome: RequestOutcome = 'failed';
       try {
-        outcome = await handleEvent(listener, event, body);
+        outcome = await tracing.span(`event ${listener.event}`, () => handleEvent(listener, event, body));
       } finally {
         const about = { kind: 'event', name: listener.event, outcome };
         metrics.requests.observe(about, monotonicMs() - receivedAtMs);

@@ -96,6 +96,13 @@ const envSchema = z.object({
   DATA_DIR: z.string().default('./data'),
   DOCKET_CONFIG: z.string().optional(),
   QUEUE_DASHBOARD_PORT: portNumber.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .regex(
+      /^https?:\/\/[^\s@?#]+$/,
+      'must be the http(s) address of a collector, such as http://127.0.0.1:4318.',
+    )
+    .optional(),
   METRICS_ADDRESS: z
     .string()
     .default('')
@@ -258,6 +265,8 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     redisSentinelUser: data.REDIS_SENTINEL_USER,
     redisSentinelPassword: data.REDIS_SENTINEL_PASSWORD,
     dataDir: data.DATA_DIR,
+    /** Where traces are sent, if anywhere. */
+    traceEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
     /** Where this machine sees the queues; nowhere by default. */
     queueDashboardPort: data.QUEUE_DASHBOARD_PORT,
     /** Who may read /metrics besides this machine. */

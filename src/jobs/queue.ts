@@ -1,4 +1,4 @@
-import type { Job } from 'bullmq';
+import type { Job, QueueOptions } from 'bullmq';
 import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
 import { ErrorCode } from 'bullmq/dist/cjs/enums/error-code.js';
 import { PREFIX } from '../store/keys.ts';
@@ -9,6 +9,9 @@ export const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack
 export type QueueName = (typeof queueNames)[number];
 
 export type Queues = ReturnType<typeof createQueues>;
+
+/** What has BullMQ carry a trace along with a job. */
+export type QueueTelemetry = NonNullable<QueueOptions['telemetry']>;
 
 /** BullMQ jobs of one queue. `failed` ones are kept for a week; nobody works on them any more. */
 export interface QueueCounts {
@@ -36,7 +39,11 @@ export async function promoteJob(job: Job): Promise<void> {
 }
 
 /** `connection` may be one for requests or one for work. */
-export function createQueues(connection: RedisClient, onError: (error: Error) => void) {
+export function createQueues(
+  connection: RedisClient,
+  onError: (error: Error) => void,
+  telemetry?: QueueTelemetry,
+) {
   const queues = new Map(
     queueNames.map((name) => {
       const queue = new Queue(name, {
@@ -45,6 +52,7 @@ export function createQueues(connection: RedisClient, onError: (error: Error) =>
         skipWaitingForReady: true,
         // BullMQ's check would leave a queue broken for good that was created while Redis is away.
         skipVersionCheck: true,
+        ...(telemetry && { telemetry }),
       });
       queue.on('error', onError);
       return [name, queue];

@@ -12,7 +12,7 @@ import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { dueEntryOf, type Job } from './job.ts';
-import { promoteJob, subjectIdOf } from './queue.ts';
+import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
 
 /** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
@@ -38,6 +38,7 @@ export interface WorkerParts<Context> {
   timing: Timing;
   /** No job is taken before: steps need to know the time. */
   ready: Promise<unknown>;
+  telemetry?: QueueTelemetry | undefined;
   metrics: Pick<Metrics, 'steps' | 'givenUp' | 'retries' | 'locksLost' | 'stalled'>;
   log: Log;
   onError: (error: Error) => void;
@@ -54,6 +55,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     newRef,
     timing,
     ready,
+    telemetry,
     metrics,
     log,
     onError,
@@ -171,6 +173,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       maxStalledCount: 1000,
       // Without the version, BullMQ wakes delayed jobs at whole seconds only; where INFO is forbidden, that has to do.
       skipVersionCheck,
+      ...(telemetry && { telemetry }),
     });
     worker.on('error', onError);
     worker.on('lockRenewalFailed', (jobIds) => metrics.locksLost.add({ queue }, jobIds.length));

@@ -2,6 +2,7 @@ import type { App } from '@slack/bolt';
 import { type BindParts, bind } from '../../../src/commands/bind.ts';
 import { createGate, type GateParts } from '../../../src/commands/gate.ts';
 import { mergeRegistries, type Registry } from '../../../src/commands/registry.ts';
+import { noTracing } from '../../../src/metrics/tracing.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { unread } from '../metrics.ts';
 import { keptLog } from '../runtime/log.ts';
@@ -162,6 +163,7 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
     ephemeralTimeoutMs: 100,
     monotonicMs: () => 5000,
     metrics: unread,
+    tracing: noTracing,
     log,
     ...changes,
   });
