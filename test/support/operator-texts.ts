@@ -6,6 +6,9 @@ const root = join(import.meta.dirname, '../..');
 
 /** Folders and files whose sentences are printed, by the error that ends the start or as a problem in `/readyz`. */
 const PRINTED = [
+  'src/backup/backup.ts',
+  'src/backup/dump.ts',
+  'src/backup/restore.ts',
   'src/config/',
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
