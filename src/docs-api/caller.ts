@@ -9,7 +9,7 @@ import { createTextCleaner } from './platform-text.ts';
 import { parseErrorText } from './schemas.ts';
 import { checkKey, checkTimeout, parseBaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
-import { type BodyFailure, type HttpResponse, send } from './transport.ts';
+import { type BodyFailure, type HttpResponse, send, TooLate } from './transport.ts';
 
 /** One request that was sent, for logs and metrics, without id, key and body. A call with retries has several. */
 export interface DocsApiRequest {
@@ -42,6 +42,12 @@ export interface DocsApiOptions {
   /** 0 to 1, for the jitter of retries. */
   random?: () => number;
   log?: (request: DocsApiRequest) => void;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Asked right before the request leaves, since a process may freeze at any moment; when it says so, none is sent. */
+  isTooLate?: (() => boolean) | undefined;
 }
 
 /** One call with checked input. */
@@ -79,7 +85,11 @@ export function createCaller(options: DocsApiOptions) {
   let closing: Promise<unknown> | undefined;
 
   /** Returns the parsed response. Rejects with `DocsApiError` only. */
-  async function call(operation: DocsApiOperation, input: object, signal?: AbortSignal): Promise<unknown> {
+  async function call(
+    operation: DocsApiOperation,
+    input: object,
+    { signal, isTooLate }: CallOptions,
+  ): Promise<unknown> {
     const request = createCall(operation, input);
     if (closing) throw createNotSentError(operation, 'aborted', 'the client is closed');
     if (signal?.aborted) throw createNotSentError(operation, 'aborted', 'cancelled');
@@ -91,7 +101,7 @@ export function createCaller(options: DocsApiOptions) {
     try {
       for (let attempt = 1; ; attempt += 1) {
         const startMs = performance.now();
-        const result = await attemptOnce(request, limit.signal, anySignal);
+        const result = await attemptOnce(request, limit.signal, anySignal, isTooLate);
         options.log?.(toLogEntry(operation, attempt, performance.now() - startMs, result));
         if (!(result instanceof DocsApiError)) return result.value;
         const waitMs = attempt < attemptsOf(request.row) ? retryWaitMs(result, attempt, random) : undefined;
@@ -131,6 +141,7 @@ export function createCaller(options: DocsApiOptions) {
     { operation, row, path, body, responseSchema }: Call,
     limit: AbortSignal,
     signal: AbortSignal,
+    isTooLate: CallOptions['isTooLate'],
   ): Promise<Result> {
     // A call with retries must leave time for them.
     const isOnlyAttempt = attemptsOf(row) === 1;
@@ -151,12 +162,14 @@ export function createCaller(options: DocsApiOptions) {
         idleTimeoutMs: isOnlyAttempt ? timeoutMs : Math.ceil(timeoutMs / 2),
         maxBytes: row.maxBytes ?? MAX_BYTES,
         signal,
+        isTooLate,
       });
       if (response.bodyFailure && isOk(response.status) && signal.aborted) {
         return createInterruptedError(operation, limit, effectOf(response), response.status);
       }
       return parseResponse(operation, response, responseSchema);
     } catch (cause) {
+      if (cause instanceof TooLate) return createNotSentError(operation, 'aborted', cause.message);
       if (signal.aborted || isClosed(cause)) return createInterruptedError(operation, limit);
       return createConnectionError(operation, cause);
     }

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { createCaller, type DocsApiOptions } from './caller.ts';
+import { type CallOptions, createCaller, type DocsApiOptions } from './caller.ts';
 import { type DocsApiOperation, OPERATIONS } from './operations.ts';
-
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-}
 
 type Operations = typeof OPERATIONS;
 
@@ -39,7 +35,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { call, timeoutMs, close } = createCaller(options);
   const methods = Object.keys(OPERATIONS).map((name) => [
     name,
-    (input: object, { signal }: CallOptions = {}) => call(name as DocsApiOperation, input, signal),
+    (input: object, options: CallOptions = {}) => call(name as DocsApiOperation, input, options),
   ]);
   return {
     ...(Object.fromEntries(methods) as Methods),

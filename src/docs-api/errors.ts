@@ -8,7 +8,7 @@ import type { DocsApiOperation } from './operations.ts';
  * 409 · `rate_limited` 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout`
  * 408 or our own time limit · `refused` connection refused or no such host · `connection` the connection broke ·
  * `unreadable` an answer that is not what the API promises · `too_large` an answer over the size limit ·
- * `aborted` the caller's signal.
+ * `aborted` the caller's signal, or that it is too late by the caller's word.
  */
 export const docsApiErrorKinds = [
   'bad_request',

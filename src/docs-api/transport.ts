@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
 
 /** One request to send. Limits in milliseconds and bytes. */
@@ -11,6 +12,13 @@ export interface HttpRequest {
   idleTimeoutMs: number;
   maxBytes: number;
   signal: AbortSignal;
+  /** Asked when the connection is there and nothing is sent yet, of a request with a body. */
+  isTooLate?: (() => boolean) | undefined;
+}
+
+/** A request came too late to be sent: certainly nothing of it was. */
+export class TooLate extends Error {
+  override readonly name = 'TooLate';
 }
 
 /** A response whose headers came. When its body did not come whole, `text` is missing and `bodyFailure` says why. */
@@ -27,7 +35,9 @@ export type BodyFailure = { reason: 'too_large' } | { reason: 'cut_off'; cause: 
 /** Error responses are only read for their message. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Sends a request and reads its response. Throws what undici throws when none came. Follows no redirects. */
+/**
+ * Sends a request and reads its response. Throws what undici throws when none came, or `TooLate`. Follows no redirects.
+ */
 export async function send(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const response = await sendRequest(dispatcher, request);
   const ok = response.statusCode >= 200 && response.statusCode < 300;
@@ -41,7 +51,8 @@ export async function send(dispatcher: Dispatcher, request: HttpRequest): Promis
 
 /** Has a timer of its own for the headers: undici's is late by up to half a second, too much for a short limit. */
 async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
-  const { origin, path, method, headers, body, idleTimeoutMs, signal } = request;
+  const { origin, path, method, body, idleTimeoutMs, signal, isTooLate } = request;
+  const asked = isTooLate && body !== undefined ? { body, isTooLate } : undefined;
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(new errors.HeadersTimeoutError()), idleTimeoutMs);
   try {
@@ -49,8 +60,10 @@ async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promis
       origin,
       path,
       method,
-      headers,
-      body: body ?? null,
+      headers: asked
+        ? { ...request.headers, 'content-length': String(Buffer.byteLength(asked.body)) }
+        : request.headers,
+      body: asked ? Readable.from(bodyInTime(asked)) : (body ?? null),
       signal: AbortSignal.any([signal, idle.signal]),
       headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,
@@ -58,6 +71,12 @@ async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promis
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** undici writes the headers of a request with the first part of its body. */
+async function* bodyInTime({ body, isTooLate }: { body: string; isTooLate: () => boolean }) {
+  if (isTooLate()) throw new TooLate('too late');
+  yield Buffer.from(body);
 }
 
 function first(header: string | string[] | undefined): string | undefined {

@@ -19,12 +19,13 @@ export type CallOnceOutcome<T> =
  * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
  * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more. Sends to
  * the agent keep their intent in the run instead (`agent/thread/send.ts`), since it shares a write with the inbox.
+ * `isTooLate` says whether others may already take the call for lost, so that it must not be made any more.
  * `decidedAtMs` is when somebody last decided that it is to be made, where a repeat would matter after a restore.
  */
 export type CallOnce = <T>(
   runId: string,
   step: string,
-  call: () => Promise<T>,
+  call: (isTooLate: () => boolean) => Promise<T>,
   decidedAtMs?: number,
 ) => Promise<CallOnceOutcome<T>>;
 
@@ -48,7 +49,7 @@ export function createCallOnce(parts: CallOnceParts): CallOnce {
   return async <T>(
     runId: string,
     step: string,
-    call: () => Promise<T>,
+    call: (isTooLate: () => boolean) => Promise<T>,
     decidedAtMs?: number,
   ): Promise<CallOnceOutcome<T>> => {
     stopping.throwIfAborted();
@@ -63,14 +64,14 @@ export function createCallOnce(parts: CallOnceParts): CallOnce {
     const mark = decidedAtMs === undefined ? undefined : await restored.load();
     if (mark !== undefined && (decidedAtMs ?? 0) < mark.restoredAtMs)
       return { kind: 'unknown', restored: true };
-    // The intent took so long that others may already take the call for lost: it must not be made any more.
-    if (now() - startedAtMs > marginMs) {
+    const isTooLate = () => now() - startedAtMs > marginMs;
+    if (isTooLate()) {
       await steps.clear(runId, step, token);
       return { kind: 'inFlight', forMs: 0 };
     }
     let value: T;
     try {
-      value = await call();
+      value = await call(isTooLate);
     } catch (error) {
       const stopped = error instanceof Stopping;
       if (!stopped && !didNotHappen(error)) return { kind: 'unknown', error };

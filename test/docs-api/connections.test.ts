@@ -15,6 +15,34 @@ function answerOf(body: string, headers = 'connection: keep-alive\r\n'): string 
 /** undici takes a connection back a moment after the answer was read. */
 const idle = () => sleep(20);
 
+describe('a request that its caller may no longer make', () => {
+  test('is not sent, also when that shows only once the connection is there', async () => {
+    const server = await answering(202, { jobId: 'se_1', status: 'pending' });
+    let asked = 0;
+    const isTooLate = () => {
+      asked += 1;
+      return true;
+    };
+    const error = await errorOf(clientOf(server.url).startExport({ domain: 'docs.acme.com' }, { isTooLate }));
+    expect(error).toMatchObject({ kind: 'aborted', happened: 'no' });
+    expect(asked).toBe(1);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('goes out as every other while it may', async () => {
+    const server = await answering(202, { jobId: 'se_1', status: 'pending' });
+    const api = clientOf(server.url);
+    await api.startExport({ domain: 'docs.acme.com', version: 'größer' }, { isTooLate: () => false });
+    await start(api);
+    const [asked, plain] = server.requests;
+    expect(asked?.body).toBe('{"domain":"docs.acme.com","version":"größer"}');
+    expect(asked?.headers).toMatchObject({ 'content-length': '47' });
+    expect(Object.keys(asked?.headers ?? {}).toSorted()).toEqual(
+      Object.keys(plain?.headers ?? {}).toSorted(),
+    );
+  });
+});
+
 describe('a start is sent once', () => {
   test('also when the connection closes without an answer', async () => {
     const server = await tcpServer((socket) => socket.on('data', () => socket.destroy()));

@@ -207,6 +207,18 @@ describe('a call that somebody else has made', () => {
   });
 });
 
+test('a call can ask, until it is made, whether others may take it for lost', async () => {
+  const seen: boolean[] = [];
+  const outcome = await once('run', 'start', async (isTooLate) => {
+    seen.push(isTooLate());
+    nowMs += MARGIN_MS + 1;
+    seen.push(isTooLate());
+    throw refused;
+  });
+  expect(outcome).toEqual({ kind: 'notHappened', error: refused });
+  expect(seen).toEqual([false, true]);
+});
+
 test('an intent that took too long to write makes no call: others may take it for lost', async () => {
   const steps = createCallOnceStore(redis.client);
   const slow: CallOnceStore = {

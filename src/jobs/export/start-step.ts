@@ -36,13 +36,13 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   const endNotStarted = (why: NotStarted['why'], reason?: string) =>
     endRun(run, { kind: 'notStarted', why, ...(reason !== undefined && { reason }) }, now());
   // A start that was made before the project or the permission went is found here all the same.
-  const start = async () => {
+  const start = async (isTooLate: () => boolean) => {
     if (docs === undefined)
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
     permission.verdict = await recheckPermission(run.requester.id, run.attemptAtMs, context);
     if (permission.verdict.kind !== 'allowed')
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
-    return docs.startExport({ domain, version, paths });
+    return docs.startExport({ domain, version, paths }, { isTooLate });
   };
   const outcome = await context.callOnce(run.id, stepName(run), start, run.attemptAtMs);
   switch (outcome.kind) {

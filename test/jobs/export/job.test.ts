@@ -286,7 +286,7 @@ test('a key that is rejected at the start is reported to the admins, and the per
     {},
     {
       callOnce: async (_run, _step, call) => {
-        const error = await call().then(undefined, (thrown: unknown) => thrown);
+        const error = await call(() => false).then(undefined, (thrown: unknown) => thrown);
         return { kind: 'notHappened', error };
       },
       docs: () => ({ startExport: failing('key_rejected') }) as never,

@@ -12,7 +12,7 @@ import type { SendResult } from './transitions.ts';
 /** First and longest pause after the platform said "too many" without saying until when. */
 const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
 
-type PlatformCall = { kind: 'call'; call: () => Promise<AgentJob> } | NotSent;
+type PlatformCall = { kind: 'call'; call: (isTooLate: () => boolean) => Promise<AgentJob> } | NotSent;
 type NotSent = Extract<SendResult, { kind: 'notSent' }>;
 
 const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
@@ -23,11 +23,15 @@ export function prepareCall(thread: ThreadRun, head: Instruction, context: JobCo
   const projectId = context.projectId(thread.project);
   if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
   const prompt = head.text;
-  if (head.creates) return { kind: 'call', call: () => docs.createAgentJob({ projectId, prompt }) };
+  if (head.creates)
+    return { kind: 'call', call: (isTooLate) => docs.createAgentJob({ projectId, prompt }, { isTooLate }) };
   if (thread.seen?.status === 'archived')
     return notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
   const jobId = thread.agentJobId ?? '';
-  return { kind: 'call', call: () => docs.sendFollowUp({ projectId, jobId, prompt }) };
+  return {
+    kind: 'call',
+    call: (isTooLate) => docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate }),
+  };
 }
 
 /** Makes the call, and returns what came of it. Throws errors that are neither the platform's nor of the way there. */

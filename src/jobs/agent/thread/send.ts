@@ -65,8 +65,9 @@ export async function send(
   const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
   if (own === undefined) return 'next';
   // After so long others may have recorded the send as lost: the call must not be made any more.
-  const isLate = now() - sentAtMs > timing.callMarginMs;
-  const result: SendResult = isLate ? { kind: 'later' } : await makeCall(own, head, prepared.call, context);
+  const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
+  const call = () => prepared.call(isTooLate);
+  const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, call, context);
   if (slot && (result.kind === 'later' || result.kind === 'notSent'))
     await rateLimiter.releaseSlot(limit, slot.id);
   if (slot && result.kind === 'later' && result.limit)
