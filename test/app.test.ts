@@ -32,7 +32,7 @@ test.each(['all', 'web', 'worker'])('the role %s answers health checks', async (
       status: 200,
       body: { ready: true, parts: { redis: 'up', docs: 'unknown' }, problems: [] },
     });
-  expect((await get('/metrics')).status).toBe(404);
+  expect((await get('/nothing')).status).toBe(404);
 });
 
 test('a worker answers health checks on HEALTH_PORT, and takes no requests', async () => {

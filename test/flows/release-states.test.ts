@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { ExportPlan } from '../../demo/docs-platform/export-jobs.ts';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
+import { keyOf } from '../support/flows/agent-people.ts';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
 import { releasedProgram } from '../support/flows/released.ts';
 import { stageOf } from '../support/flows/stage.ts';
@@ -212,10 +213,8 @@ function storyIn(world: World) {
     expect((await sent(3)).toSorted()).toEqual(['Is finished', 'Is under way', 'Works on it']);
     const starts = platform.starts.map(({ domain }) => domain);
     expect(starts.toSorted()).toEqual(NAMES.map(site).toSorted());
-    const posts = slack.messages
-      .filter(({ from, deleted }) => from === 'docket' && !deleted)
-      .map(({ channel, threadTs, text }) => JSON.stringify([channel, threadTs, text]));
-    expect(posts.filter((post, index) => posts.indexOf(post) !== index).join()).toBe('');
+    const posts = slack.messages.filter(({ from, deleted }) => from === 'docket' && !deleted).map(keyOf);
+    expect(posts.filter((key, index) => posts.indexOf(key) !== index).join()).toBe('');
     const isOpen = (state: string) =>
       /^export (?:accepted|carding|starting|bundling)|^link making|^agent-thread (?:accepted|carding)|^instruction sending/.test(
         state,

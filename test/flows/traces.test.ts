@@ -38,8 +38,10 @@ test('one trace goes from the command to the last edit, through two processes', 
   const { spans, endpoint } = await collector();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
   const world = await createWorld({ processes: true });
-  const web = await world.startBot({ env: { ...env, DOCKET_ROLE: 'web' } });
-  const worker = await world.startBot({ env: { ...env, DOCKET_ROLE: 'worker', HEALTH_PORT: '0' } });
+  // What the sweeper wakes begins a trace of its own.
+  const timing = { sweepMs: 60_000 };
+  const web = await world.startBot({ timing, env: { ...env, DOCKET_ROLE: 'web' } });
+  const worker = await world.startBot({ timing, env: { ...env, DOCKET_ROLE: 'worker', HEALTH_PORT: '0' } });
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
