@@ -65,7 +65,12 @@ async function startNode(
     enableReadyCheck: !sentinel,
   });
   client.on('error', () => {});
-  await client.ping();
+  const ended = once(child, 'exit').then(() => Promise.reject(new PortTaken()));
+  await Promise.race([client.ping(), ended]).catch((error: unknown) => {
+    client.disconnect();
+    throw error;
+  });
+  ended.catch(() => {});
   return {
     port,
     client,
@@ -78,6 +83,22 @@ async function startNode(
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
   };
+}
+
+/** A server ended at its start: another program has taken its port, or that of its cluster's bus, meanwhile. */
+class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+}
+
+/** Starts servers anew, with other ports, where one was taken. */
+async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof PortTaken) || attempt === 10) throw error;
+    }
+  }
 }
 
 /** Waits until an answer is as it is to be. */
@@ -95,25 +116,31 @@ async function startNodes(
   linesOf: (ports: number[], at: number) => string[],
 ) {
   const folder = temporaryFolder();
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const port = await freePort();
-    // A cluster's nodes talk to each other at a port further up.
-    if (!ports.includes(port)) ports.push(port);
-  }
-  const nodes = await Promise.all(
-    ports.map((port, at) => {
-      const dir = join(folder.path, String(port));
-      spawnSync('mkdir', [dir]);
-      const lines = [
-        ...common(options, port, dir),
-        ...durable,
-        ...linesOf(ports, at),
-        ...(options.config ?? []),
-      ];
-      return startNode(lines, port, join(dir, 'redis.conf'), options);
-    }),
-  );
+  const nodes = await withFreePorts(async () => {
+    const ports: number[] = [];
+    while (ports.length < count) {
+      const port = await freePort();
+      if (!ports.includes(port)) ports.push(port);
+    }
+    const starts = await Promise.allSettled(
+      ports.map((port, at) => {
+        const dir = join(folder.path, String(port));
+        spawnSync('mkdir', ['-p', dir]);
+        const lines = [
+          ...common(options, port, dir),
+          ...durable,
+          ...linesOf(ports, at),
+          ...(options.config ?? []),
+        ];
+        return startNode(lines, port, join(dir, 'redis.conf'), options);
+      }),
+    );
+    const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed === undefined) return started;
+    await endAll(started);
+    throw failed.reason;
+  });
   return { folder, nodes };
 }
 
@@ -133,18 +160,20 @@ export async function startSentinels(
   const synced = () => first?.client.info('replication');
   await answers(synced, /slave0:.*state=online[\s\S]*slave1:.*state=online/);
   const sentinels = await Promise.all(
-    [1, 2, 3].map(async (number) => {
-      const port = await freePort();
-      const dir = join(folder.path, `sentinel${number}`);
-      spawnSync('mkdir', [dir]);
-      const lines = [
-        ...common(options, port, dir).filter((line) => !line.startsWith('protected')),
-        `sentinel monitor docket-test 127.0.0.1 ${first?.port} 2`,
-        `sentinel down-after-milliseconds docket-test ${DOWN_MS}`,
-        'sentinel failover-timeout docket-test 3000',
-      ];
-      return startNode(lines, port, join(dir, 'sentinel.conf'), options, true);
-    }),
+    [1, 2, 3].map((number) =>
+      withFreePorts(async () => {
+        const port = await freePort();
+        const dir = join(folder.path, `sentinel${number}`);
+        spawnSync('mkdir', ['-p', dir]);
+        const lines = [
+          ...common(options, port, dir).filter((line) => !line.startsWith('protected')),
+          `sentinel monitor docket-test 127.0.0.1 ${first?.port} 2`,
+          `sentinel down-after-milliseconds docket-test ${DOWN_MS}`,
+          'sentinel failover-timeout docket-test 3000',
+        ];
+        return startNode(lines, port, join(dir, 'sentinel.conf'), options, true);
+      }),
+    ),
   );
   const known = () => sentinels[0]?.client.call('SENTINEL', 'CKQUORUM', 'docket-test').catch(String);
   await answers(known, /^OK 3/);
