@@ -116,6 +116,12 @@ const SENTINEL_MS = 1000;
 /** A cluster that lost a node has others answer for it; a command that waits is sent until one does. */
 const CLUSTER_RETRY_MS = 100;
 
+/**
+ * ioredis may lose a blocking read while a cluster fails over. It counts as empty half a second after its own limit, and
+ * before BullMQ, a second after it, takes the connection down, from which a worker may not come back.
+ */
+const blockingLimits = { blockingTimeout: 15_000, blockingTimeoutGrace: 500 };
+
 function connectToCluster(
   group: GroupAddress,
   address: RedisAddress,
@@ -123,7 +129,10 @@ function connectToCluster(
   { waits, retryStrategy, options }: ConnectionKind,
 ): Cluster {
   const cluster = new Cluster(group.nodes, {
-    redisOptions: { disableClientInfo: true, ...options, ...credentialsOf(group, address), reconnectOnError },
+    redisOptions: {
+      ...{ disableClientInfo: true, reconnectOnError },
+      ...{ ...options, ...blockingLimits, ...credentialsOf(group, address) },
+    },
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue: waits,
     // As given, so that a certificate is held against the name and not against its address.
