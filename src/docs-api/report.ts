@@ -20,14 +20,20 @@ const LOG_INTERVAL_MS = 60_000;
 /** Returns a function that logs which setting a failed request points at, each at most once a minute. */
 export function createDocsReporter({ log, now }: { log: Log; now: () => number }) {
   const loggedAtMs = new Map<string, number>();
+  let wasUnreadable = false;
 
   return (request: DocsApiRequest, owner: KeyOwner): void => {
+    const { operation, status, error, code } = request;
+    const isFirstUnreadable = error === 'unreadable' && !wasUnreadable;
+    if (operation === 'startExport') wasUnreadable = error === 'unreadable';
     const advice = adviceFor(request, owner);
     if (advice === undefined) return;
-    const { level, text } = advice;
-    if (now() - (loggedAtMs.get(text) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
-    loggedAtMs.set(text, now());
-    const { operation, status, error, code } = request;
+    const { text } = advice;
+    // One answer alone may be that of a gateway on the way.
+    const level = isFirstUnreadable ? 'warn' : advice.level;
+    const line = `${level} ${text}`;
+    if (now() - (loggedAtMs.get(line) ?? Number.NEGATIVE_INFINITY) < LOG_INTERVAL_MS) return;
+    loggedAtMs.set(line, now());
     log[level]({ operation, status, error, code }, text);
   };
 }

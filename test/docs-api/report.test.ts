@@ -93,3 +93,24 @@ test('each thing is written once a minute, by itself, without the key', async ()
   ]);
   expect(lines.join()).not.toContain(KEY);
 });
+
+test('a start that cannot be read is for the operator only where the one before could not be read either', () => {
+  const levels: string[] = [];
+  const log = pino(
+    { base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+    { write: (line) => void levels.push(JSON.parse(line).level) },
+  );
+  const clock = { ms: 0 };
+  const report = createDocsReporter({ log, now: () => clock.ms });
+  const answered = (error?: 'unreadable') => {
+    clock.ms += 100_000;
+    const request = { operation: 'startExport', method: 'POST', path: '/v1/static-export/jobs' } as const;
+    report({ ...request, attempt: 1, durationMs: 1, status: 200, ...(error && { error }) }, owner);
+  };
+  answered('unreadable');
+  answered();
+  answered('unreadable');
+  expect(levels).toEqual(['warn', 'warn']);
+  answered('unreadable');
+  expect(levels).toEqual(['warn', 'warn', 'error']);
+});
