@@ -153,10 +153,8 @@ export function defineRunJob<
   }
 
   async function publish(run: R, { outbox }: JobContext): Promise<void> {
-    // All at once: in one go to Redis, which comes to them in their order.
-    await Promise.all(
-      (definition.messages?.(run) ?? []).map((message) => outbox.publish(run.teamId, message, run.rev)),
-    );
+    for (const message of definition.messages?.(run) ?? [])
+      await outbox.publish(run.teamId, message, run.rev);
   }
 
   async function execute(runId: string, context: JobContext): Promise<Outcome> {

@@ -169,21 +169,6 @@ describe('a step that ends with the next state', () => {
     expect(published).toEqual(['a 1', 'b 2']);
   });
 
-  test('has its messages published at once, in their order', async () => {
-    const order: string[] = [];
-    const two = (run: LinkRun) => messages(run).flatMap((one) => [one, { ...one, key: `${one.key} more` }]);
-    const outbox: JobContext['outbox'] = {
-      ...context.outbox,
-      async publish(_team, { key }) {
-        order.push(key);
-        await Promise.resolve();
-        order.push(`${key}, answered`);
-      },
-    };
-    await jobOf(async () => done, { messages: two }).run(data, { ...context, outbox });
-    expect(order).toEqual(['a', 'a more', 'a, answered', 'a more, answered']);
-  });
-
   test('is published before its pause', async () => {
     const job = jobOf(async ({ run }) => saveAs({ ...run, site: 'b' }, { inMs: 500 }), { messages });
     expect(await job.run(data, context)).toEqual(runAgainIn(500));
