@@ -6,6 +6,7 @@ import { type AppParts, createRoleParts } from './role.ts';
 import { createClosers } from './runtime/closers.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { releaseStartMemory } from './runtime/start-memory.ts';
+import { Stopping, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
 import { PortError, startHttpServer } from './server/http-server.ts';
@@ -25,8 +26,14 @@ export interface Docket {
   stop(): Promise<void>;
 }
 
-/** Creates all parts and starts them. Rejects with a typed error that names the fix. */
-export async function startApp(settings: Settings, options: AppParts): Promise<Docket> {
+/**
+ * Creates all parts and starts them. Rejects with a typed error that names the fix, or with `Stopping` once `stopping` is
+ * aborted while it starts; nothing is left then.
+ */
+export async function startApp(
+  settings: Settings,
+  { stopping, ...options }: AppParts & { stopping?: AbortSignal },
+): Promise<Docket> {
   const { log } = options;
   const isWorker = settings.role === 'worker';
   const server = isWorker
@@ -34,6 +41,9 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
     : await startHttpServer('PORT', settings.port, log);
   const { port } = server;
   const closers = createClosers(log);
+  // No job is taken from then on, also by a worker that is up before the rest.
+  stopping?.addEventListener('abort', closers.stop);
+  if (stopping?.aborted) closers.stop();
 
   /** Stops requests first, then everything else. */
   async function stop() {
@@ -48,7 +58,8 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       ...options,
     });
     // Slack may be away: then commands are refused with that, and `identity` keeps retrying.
-    await within(READY_MS, parts.identity.start()).catch(() => {});
+    await within(READY_MS, unlessStopping(closers.stopping, parts.identity.start())).catch(() => {});
+    closers.stopping.throwIfAborted();
     // A process loads only what its role needs.
     if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
@@ -56,6 +67,7 @@ export async function startApp(settings: Settings, options: AppParts): Promise<D
       const dashboardPort = await startQueueDashboard(settings.queueDashboardPort, parts);
       log.info({ dashboardPort }, 'the queues are shown to this machine');
     }
+    closers.stopping.throwIfAborted();
     parts.checks.markReady();
     log.info(
       {
@@ -89,17 +101,21 @@ const operatorErrors = [
  * Runs Docket until SIGTERM, SIGINT or SIGHUP. When the settings cannot work, prints their problems with the fixes, and
  * exits with 1.
  */
-export async function main(env: NodeJS.ProcessEnv): Promise<void> {
+export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log'> = {}): Promise<void> {
   let log: Log | undefined;
+  const stopping = new AbortController();
   try {
     const settings = readSettings(env);
     log = createLog(settings.logLevel, secretsOf(settings));
     for (const warning of warningsOf(settings)) log.warn(warning);
-    const app = startApp(settings, { log });
-    stopOnSignals(app, log);
+    const app = startApp(settings, { ...parts, log, stopping: stopping.signal });
+    const { shutdownMs } = { ...defaultTiming, ...parts.timing };
+    stopOnSignals(app, stopping, shutdownMs, log);
     await app;
     releaseStartMemory();
   } catch (error) {
+    // Whoever sent the signal sees to the end.
+    if (stopping.signal.aborted) return;
     if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
       console.error(error.message);
     else
@@ -112,15 +128,15 @@ export async function main(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** Stops Docket in order on a signal, its Redis included, also while it starts. */
-function stopOnSignals(app: Promise<Docket>, log: Log) {
-  let stopping = false;
+function stopOnSignals(app: Promise<Docket>, stopping: AbortController, shutdownMs: number, log: Log) {
   const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) return;
-    stopping = true;
+    if (stopping.signal.aborted) return;
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), defaultTiming.shutdownMs + 1500).unref();
-    const docket = await app;
-    await docket.stop();
+    setTimeout(() => process.exit(1), shutdownMs + 1500).unref();
+    stopping.abort(new Stopping());
+    // One that was starting has ended everything by itself.
+    const docket = await app.catch(() => undefined);
+    await docket?.stop();
     process.exit(0);
   };
   // A terminal that closes sends SIGHUP, and npm may pass it on once more. A second Ctrl-C ends at once.

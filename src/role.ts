@@ -157,7 +157,7 @@ async function findRedis(settings: Settings, closers: Closers, options: AppParts
   if (external !== undefined) return external;
   const { dataDir } = settings;
   const { log, searchPath = '' } = options;
-  const redis = await startEmbeddedRedis({ dataDir, log, searchPath });
+  const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
   closers.add(() => redis.stop());
   return { socketPath: redis.socketPath };
 }

@@ -138,7 +138,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
 
   const synced = parts.clock.startSync(redis);
-  await waitUntilReady(redis);
+  await waitUntilReady(redis, closers.stopping);
   await within(TIME_MS, synced).catch(() => {});
   closers.add(() => bolt.stop());
   await bolt.start();
@@ -176,7 +176,9 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
 }
 
 /** Waits for Redis so that the first request is not refused, but not for long: a refusal is an answer too. */
-async function waitUntilReady(redis: RedisClient): Promise<void> {
+async function waitUntilReady(redis: RedisClient, stopping: AbortSignal): Promise<void> {
   if (redis.status === 'ready') return;
-  await once(redis, 'ready', { signal: AbortSignal.timeout(READY_MS) }).catch(() => {});
+  await once(redis, 'ready', { signal: AbortSignal.any([stopping, AbortSignal.timeout(READY_MS)]) }).catch(
+    () => {},
+  );
 }

@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import { inLogScope, type LogScope, logScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
+import { TimeLimitError, within } from '../runtime/within.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
@@ -17,6 +17,9 @@ import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
 /** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
+
+/** How long it may take to hand back what does not end. */
+const HAND_BACK_MS = 500;
 
 /** Jobs that wait for longer are stepped more than once. What is due later was planned before a clock was set back. */
 export const LONGEST_PAUSE_MS = 30_000;
@@ -64,6 +67,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const due = createDueStore(connection);
   /** Jobs that broke here since their last good step. */
   const failing = new Set<string>();
+  /** Hands back each job that is at work, whether it has ended or not. */
+  const atWork = new Set<() => Promise<unknown>>();
 
   /** All lines that are logged meanwhile carry the reference of the request that the job follows from. */
   async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
@@ -80,7 +85,13 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       })
       .catch(() => {});
     const requeue = requeueAfter(bullJob, token, entry, begun);
-    return inLogScope(scope, () => step(definition, bullJob, requeue));
+    const handBack = () => requeue(0).catch(() => {});
+    atWork.add(handBack);
+    try {
+      return await inLogScope(scope, () => step(definition, bullJob, requeue));
+    } finally {
+      atWork.delete(handBack);
+    }
   }
 
   async function step(
@@ -182,7 +193,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   const close = () => Promise.all(workers.map((worker) => worker.close()));
-  let stoppedAtMs = Number.NaN;
+  let stoppedAtMs: number | undefined;
   stopping.addEventListener('abort', () => {
     stoppedAtMs = performance.now();
     void close().catch(onError);
@@ -190,12 +201,19 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
 
   return {
     /**
-     * Waits for running jobs, which are handed back, until `graceMs` after the process was to stop: what else was waited
-     * for since then does not come on top. None is taken any more.
+     * Waits for running jobs, which are handed back, until `graceMs` after the stop at most; none is taken any more. Those
+     * whose calls have no answer by then are handed back all the same: whoever takes them over finds what was written
+     * before the call, and waits as after the death of a process.
      */
     async close(graceMs: number) {
-      const goneMs = Number.isNaN(stoppedAtMs) ? 0 : performance.now() - stoppedAtMs;
-      await within(graceMs - goneMs, close());
+      const sinceStopMs = performance.now() - (stoppedAtMs ?? performance.now());
+      try {
+        await within(graceMs - sinceStopMs, close());
+      } catch (error) {
+        if (!(error instanceof TimeLimitError)) throw error;
+        log.warn({ jobs: atWork.size }, 'calls had no answer in time; another process takes their jobs over');
+        await within(HAND_BACK_MS, Promise.all([...atWork].map((handBack) => handBack())));
+      }
     },
   };
 }

@@ -326,3 +326,27 @@ test('what is logged in a job carries the reference of the request that its run 
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ ref: '7f3c1d', run: 'poison' });
   expect(lines).toHaveLength(8);
 });
+
+test('a job whose call has no answer is handed back all the same when the process has to end', async () => {
+  await accepted('hung');
+  const hang = Promise.withResolvers<void>();
+  work(async ({ id }, { looks }) => {
+    looks.push(id);
+    await hang.promise;
+    return done;
+  });
+  const first = workers;
+  await ensure('hung');
+  await expect.poll(() => seen.looks).toEqual(['hung']);
+  stopping.abort(new Stopping());
+  await first?.close(100);
+  stopping = new AbortController();
+  work(async ({ id }, { looks }) => {
+    looks.push(`${id} elsewhere`);
+    return done;
+  });
+  // The lock of the first one would hold it for longer than this waits.
+  await expect.poll(() => seen.looks).toEqual(['hung', 'hung elsewhere']);
+  hang.resolve();
+  await first?.close(1000);
+});

@@ -35,8 +35,8 @@ export function redisForTests(): TestRedis {
   return redis;
 }
 
-/** Starts a Redis that the test closes. */
-export async function startTestRedis(): Promise<TestRedis> {
+/** Starts a Redis that the test closes; `env` is added to its environment, such as a clock of its own. */
+export async function startTestRedis(env: NodeJS.ProcessEnv = {}): Promise<TestRedis> {
   const dir = mkdtempSync(join(process.env.TEST_DATA ?? tmpdir(), 'redis-'));
   const port = await freePort();
   let child: ChildProcess | undefined;
@@ -57,7 +57,9 @@ export async function startTestRedis(): Promise<TestRedis> {
       '100',
     ];
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
-    child = endsWithTests(spawn('redis-server', [...options, ...durable], { stdio: 'ignore' }));
+    child = endsWithTests(
+      spawn('redis-server', [...options, ...durable], { stdio: 'ignore', env: { ...process.env, ...env } }),
+    );
     await client.ping();
   }
 

@@ -38,6 +38,8 @@ interface EmbeddedRedisOptions {
   log: ServerLog;
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
+  /** Once it is aborted while Redis starts, that is ended, and the start rejects. Nothing happens later. */
+  cancelled?: AbortSignal;
   timing?: Partial<typeof defaultTiming>;
   /** Returns how many bytes can still be written to the disk of a folder. */
   free?: (folder: string) => number;
@@ -61,6 +63,7 @@ export async function startEmbeddedRedis({
   dataDir,
   log,
   searchPath,
+  cancelled,
   free = freeBytes,
   ...options
 }: EmbeddedRedisOptions) {
@@ -75,10 +78,13 @@ export async function startEmbeddedRedis({
   let current: Server | undefined;
   let stopped: Promise<void> | undefined;
 
+  const cancel = () => stopping.abort();
+  cancelled?.addEventListener('abort', cancel);
   const first = await adoptOrSpawn().catch((error: unknown) => {
     release();
     throw error;
   });
+  cancelled?.removeEventListener('abort', cancel);
   const watching = supervise(first);
   return {
     socketPath,

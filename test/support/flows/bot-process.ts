@@ -1,23 +1,13 @@
 import { flushCompileCache } from 'node:module';
 import { Redis } from 'ioredis';
-import { startApp } from '../../../src/app.ts';
-import { readSettings, secretsOf } from '../../../src/config/settings.ts';
-import { createLog } from '../../../src/runtime/log.ts';
+import { main } from '../../../src/app.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 
 /** The bot as a process of its own, with the durations that the test passes as JSON, and the time of its world. */
-const settings = readSettings(process.env);
 const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
-const log = createLog(settings.logLevel, secretsOf(settings));
 const aheadMs = Number(process.env.TEST_AHEAD_MS ?? Number.NaN);
 const now = Number.isNaN(aheadMs) ? undefined : () => Date.now() + aheadMs;
-const starting = startApp(settings, { log, timing, ...(now && { now }) });
-// A test may end it as soon as it says that it is up.
-process.once('SIGTERM', async () => {
-  await (await starting).stop();
-  process.exit(0);
-});
-await starting;
+await main(process.env, { timing, ...(now && { now }) });
 if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
 if (process.env.TEST_KILL_BEFORE) killBefore(process.env.TEST_KILL_BEFORE);
 if (process.env.TEST_LOSE_WRITE) loseFirstWrite();

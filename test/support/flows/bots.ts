@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startApp } from '../../../src/app.ts';
 import { readSettings, secretsOf } from '../../../src/config/settings.ts';
@@ -64,14 +65,11 @@ export async function startBotHere(
 
 /** Compiled code of the bots, so that each needs half as long to start. */
 const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket/compiled', import.meta.url));
+/** 128 and the number of the signal. */
+const SIGTERM_CODE = 143;
 const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
 
-/** Starts Docket as a process: `program` is the file to run, this release's when left out. */
-export async function spawnBot(
-  env: Record<string, string>,
-  timing: Partial<Timing>,
-  program = thisProgram,
-): Promise<RunningBot> {
+function spawnDocket(env: Record<string, string>, timing: Partial<Timing>, program: string) {
   const child = endsWithTests(
     spawn(process.execPath, [program], {
       env: {
@@ -85,23 +83,30 @@ export async function spawnBot(
     }),
   );
   let output = '';
-  let port: number | undefined;
-  await new Promise<void>((resolve, reject) => {
+  const up = new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      if (port !== undefined) return;
-      const up = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
-      if (!up) return;
-      port = Number(up[1] ?? 0);
-      resolve();
+      const line = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
+      if (line) resolve(Number(line[1] ?? 0));
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
   });
+  up.catch(() => {});
+  return { child, up, output: () => output };
+}
+
+/** Starts Docket as a process: `program` is the file to run, this release's when left out. */
+export async function spawnBot(
+  env: Record<string, string>,
+  timing: Partial<Timing>,
+  program = thisProgram,
+): Promise<RunningBot> {
+  const { child, up, output } = spawnDocket(env, timing, program);
   return {
-    port: port ?? 0,
-    output: () => output,
+    port: await up,
+    output,
     running: () => child.exitCode === null && child.signalCode === null,
     kill: () => end(child, 'SIGKILL'),
     freeze: () => void child.kill('SIGSTOP'),
@@ -112,6 +117,31 @@ export async function spawnBot(
       return child.exitCode;
     },
   };
+}
+
+/** How a Docket ended that was sent SIGTERM while it started. */
+export interface EarlyEnd {
+  /** The exit code; that of the signal for one that had no handler yet, as a shell says it. */
+  code: number | null;
+  endedInMs: number;
+  output: string;
+}
+
+/** Starts Docket as a process, sends SIGTERM so long after that or once something is so, and waits for its end. */
+export async function spawnAndStop(
+  env: Record<string, string>,
+  timing: Partial<Timing>,
+  when: number | (() => boolean),
+): Promise<EarlyEnd> {
+  const { child, output } = spawnDocket(env, timing, thisProgram);
+  const ended = once(child, 'close');
+  if (typeof when === 'number') await pause(when);
+  else while (child.exitCode === null && !when()) await pause(10);
+  const sentAtMs = performance.now();
+  child.kill('SIGTERM');
+  await ended;
+  const code = child.signalCode === 'SIGTERM' ? SIGTERM_CODE : child.exitCode;
+  return { code, endedInMs: performance.now() - sentAtMs, output: output() };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals) {

@@ -15,7 +15,7 @@ import {
 import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
-import { type RunningBot, spawnBot, startBotHere } from './bots.ts';
+import { type EarlyEnd, type RunningBot, spawnAndStop, spawnBot, startBotHere } from './bots.ts';
 import { createWorldClock, wakeRuns } from './clock.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
@@ -64,6 +64,8 @@ export interface World {
   bots: Bot[];
   /** Starts one more bot. Slack talks to the newest that takes requests. */
   startBot(options?: BotOptions): Promise<Bot>;
+  /** Starts a process of a bot that Slack does not know of, sends it SIGTERM as `spawnAndStop` does, and waits for its end. */
+  startAndStop(options: BotOptions, when: number | (() => boolean)): Promise<EarlyEnd>;
   /**
    * Forgets what happened so far: messages, dialogs, exports, agent jobs, work, orders on the wires, calls and limits.
    * What the bots remember by themselves, such as who people are, stays.
@@ -101,6 +103,8 @@ export interface WorldOptions {
   transport?: 'http' | 'socket';
   slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
   platform?: StandInPlatformOptions;
+  /** Added to the environment of Redis, such as a clock of its own. */
+  redisEnv?: NodeJS.ProcessEnv;
   /** Rules of Slack that the test breaks on purpose. */
   mayViolate?: RegExp;
 }
@@ -119,7 +123,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
   });
-  const redis = await startTestRedis();
+  const redis = await startTestRedis(options.redisEnv);
   const servers: { close(): Promise<void> }[] = [];
   const bots: Bot[] = [];
   const folder = temporaryFolder();
@@ -130,8 +134,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const forgotten = new Set<string>();
   let hasProcesses = false;
 
-  async function startBot(bot: BotOptions = {}): Promise<Bot> {
-    const { timing, config, dataDir, program } = bot;
+  /** Returns the environment of a bot, its durations, and the ports of the stand-ins that are its own. */
+  async function prepareBot({ timing, config, dataDir, program, env: more }: BotOptions) {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
@@ -151,10 +155,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       LOG_LEVEL: 'debug',
       ...(dataDir === undefined ? { REDIS_URL: redis.url } : { DATA_DIR: dataDir }),
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
-      ...bot.env,
+      ...more,
     };
-    const isProcess = bot.process ?? (options.processes || program !== undefined);
     const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
+    return { env, times, addresses };
+  }
+
+  async function startBot(bot: BotOptions = {}): Promise<Bot> {
+    const { program } = bot;
+    const { env, times, addresses } = await prepareBot(bot);
+    const isProcess = bot.process ?? (options.processes || program !== undefined);
     const now = startMs === undefined ? undefined : clock.now;
     if (isProcess && now !== undefined) env.TEST_AHEAD_MS = String(now() - Date.now());
     hasProcesses ||= isProcess;
@@ -202,6 +212,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     redis,
     bots,
     startBot,
+    async startAndStop(bot, when) {
+      const { env, times } = await prepareBot(bot);
+      return spawnAndStop(env, times, when);
+    },
     forget,
     secrets,
     now: clock.now,

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { addSite } from '../support/flows/site.ts';
+import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
+import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
+
+/** When SIGTERM comes, as parts of the time that a start takes here: at once, in all of the start, and after it. */
+const MOMENTS = [0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.3];
+
+/** A lock that outlives the test: only a job that was handed back is seen again. */
+const timing = { lockMs: 600_000, docsCallMs: 20_000 };
+
+/** Starts one, so that the code of all others is compiled; returns how long another one takes. */
+async function startMs(world: World, options: BotOptions): Promise<number> {
+  const start = async () => (await world.startBot(options)).terminate();
+  await start();
+  const beganAtMs = performance.now();
+  await start();
+  return performance.now() - beganAtMs;
+}
+
+describe.each(['all', 'web', 'worker'])('SIGTERM while a process of the role %s starts', (role) => {
+  test('ends it in time, and what it took is done by another one', async () => {
+    const world = await createWorld({ slack: { rateLimits: false } });
+    const options = { process: true, timing, env: { DOCKET_ROLE: role } };
+    const tookMs = await startMs(world, options);
+    await world.startBot({ timing });
+    let ended = 0;
+    const stops = Promise.all(
+      MOMENTS.map(async (moment) => {
+        const { code, endedInMs, output } = await world.startAndStop(options, moment * tookMs);
+        ended += 1;
+        // Before the handlers are there, the signal ends it.
+        expect(code, output).toBe(output.includes('"stopping"') ? 0 : 143);
+        expect(endedInMs).toBeLessThan(10_000);
+        expect(output).not.toMatch(/"level":(?:"(?:error|fatal)"|[56]0)/);
+      }),
+    );
+    const stories = [];
+    while (ended < MOMENTS.length || stories.length < 3)
+      stories.push(await tellStory(world, undefined, addSite(world, `site-${stories.length}`, 'ana')));
+    await stops;
+    expect(stories.every(({ ending }) => ending === 'done')).toBe(true);
+    expectNothingTwice(world, ...stories);
+    await world.close();
+  });
+});
+
+test("SIGTERM while one with Docket's own Redis starts: that is ended too, and the next finds all", async () => {
+  const world = await createWorld();
+  const folder = temporaryFolder();
+  const options = { process: true, dataDir: folder.path };
+  const pidFile = join(folder.path, 'redis', 'redis.pid');
+  const redisRuns = () => existsSync(pidFile) && isAlive(Number(readFileSync(pidFile, 'utf8')));
+  const tookMs = await startMs(world, options);
+  for (const moment of MOMENTS) {
+    const { code, output } = await world.startAndStop(options, moment * tookMs);
+    expect(code, output).toBe(output.includes('"stopping"') ? 0 : 143);
+    expect(redisRuns(), output).toBe(false);
+  }
+  await world.startBot(options);
+  expectNothingTwice(world, await tellStory(world));
+  await world.close();
+  folder.remove();
+});
+
+test('SIGTERM while a Redis of its own never gets ready: neither is left', async () => {
+  const world = await createWorld();
+  const folder = temporaryFolder();
+  const program = join(folder.path, 'redis-server');
+  writeFileSync(program, '#!/bin/sh\nwhile :; do sleep 0.2; done\n', { mode: 0o755 });
+  const pidFile = join(folder.path, 'redis', 'redis.pid');
+  const starting = { dataDir: folder.path, env: { PATH: `${folder.path}:${process.env.PATH}` } };
+  const { code, output } = await world.startAndStop(starting, () => existsSync(pidFile));
+  expect(code, output).toBe(0);
+  expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  await world.startBot();
+  await world.close();
+  folder.remove();
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
