@@ -6,7 +6,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -40,7 +40,7 @@ export function writePrivately(path: string, text: string): void {
     rmSync(part, { force: true });
     const file = openSync(part, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);

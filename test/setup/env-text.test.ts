@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   lstatSync,
   mkdtempSync,
@@ -41,4 +42,22 @@ test('a file is replaced by one for its owner alone, also behind a link; nothing
   expect(statSync(join(folder, 'real')).mode & 0o777).toBe(0o600);
   expect(lstatSync(join(folder, '.env')).isSymbolicLink()).toBe(true);
   expect(readdirSync(folder).toSorted()).toEqual(['.env', 'real']);
+});
+
+test('on a disk that gets full the file stays as it was', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'docket-env-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, '.env');
+  writeFileSync(file, 'old');
+  const module = JSON.stringify(new URL('../../src/setup/env-text.ts', import.meta.url));
+  const write = `import { writePrivately } from ${module}; writePrivately(process.argv[1], 'x'.repeat(100_000));`;
+  // Files get no larger than some kB, as on a disk that gets full meanwhile.
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -f 10; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', write, file],
+    { encoding: 'utf8' },
+  );
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('EFBIG') });
+  expect(readFileSync(file, 'utf8')).toBe('old');
+  expect(readdirSync(folder)).toEqual(['.env']);
 });
