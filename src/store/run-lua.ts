@@ -105,10 +105,11 @@ local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, cla
 local runs, members, ref = unpack(ARGV, 14)
 local quotas = #ARGV - 16
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
-if now > tonumber(deadline) then return {'late'} end
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
+-- Only now: a script that is executed again must not call late what it has kept.
+if now > tonumber(deadline) then return {'late'} end
 if claims == '1' then
   local holder = redis.call('GET', claim)
   if holder and holder ~= id then return {'claimed', holder} end

@@ -96,8 +96,10 @@ const appendToInboxScript = lastingScript<
 >(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
 local event, dedupeKey, member, deadline, seenMs = unpack(ARGV)
-if now > tonumber(deadline) then return 'late' end
 if redis.call('EXISTS', run) == 0 then return 'gone' end
+-- A script that is executed again must not call late what it has kept.
+local seenAt = tonumber(redis.call('ZSCORE', seen, dedupeKey) or '-inf')
+if now > tonumber(deadline) and seenAt <= now - seenMs then return 'late' end
 if not isFirst(seen, dedupeKey, seenMs) then return 'repeated' end
 redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)

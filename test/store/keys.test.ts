@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { createQueues } from '../../src/jobs/queue.ts';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { createCallOnceStore } from '../../src/store/calls.ts';
@@ -6,7 +7,7 @@ import { createDueStore } from '../../src/store/due.ts';
 import { createDurationStore } from '../../src/store/durations.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
-import { keys, PREFIX } from '../../src/store/keys.ts';
+import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
 import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
@@ -30,6 +31,36 @@ test('every key begins with the one hash tag', () => {
 test('no two things share a key', () => {
   const built = Object.values(keys).map((build) => (build as (...parts: string[]) => string)('a', 'b'));
   expect(new Set(built).size).toBe(built.length);
+});
+
+test('all that is written with a name of its own begins with that name', async () => {
+  setTagName('staging');
+  onTestFinished(() => setTagName(undefined));
+  const { client } = redis;
+  const runs = createRunStore(client);
+  const deadlineMs = (await runs.timeMs()) + 60_000;
+  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
+  await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
+  await runs.save(run);
+  await runs.accept(aThread(), deadlineMs, 60_000, undefined);
+  const threads = createThreadStore(client);
+  await threads.follow(aThread(), place);
+  await threads.appendToThread('agent-thread', place, { event: {}, dedupeKey: 'ts' }, false);
+  await createMessageStore(client).setWanted('m1', aMessage(), 1, 1000);
+  await createCallOnceStore(client).begin('r1', 'start', 'token', 1000);
+  await createRateLimitStore(client).takeSlot(
+    { name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 },
+    { id: 'a', rank: 0, sinceMs: 1000, group: 'U1' },
+  );
+  await createDueStore(client).claimSweep(1000);
+  const queues = createQueues(client, () => {});
+  onTestFinished(() => queues.close());
+  await queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
+
+  const written = await client.keys('*');
+  expect(written).toContain('{docket-staging}:run:r1');
+  expect(written).toContain('{docket-staging}:docs-export:wait');
+  expect(written.filter((key) => !key.startsWith('{docket-staging}:'))).toEqual([]);
 });
 
 async function everyKey(): Promise<{ key: string; lives: number }[]> {

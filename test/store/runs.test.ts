@@ -68,6 +68,11 @@ describe('accepting', () => {
     expect(await holder()).toBe('r2');
   });
 
+  test('what was kept is a repeat also after the deadline: it is not told as refused', async () => {
+    await accept(aNote());
+    expect(await accept(aNote(), (await runs.timeMs()) - 1)).toEqual({ kind: 'repeated' });
+  });
+
   test('what another run holds is refused, with its name, and nothing is written', async () => {
     await accept(aNote());
     expect(await accept(aNote({ id: 'r2', people: ['U0ANA'] }))).toEqual({ kind: 'claimed', by: 'r1' });
@@ -161,6 +166,12 @@ describe('going on by a click', () => {
     const saved = await settled();
     expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
     expect(await load()).toEqual(saved);
+  });
+
+  test('that was kept is stale also after the deadline: it is not told as refused', async () => {
+    const saved = await settled();
+    await resume(saved);
+    expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'stale' });
   });
 });
 

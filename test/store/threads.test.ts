@@ -169,6 +169,13 @@ describe('what is posted to a run', () => {
     expect(await post('one')).toBe('kept');
   });
 
+  test('that was kept is a repeat also after the deadline: it is not told as refused', async () => {
+    await following();
+    await post('one');
+    expect(await post('one', (await runs.timeMs()) - 0.5)).toBe('repeated');
+    expect(await heard()).toEqual(texts('one'));
+  });
+
   test('to one that is gone leaves nothing behind', async () => {
     expect(await post('one')).toBe('gone');
     expect(await redis.client.keys('*')).toEqual([]);
