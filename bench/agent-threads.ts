@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { createChaosWorld, runChaos, seeded } from '../test/support/flows/agent-chaos.ts';
-import { errorsLogged } from '../test/support/flows/agent-verdict.ts';
+import { runChaos } from '../test/support/flows/agent-chaos.ts';
+import { createChaosWorld, errorsLogged, seeded } from '../test/support/flows/chaos-world.ts';
 import { printTable, seconds } from './parts/table.ts';
 
 /**
@@ -24,7 +24,7 @@ const seed = Number(values.seed);
 console.log(`${threads} threads with ${replies} replies of their owner each, at most ${values.gap} s apart; seed ${seed}.
 Bots: one each of the roles all, web and worker; none of the limits of Slack and the platform, but what is injected.
 `);
-const chaos = await createChaosWorld('info');
+const chaos = await createChaosWorld({ logLevel: 'info', roles: ['all', 'web', 'worker'] });
 const pauses = monitorEventLoopDelay();
 pauses.enable();
 const outcome = await runChaos(

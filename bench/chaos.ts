@@ -1,91 +1,82 @@
 import { parseArgs } from 'node:util';
-import { createChaosWorld, seeded } from '../test/support/flows/agent-chaos.ts';
-import { errorsLogged } from '../test/support/flows/agent-verdict.ts';
-import { runFleetChaos } from '../test/support/flows/fleet-chaos.ts';
+import { runChaosPlan } from '../test/support/flows/chaos.ts';
+import { errorsLogged } from '../test/support/flows/chaos-world.ts';
 import { printTable, seconds } from './parts/table.ts';
 
 /**
- * Exports and threads, while web and worker processes and Redis are killed, workers freeze until their locks have
- * lapsed, and calls fail on both sides: what is lost, started twice or posted twice.
+ * Exports and followed threads through kills of bots and of Redis, processes that freeze and come back after their locks
+ * have lapsed, and faults of every kind on both sides: what is lost, and what happens twice.
  */
 const { values } = parseArgs({
   options: {
     exports: { type: 'string', default: '300' },
     threads: { type: 'string', default: '20' },
-    /** In each thread. */
-    replies: { type: 'string', default: '12' },
-    /** The longest pause between two requests or replies of one person. */
-    gap: { type: 'string', default: '6' },
+    replies: { type: 'string', default: '15' },
     kills: { type: 'string', default: '15' },
     'redis-kills': { type: 'string', default: '3' },
     freezes: { type: 'string', default: '4' },
-    /** The longest pause between two strikes. */
-    every: { type: 'string', default: '16' },
-    /** In percent of the calls. */
+    /** Percent of all calls. */
     faults: { type: 'string', default: '5' },
+    minutes: { type: 'string', default: '3' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
   },
 });
-const seed = Number(values.seed);
-const domains = Array.from({ length: Number(values.exports) }, (_, n) => `site-${n}.acme.com`);
-const roles = ['web', 'web', 'worker', 'worker'] as const;
-/** How long a worker that went silent keeps its jobs. */
-const LOCK_MS = 8000;
-
-console.log(
-  `${domains.length} exports and ${values.threads} threads of ${values.replies} replies; two web and two worker processes on one Redis; seed ${seed}.\n`,
-);
-const chaos = await createChaosWorld('info', { roles, domains, timing: { lockMs: LOCK_MS } });
-const outcome = await runFleetChaos(
-  chaos,
-  {
-    domains,
-    threads: Number(values.threads),
-    replies: Number(values.replies),
-    gapMs: Number(values.gap) * 1000,
-    kills: Number(values.kills),
-    redisKills: Number(values['redis-kills']),
-    freezes: Number(values.freezes),
-    frozenMs: 1.5 * LOCK_MS,
-    everyMs: Number(values.every) * 1000,
-    faultRate: Number(values.faults) / 100,
-  },
-  seeded(seed),
-);
-const { threads, starts, sends } = outcome;
-const { slack, platform } = chaos.world;
-const spoiled = (calls: typeof slack.wire.calls) => {
-  const bad = calls.filter(({ outcome: end = 'hang' }) => !/^2|^404/.test(end)).length;
-  return `${bad} of ${calls.length}`;
-};
-const none = (what: string, found: string[]) => ({
-  what: `${what} (0)`,
-  figure: String(found.length),
-  held: found.length === 0,
+const minutes = Number(values.minutes);
+console.log(`${values.exports} exports and ${values.threads} threads with ${values.replies} replies of their owner each, within ${minutes} min; seed ${values.seed}.
+Two processes of the role web and two of the role worker, on one Redis that writes each command to disk (appendfsync always).
+None of the limits of Slack and the platform, but what is injected.
+`);
+const outcome = await runChaosPlan({
+  exports: Number(values.exports),
+  threads: Number(values.threads),
+  replies: Number(values.replies),
+  kills: Number(values.kills),
+  redisKills: Number(values['redis-kills']),
+  freezes: Number(values.freezes),
+  overMs: minutes * 60_000,
+  durationMs: [3000, 30_000],
+  faults: Number(values.faults) / 100,
+  bareLimits: true,
+  lockMs: 8000,
+  seed: Number(values.seed),
+  logLevel: 'info',
 });
-const errors = [...errorsLogged(chaos.world)];
+const { world, exports, threads, strikes, injected, answers, exportAnswers } = outcome;
+const errors = [...errorsLogged(world)];
+const faults = [...injected.faults].reduce((sum, [, count]) => sum + count, 0);
+const none = (what: string, ...found: string[][]) => {
+  const count = found.flat().length;
+  return { what: `${what} (0)`, figure: String(count), held: count === 0 };
+};
 
 printTable([
-  ...[...outcome.strikes].sort().map(([what, count]) => ({ what, figure: String(count) })),
-  { what: 'calls to Slack that failed', figure: spoiled(slack.wire.calls) },
-  { what: 'calls to the platform that failed', figure: spoiled(platform.wire.calls) },
-  { what: 'exports started', figure: String(platform.starts.length) },
-  { what: 'instructions that the platform took', figure: String(platform.agent.messages.length) },
+  { what: 'exports', figure: values.exports },
+  { what: 'replies, instructions that the platform took', figure: `${outcome.written}, ${outcome.taken}` },
+  ...[...strikes].sort().map(([kind, count]) => ({ what: kind, figure: String(count) })),
   {
-    what: 'questions about starts: left alone, started again',
-    figure: `${starts.questions}: ${starts.leave}, ${starts.again}`,
+    what: 'calls to Slack and the platform, of them with a fault',
+    figure: `${injected.calls}, ${faults} (${((100 * faults) / injected.calls).toFixed(1)} %)`,
+  },
+  ...[...injected.faults].sort().map(([kind, count]) => ({ what: `  ${kind}`, figure: String(count) })),
+  {
+    what: 'commands that people typed again, told that it did not work',
+    figure: String(exportAnswers.askedAgain),
   },
   {
-    what: 'questions about instructions: left alone, sent again',
-    figure: `${sends.questions}: ${sends.leave}, ${sends.again}`,
+    what: 'questions about a start: it had started, it had not',
+    figure: `${exportAnswers.found}, ${exportAnswers.startedAgain}`,
   },
-  none('exports lost', outcome.lost),
-  none('exports started twice', outcome.startedTwice),
-  none('messages posted twice', outcome.postedTwice),
-  none('instructions lost', [...threads.lost, ...threads.withoutOutcome]),
-  none('instructions sent twice', [...threads.twice, ...threads.unwanted]),
-  none('instructions out of order', threads.outOfOrder),
-  none('questions left open', threads.openQuestions),
+  {
+    what: 'questions about an instruction: it had arrived, it had not',
+    figure: `${answers.leave}, ${answers.again}`,
+  },
+  { what: 'links that people had to ask for', figure: String(exportAnswers.links) },
+  none('lost', exports.lost, threads.lost, threads.withoutOutcome),
+  none('exports started twice', exports.startedTwice, exports.toldTwice),
+  none('instructions sent twice', threads.twice),
+  none('out of order, or not wanted', threads.outOfOrder, threads.unwanted),
+  none('messages posted twice', threads.postedTwice),
+  none('questions left open', exports.openQuestions, threads.openQuestions),
   { what: 'nothing under way in the end', figure: outcome.idle ? 'yes' : 'no', held: outcome.idle },
   none(
     'errors in the log',
@@ -93,8 +84,7 @@ printTable([
   ),
   { what: 'from the first request to the end', figure: seconds(outcome.seconds * 1000) },
 ]);
-const found = { ...threads, lost: [...outcome.lost, ...threads.lost], startedTwice: outcome.startedTwice };
-for (const [kind, list] of Object.entries(found))
-  for (const one of list.slice(0, 5)) console.log(`${kind}: ${one}`);
+for (const [kind, found] of [...Object.entries(exports), ...Object.entries(threads)])
+  for (const one of found.slice(0, 5)) console.log(`${kind}: ${one}`);
 for (const [words, count] of errors.slice(0, 10)) console.log(`${count} × ${words}`);
-await chaos.world.close();
+await world.close();

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createChaosWorld, runChaos, seeded } from '../support/flows/agent-chaos.ts';
-import { errorsLogged } from '../support/flows/agent-verdict.ts';
+import { runChaos } from '../support/flows/agent-chaos.ts';
+import { createChaosWorld, errorsLogged, seeded } from '../support/flows/chaos-world.ts';
 
 /** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 
 test(`four threads while bots, Redis, Slack and the platform fail (seed ${seed})`, async () => {
-  const chaos = await createChaosWorld('debug');
+  const chaos = await createChaosWorld({ logLevel: 'debug', roles: ['all', 'web', 'worker'] });
   const options = { threads: 4, replies: 12, gapMs: 2500, everyMs: 320, bareLimits: false };
   const outcome = await runChaos(chaos, options, seeded(seed));
   expect(outcome.verdict).toEqual({

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ChaosWorld, chaosTiming, type Member, seeded } from '../support/flows/agent-chaos.ts';
 import { answerQuestions, converse, followJobs, openTroubles } from '../support/flows/agent-people.ts';
 import { verdictOn } from '../support/flows/agent-verdict.ts';
+import { type ChaosWorld, chaosTiming, type Member, seeded } from '../support/flows/chaos-world.ts';
 import { addSite } from '../support/flows/site.ts';
 import { expectEachOnce, tellStory } from '../support/flows/trouble.ts';
 import { createWorld } from '../support/flows/world.ts';

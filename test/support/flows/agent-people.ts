@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Ephemeral, SentMessage } from '../../../demo/slack/workspace.ts';
-import type { ChaosWorld } from './agent-chaos.ts';
+import { type ChaosWorld, keyOf } from './chaos-world.ts';
 import type { World } from './world.ts';
 
 /** One thread that follows a job of its own, and what people write there. */
@@ -59,7 +59,7 @@ export async function followJobs({ world }: ChaosWorld, count: number): Promise<
 export async function converse(
   chaos: ChaosWorld,
   thread: ChaosThread,
-  { replies, gapMs }: ChaosOptions,
+  { replies, gapMs }: Pick<ChaosOptions, 'replies' | 'gapMs'>,
   random: () => number,
 ): Promise<void> {
   const { slack } = chaos.world;
@@ -180,6 +180,3 @@ function hasArrived({ platform, slack }: World, threads: readonly ChaosThread[],
     ({ jobId, prompt }) => jobId === thread.jobId && prompt.startsWith(tag),
   );
 }
-
-/** The bot's own name of a message. */
-export const keyOf = ({ metadata }: SentMessage) => String(metadata?.event_payload.key ?? '');

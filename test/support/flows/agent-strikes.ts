@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Call, Fault, Phase, Wire } from '../../../demo/wire.ts';
-import type { ChaosWorld, Member } from './agent-chaos.ts';
+import type { Fault, Wire } from '../../../demo/wire.ts';
 import { LOOK, SEND } from './agent-stage.ts';
+import { faultMakers } from './chaos-faults.ts';
+import { createStriker, type Strikes } from './chaos-strikes.ts';
+import type { ChaosWorld, Member } from './chaos-world.ts';
 
 const SLACK_CALLS = ['chat.postMessage', 'chat.update', 'reactions.add', 'chat.postEphemeral', 'users.info'];
 
@@ -12,37 +14,6 @@ export interface StrikeOptions {
   bareLimits: boolean;
 }
 
-/** How often each kind of strike was made. */
-export type Strikes = Map<string, number>;
-
-export const pickerFrom =
-  (random: () => number) =>
-  <T>(list: readonly [T, ...T[]]): T =>
-    list[Math.floor(random() * list.length)] ?? list[0];
-
-/** Faults of both sides. */
-export function faultsFrom(random: () => number) {
-  const pick = pickerFrom(random);
-  return {
-    lost: (): Fault => ({
-      kind: pick(['reset', 'hang'] as const),
-      when: pick(['before', 'after'] as const),
-    }),
-    tooMany: (after?: string): Fault => ({
-      kind: 'answer',
-      status: 429,
-      body: { ok: false, error: 'ratelimited' },
-      ...(after !== undefined && { headers: { 'retry-after': after } }),
-    }),
-    broken: (): Fault => ({
-      kind: 'answer',
-      status: pick([500, 502, 503] as const),
-      body: { error: 'Internal' },
-      when: pick(['before', 'after'] as const),
-    }),
-  };
-}
-
 /** Strikes at random moments until `stop` aborts; then everything is up again and no fault is left. */
 export async function strike(
   chaos: ChaosWorld,
@@ -50,52 +21,20 @@ export async function strike(
   random: () => number,
   stop: AbortSignal,
 ): Promise<Strikes> {
-  const { slack, platform, redis } = chaos.world;
-  const made: Strikes = new Map();
-  const starting = new Set<Promise<void>>();
-  const pick = pickerFrom(random);
-  const count = (kind: string) => made.set(kind, (made.get(kind) ?? 0) + 1);
-
-  async function kill(member: Member) {
-    if (!member.bot.running()) return;
-    count(`kill -9 ${member.role}`);
-    await member.bot.kill();
-    const started = chaos.replace(member);
-    starting.add(started);
-    void started.finally(() => starting.delete(started));
-  }
-
-  async function restartRedis() {
-    if (redisDown) return;
-    redisDown = true;
-    count('kill -9 Redis');
-    await redis.kill();
-    await pause(100 + random() * 900);
-    await redis.start();
-    redisDown = false;
-  }
-  let redisDown = false;
-
-  /** At the next send, before it takes effect or after, the answer unsent. */
-  function atNextSend(act: (call: Call) => Promise<void>, phase: Phase) {
-    let over = false;
-    const forget = platform.wire.onCall(async (call, now) => {
-      if (over || call.name !== SEND || now !== phase) return;
-      over = true;
-      forget();
-      await act(call);
-    });
-  }
+  const { slack, platform } = chaos.world;
+  const striker = createStriker(chaos, random);
+  const { made, count, pick, kill, restartRedis } = striker;
+  const { lost, tooMany, broken } = faultMakers(random);
 
   function killAtSend() {
     const phase = pick(['before', 'after'] as const);
-    const lost = random() < 0.5;
-    atNextSend(async (call) => {
-      const member = chaos.fleet.find(({ bot }) => bot.made(call));
-      if (phase === 'before' && lost)
-        platform.wire.order((other) => other.n === call.n, { kind: 'reset', when: 'before' });
+    const isLost = random() < 0.5;
+    striker.atNextCall(platform.wire, SEND, phase, async (call) => {
+      const member = striker.makerOf(call);
+      if (phase === 'before' && isLost)
+        platform.wire.order((other) => other === call, { kind: 'reset', when: 'before' });
       if (member) await kill(member);
-    }, phase);
+    });
   }
 
   function fault(wire: Wire, name: string, one: Fault, kind: string, times = 1) {
@@ -103,13 +42,17 @@ export async function strike(
     wire.order(name, one, times);
   }
 
-  const { lost, tooMany, broken } = faultsFrom(random);
-
-  const strikes: [weight: number, act: () => void | Promise<void>][] = [
+  const strikes: [weight: number, act: () => unknown][] = [
     [2, () => kill(pick(chaos.fleet as [Member, ...Member[]]))],
     [3, killAtSend],
     [1, restartRedis],
-    [1, () => atNextSend(restartRedis, pick(['before', 'after'] as const))],
+    [
+      1,
+      () =>
+        striker.atNextCall(platform.wire, SEND, pick(['before', 'after'] as const), async () => {
+          await restartRedis();
+        }),
+    ],
     [3, () => fault(platform.wire, SEND, tooMany('1'), 'platform: 429 with Retry-After')],
     [bareLimits ? 0.25 : 0, () => fault(platform.wire, SEND, tooMany(), 'platform: 429 without')],
     [4, () => fault(platform.wire, SEND, lost(), 'platform: answer to a send lost')],
@@ -140,6 +83,6 @@ export async function strike(
   }
   slack.wire.clear();
   platform.wire.clear();
-  await Promise.all(starting);
+  await striker.settled();
   return made;
 }

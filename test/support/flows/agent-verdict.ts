@@ -1,5 +1,6 @@
 import type { SentMessage } from '../../../demo/slack/workspace.ts';
-import { type ChaosThread, keyOf, openTroubles } from './agent-people.ts';
+import { type ChaosThread, openTroubles } from './agent-people.ts';
+import { keyOf, postedTwice } from './chaos-world.ts';
 import type { World } from './world.ts';
 
 /** What became of everything that people wrote; each list names what went wrong, and is empty when nothing did. */
@@ -59,31 +60,4 @@ export function verdictOn(world: World, threads: readonly ChaosThread[]): Verdic
   }
 
   return verdict;
-}
-
-/** Messages of the bot that are there twice, by the names it gives them. */
-export function postedTwice({ slack }: World): string[] {
-  const twice: string[] = [];
-  const first = new Map<string, SentMessage>();
-  for (const message of slack.messages.filter(({ from }) => from === 'docket')) {
-    const before = first.get(keyOf(message));
-    if (before === undefined) first.set(keyOf(message), message);
-    else {
-      const apartS = (Number(message.ts) - Number(before.ts)).toFixed(1);
-      twice.push(`${keyOf(message)}, ${apartS} s apart`);
-    }
-  }
-  return twice;
-}
-
-/** Lines of the log at level error and above, by their words. */
-export function errorsLogged({ bots }: World): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const line of bots.flatMap((bot) => bot.output().split('\n'))) {
-    if (!/"level":(?:"(?:error|fatal)"|[56]0)/.test(line)) continue;
-    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
-    const words = `${msg ?? ''}: ${err?.message ?? ''}`.replaceAll(/\d{2,}/g, 'n').slice(0, 160);
-    found.set(words, (found.get(words) ?? 0) + 1);
-  }
-  return found;
 }

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { runChaosPlan } from '../support/flows/chaos.ts';
+import { errorsLogged } from '../support/flows/chaos-world.ts';
+
+/** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
+
+/** The small form of `npm run bench -- chaos`. */
+test(`exports and threads while bots die and freeze, and all that is outside fails (seed ${seed})`, async () => {
+  const outcome = await runChaosPlan({
+    exports: 12,
+    threads: 3,
+    replies: 4,
+    kills: 3,
+    redisKills: 1,
+    freezes: 1,
+    overMs: 9000,
+    durationMs: [2000, 6000],
+    faults: 0.05,
+    bareLimits: false,
+    lockMs: 3000,
+    seed,
+    logLevel: 'debug',
+  });
+  const { world, strikes, injected } = outcome;
+  expect(outcome.exports).toEqual({ lost: [], startedTwice: [], toldTwice: [], openQuestions: [] });
+  expect(outcome.threads).toEqual({
+    lost: [],
+    twice: [],
+    outOfOrder: [],
+    unwanted: [],
+    withoutOutcome: [],
+    postedTwice: [],
+    openQuestions: [],
+  });
+  expect(outcome.idle).toBe(true);
+  expect(outcome.answers.failed).toBe(0);
+  expect([...errorsLogged(world).keys()]).toEqual([]);
+  const made = (kind: string) =>
+    [...strikes].reduce((sum, [name, count]) => sum + (name.startsWith(kind) ? count : 0), 0);
+  expect([made('kill -9 w'), made('kill -9 Redis'), made('SIGSTOP')]).toEqual([3, 1, 1]);
+  expect(injected.faults.size).toBeGreaterThan(3);
+  await world.close();
+});

@@ -1,0 +1,81 @@
+import type { Call, Fault, Phase } from '../../../demo/wire.ts';
+import type { World } from './world.ts';
+
+type Kind = [name: string, make: () => Fault];
+
+/** Makers of faults, of which each draws its variant. */
+export function faultMakers(random: () => number) {
+  const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(random() * list.length)] ?? list[0];
+  const when = (): Phase => pick(['before', 'after']);
+  return {
+    pick,
+    lost: (): Fault => ({ kind: pick(['reset', 'hang'] as const), when: when() }),
+    tooMany: (after?: string): Fault => ({
+      kind: 'answer',
+      status: 429,
+      body: { ok: false, error: 'ratelimited' },
+      ...(after !== undefined && { headers: { 'retry-after': after } }),
+    }),
+    broken: (): Fault => ({
+      kind: 'answer',
+      status: pick([500, 502, 503] as const),
+      body: { error: 'Internal' },
+      when: when(),
+    }),
+    /** No JSON, JSON that breaks off, nothing at all, and a page. */
+    malformed: (): Fault =>
+      pick<Fault>([
+        { kind: 'garbage', when: when() },
+        { kind: 'answer', status: 200, text: '{"ok":true,"jobId":"se_', when: when() },
+        { kind: 'answer', status: 200, text: '', when: when() },
+        { kind: 'answer', status: 200, text: '<html>Sign in to this network</html>', when: when() },
+      ]),
+  };
+}
+
+/** How many calls of either side had a fault, of all that were made. */
+export interface Injected {
+  calls: number;
+  faults: Map<string, number>;
+  stop(): void;
+}
+
+/**
+ * Gives a share of all calls to Slack and to the platform a fault, each kind as often as the others. `bareLimits`: also
+ * "too many" without a time, after which what shares the limit waits for a minute.
+ */
+export function injectFaults(
+  { slack, platform }: World,
+  { share, bareLimits }: { share: number; bareLimits: boolean },
+  random: () => number,
+): Injected {
+  const { pick, tooMany, broken, malformed } = faultMakers(random);
+  const limited = () => tooMany(bareLimits && random() < 0.1 ? undefined : '1');
+  const kinds: [Kind, ...Kind[]] = [
+    ['reset before', () => ({ kind: 'reset', when: 'before' })],
+    ['reset after', () => ({ kind: 'reset', when: 'after' })],
+    ['timeout before', () => ({ kind: 'hang', when: 'before' })],
+    ['timeout after', () => ({ kind: 'hang', when: 'after' })],
+    ['slow', () => ({ kind: 'delay', ms: 1000 })],
+    ['5xx', broken],
+    ['429', limited],
+    ['malformed', malformed],
+  ];
+  const injected: Injected = { calls: 0, faults: new Map(), stop: () => stops.map((stop) => stop()) };
+  const stops = (
+    [
+      ['Slack', slack.wire],
+      ['platform', platform.wire],
+    ] as const
+  ).map(([side, wire]) =>
+    wire.onCall((call: Call, phase) => {
+      if (phase !== 'before') return;
+      injected.calls += 1;
+      if (random() >= share) return;
+      const [kind, make] = pick(kinds);
+      injected.faults.set(`${side}: ${kind}`, (injected.faults.get(`${side}: ${kind}`) ?? 0) + 1);
+      wire.order((other) => other === call, make());
+    }),
+  );
+  return injected;
+}
