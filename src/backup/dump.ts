@@ -7,36 +7,62 @@ export class BackupError extends Error {
   override name = 'BackupError';
 }
 
-/** A server that is busy saves for a while before it answers, and sends empty lines meanwhile. */
+/** A server that is busy waits for a while before it answers, and sends empty lines meanwhile. */
 const SILENT_MS = 30_000;
+
+/**
+ * What a replica says that takes the data as they are read, without a file on the server's disk: Redis 6.2 makes one
+ * unless it is told not to. Each waits for the answer to the one before; SYNC is answered with a mark and the data.
+ */
+const REQUESTS = [
+  'CONFIG SET repl-diskless-sync YES',
+  'CONFIG SET repl-diskless-sync-delay 0',
+  'REPLCONF CAPA EOF',
+  'SYNC',
+];
 
 /**
  * Writes all data of the Redis behind the socket, as it is at one moment, to `target`: as a replica gets it, so that
  * nothing waits for it and nothing is left on the server's disk. Returns the number of bytes. Throws `BackupError`.
  */
 export async function dumpRedis(socketPath: string, target: Writable): Promise<number> {
-  const socket = connect(socketPath, () => socket.write('SYNC\r\n'));
+  const requests = [...REQUESTS];
+  const socket = connect(socketPath, sendNext);
   socket.setTimeout(SILENT_MS, () => socket.destroy(new BackupError('Redis does not answer.')));
+  let mark: Buffer | undefined;
   let written = 0;
 
-  /** Returns what follows the length, that many bytes. */
+  function sendNext(): void {
+    socket.write(`${requests.shift()}\r\n`);
+  }
+
+  /** Takes the answers in front of the data. Returns the rest. */
+  function takeAnswers(bytes: Buffer): Buffer {
+    let rest = bytes;
+    for (let end = rest.indexOf('\n'); mark === undefined && end >= 0; end = rest.indexOf('\n')) {
+      const line = rest.toString('latin1', 0, end).trimEnd();
+      rest = rest.subarray(end + 1);
+      // A setting that this server does not know, or does not let anybody change, is no reason not to go on.
+      if (line !== '' && requests.length > 0) sendNext();
+      else if (line !== '') mark = markOf(line);
+    }
+    return rest;
+  }
+
+  /** Returns the data: what comes before the mark comes again. */
   async function* contents(): AsyncGenerator<Buffer> {
-    let head = Buffer.alloc(0);
-    let length: number | undefined;
+    let held: Buffer = Buffer.alloc(0);
     for await (const part of socket as AsyncIterable<Buffer>) {
-      let bytes = part;
-      if (length === undefined) {
-        head = Buffer.concat([head, part]);
-        const start = head.findIndex((byte) => byte !== 0x0a);
-        const end = start < 0 ? -1 : head.indexOf('\r\n', start);
-        if (end < 0) continue;
-        length = lengthOf(head.toString('latin1', start, end));
-        bytes = head.subarray(end + 2);
-      }
-      const wanted = bytes.subarray(0, length - written);
-      written += wanted.length;
-      if (wanted.length > 0) yield wanted;
-      if (written === length) return;
+      held = Buffer.concat([held, part]);
+      if (mark === undefined) held = takeAnswers(held);
+      if (mark === undefined) continue;
+      const ends = held.subarray(-mark.length).equals(mark);
+      // The last bytes may be a part of the mark.
+      const ready = held.subarray(0, Math.max(0, held.length - mark.length));
+      held = held.subarray(ready.length);
+      written += ready.length;
+      if (ready.length > 0) yield ready;
+      if (ends) return;
     }
     throw new BackupError('Redis ended before it had sent all of its data. Run this again.');
   }
@@ -53,11 +79,11 @@ export async function dumpRedis(socketPath: string, target: Writable): Promise<n
   return written;
 }
 
-function lengthOf(line: string): number {
-  const [, length] = /^\$(\d+)$/.exec(line) ?? [];
-  if (length === undefined)
+function markOf(line: string): Buffer {
+  const [, mark] = /^\$EOF:(\w{40})$/.exec(line) ?? [];
+  if (mark === undefined)
     throw new BackupError(`Redis does not give its data out (${line.replace(/[^\w -]/g, '').slice(0, 80)}).`);
-  return Number(length);
+  return Buffer.from(mark);
 }
 
 /** Returns the code of an error of the system, else its message. */

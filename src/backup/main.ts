@@ -13,6 +13,7 @@ import { checkRedis } from '../store/redis/check.ts';
 import { takeBackup } from './backup.ts';
 import { BackupError, codeOf } from './dump.ts';
 import { markEmbedded, markRedis, restoreBackup } from './restore.ts';
+import { openStandardOutput } from './standard-output.ts';
 
 const USAGE = `Usage: npm run backup -- FILE        writes all that Docket keeps; also while it runs. In the image: backup FILE
        npm run restore -- FILE       puts it back; Docket must not run. In the image: restore FILE
@@ -55,7 +56,7 @@ async function run(
   if (args.length !== 1 || (command !== 'backup' && command !== 'restore')) return undefined;
   if (address !== undefined) throw new BackupError(EXTERNAL);
   if (command === 'backup') {
-    const bytes = await takeBackup(first === '-' ? process.stdout : first, parts);
+    const bytes = await takeBackup(first === '-' ? openStandardOutput(env) : first, parts);
     return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It holds what people wrote and links: keep it as safe as .env.\n`;
   }
   const { takenAtMs, movedTo } = await restoreBackup(await read(first), parts);

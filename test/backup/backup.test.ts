@@ -9,12 +9,15 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { takeBackup } from '../../src/backup/backup.ts';
-import { BackupError, takenAtMsOf } from '../../src/backup/dump.ts';
+import { BackupError, dumpRedis, takenAtMsOf } from '../../src/backup/dump.ts';
 import { markEmbedded, restoreBackup } from '../../src/backup/restore.ts';
 import { freeBytes, prepareDataDir } from '../../src/store/embedded/data-dir.ts';
 import { DataDirInUse } from '../../src/store/embedded/data-dir-lock.ts';
@@ -61,6 +64,7 @@ test('a backup of what runs is put back, and what came after it is moved aside',
     await client.mset('early', 'kept', 'large', 'x'.repeat(1_000_000));
     const bytes = await takeBackup(file, parts());
     expect({ bytes, mode: statSync(file).mode & 0o777 }).toEqual({ bytes: statSync(file).size, mode: 0o600 });
+    expect(readdirSync(join(base, 'data', 'redis')).filter((name) => name.endsWith('.rdb'))).toEqual([]);
     const [seconds] = await client.time();
     await client.set('late', 'lost');
     return Number(seconds) * 1000;
@@ -83,6 +87,26 @@ test('of what does not run, too; it is as before afterwards', async () => {
   rmSync(join(base, 'data'), { recursive: true });
   expect((await restoreBackup(readFileSync(file), parts())).movedTo).toBeUndefined();
   expect(await run((client) => client.get('early'))).toBe('kept');
+});
+
+test('in whatever parts it comes, a backup is what stands between the two marks', async () => {
+  const mark = 'f'.repeat(20) + '0'.repeat(20);
+  // What looks like the beginning of the mark is none.
+  const data = `REDIS0011${mark.slice(0, 30)}-${mark.slice(0, 39)}`;
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.setNoDelay().on('data', (line) => {
+      asked.push(String(line).trim());
+      if (String(line) !== 'SYNC\r\n') return void socket.write('-ERR no\r\n');
+      for (const part of `\n\n$EOF:${mark}\r\n${data}${mark}`) socket.write(part);
+    });
+  }).listen(join(base, 'socket'));
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const target = new PassThrough();
+  const [bytes, read] = await Promise.all([dumpRedis(join(base, 'socket'), target), text(target)]);
+  expect({ bytes, read }).toEqual({ bytes: data.length, read: data });
+  expect(asked.at(-2)).toBe('REPLCONF CAPA EOF');
 });
 
 describe('refused without a change', () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { takenAtMsOf } from '../../src/backup/dump.ts';
 import { startEmbeddedRedis } from '../../src/store/embedded/embedded-redis.ts';
 import { createRestoredStore } from '../../src/store/restored.ts';
@@ -76,6 +77,54 @@ test('a backup goes to standard output while Docket runs, and comes back from st
     ),
   });
   expect(await withData((client) => client.get('early'))).toBe('kept');
+});
+
+describe('a backup to standard output', () => {
+  /** Runs a line of the shell with $BACKUP as the program. */
+  const shell = async (line: string, env: NodeJS.ProcessEnv = {}) => {
+    const child = endsWithTests(
+      spawn('sh', ['-c', line], {
+        cwd: root,
+        env: {
+          PATH: searchPath,
+          DATA_DIR: dataDir,
+          BACKUP: `${process.execPath} src/backup/main.ts backup -`,
+          ...env,
+        },
+      }),
+    );
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { code, said };
+  };
+  beforeEach(async () => {
+    await withData((client) => client.set('large', randomBytes(1_000_000)));
+  });
+
+  test('into a file is whole', async () => {
+    const file = join(dataDir, 'docket.rdb');
+    expect(await shell(`exec $BACKUP > ${file}`)).toMatchObject({ code: 0 });
+    expect(takenAtMsOf(readFileSync(file))).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['onto a full disk', 'exec $BACKUP > /dev/full', 'ENOSPC'],
+    ['to somebody who stops reading', '{ $BACKUP; echo ended with $? >&2; } | head -c 1', 'EPIPE'],
+  ])('%s ends with 1 and why', async (_, line, why) => {
+    const { code, said } = await shell(line);
+    expect(said).toContain(`The backup could not be written (${why}).\n`);
+    if (!said.includes('ended with 1')) expect(code).toBe(1);
+  });
+
+  test('is refused where npm writes there, too', async () => {
+    const npm = { npm_lifecycle_event: 'backup' };
+    expect(await shell('exec $BACKUP > /dev/null', npm)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('npm run --silent backup -- -'),
+    });
+    expect(await shell('exec $BACKUP > /dev/null', { ...npm, npm_config_loglevel: 'silent' })).toMatchObject({
+      code: 0,
+    });
+  });
 });
 
 test('a file is for its owner alone', async () => {

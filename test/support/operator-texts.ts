@@ -9,6 +9,7 @@ const PRINTED = [
   'src/backup/backup.ts',
   'src/backup/dump.ts',
   'src/backup/restore.ts',
+  'src/backup/standard-output.ts',
   'src/config/',
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
