@@ -106,7 +106,9 @@ export async function release({ root, level, dryRun, date, say, check, writeSche
 async function main() {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const args = process.argv.slice(2);
-  const dryRun = args.includes('--dry-run');
+  // Without the -- in front, npm takes the flag for its own, and leaves it out of ours.
+  const dryRun = args.includes('--dry-run') || process.env.npm_config_dry_run === 'true';
+  delete process.env.npm_config_dry_run;
   const [level, ...more] = args.filter((arg) => arg !== '--dry-run');
   const runs = (...command) => spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' }).status;
   try {
