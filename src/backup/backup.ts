@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
 import { type ServerLog, sendCommand } from '../store/embedded/redis-server.ts';
+import { isRestoreUnfinished } from '../store/embedded/unfinished-restore.ts';
 import { BackupError, codeOf, dumpRedis } from './dump.ts';
 
 export interface EmbeddedParts {
@@ -21,11 +22,12 @@ const ANSWER_MS = 2000;
  */
 export async function takeBackup(target: string | Writable, parts: EmbeddedParts): Promise<number> {
   const running = inspectDataDir(parts.dataDir, freeBytes);
-  if (running === undefined)
+  if (running === undefined && !isRestoreUnfinished(parts.dataDir))
     throw new BackupError(
       `There is nothing to back up: Docket has not run on ${resolve(parts.dataDir)} yet.`,
     );
-  if ((await sendCommand(running, 'PING', ANSWER_MS)).is !== 'absent') return write(running, target);
+  if (running !== undefined && (await sendCommand(running, 'PING', ANSWER_MS)).is !== 'absent')
+    return write(running, target);
   const redis = await startEmbeddedRedis(parts);
   try {
     return await write(redis.socketPath, target);

@@ -1,3 +1,4 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -97,17 +98,37 @@ const INT_32 = 0xc2;
 /** At the end: the end of the data, and its checksum. */
 const END_BYTES = 9;
 
+/** Redis writes when the data was as it is among the first. */
+const HEAD_BYTES = 1000;
+
 /**
  * Returns when the data of a backup was as it is in it, by the clock of its Redis. Throws `BackupError` when it is none,
  * or not whole; its checksum is verified by the Redis that loads it.
  */
-export function takenAtMsOf(bytes: Buffer): number {
-  if (!/^(?:REDIS|VALKEY)\d/.test(bytes.toString('latin1', 0, 9)))
+export function takenAtMsOf(file: string): number {
+  const { head, tail } = endsOf(file);
+  if (!/^(?:REDIS|VALKEY)\d/.test(head.toString('latin1', 0, 9)))
     throw new BackupError('This is no backup of Docket.');
   const name = Buffer.from([OPCODE_AUX, 5, ...Buffer.from('ctime'), INT_32]);
-  const at = bytes.subarray(0, 1000).indexOf(name);
+  const at = head.indexOf(name);
   if (at < 0) throw new BackupError('The backup does not say when it was taken.');
-  if (bytes.at(-END_BYTES) !== OPCODE_END)
+  if (tail[0] !== OPCODE_END)
     throw new BackupError('The backup is not whole: its end is missing. Take an earlier one.');
-  return bytes.readInt32LE(at + name.length) * 1000;
+  return head.readInt32LE(at + name.length) * 1000;
+}
+
+/** Returns the first and the last bytes of a file of any size. */
+function endsOf(file: string): { head: Buffer; tail: Buffer } {
+  const fd = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const read = (at: number, length: number) => {
+      const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - at)));
+      readSync(fd, bytes, 0, bytes.length, at);
+      return bytes;
+    };
+    return { head: read(0, HEAD_BYTES), tail: read(Math.max(0, size - END_BYTES), END_BYTES) };
+  } finally {
+    closeSync(fd);
+  }
 }

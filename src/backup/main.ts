@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
 import { redisAddressOf } from '../config/settings.ts';
@@ -59,7 +58,7 @@ async function run(
     const bytes = await takeBackup(first === '-' ? openStandardOutput(env) : first, parts);
     return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It holds what people wrote and links: keep it as safe as .env.\n`;
   }
-  const { takenAtMs, movedTo } = await restoreBackup(await read(first), parts);
+  const { takenAtMs, movedTo } = await restoreBackup(read(first), parts);
   const before =
     movedTo === undefined ? '' : `What was there before is in ${movedTo}; delete it once all is well.\n`;
   return `Restored: the data of ${timeOf(takenAtMs)}.\n${before}${NEXT}\n`;
@@ -90,9 +89,10 @@ function readSettings(env: NodeJS.ProcessEnv) {
 
 const NEEDED = ['DATA_DIR', 'REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
 
-async function read(file: string): Promise<Buffer> {
+/** Returns what is in a file, part by part: it may be larger than the memory. */
+async function* read(file: string): AsyncGenerator<Buffer> {
   try {
-    return file === '-' ? await buffer(process.stdin) : readFileSync(file);
+    yield* file === '-' ? process.stdin : createReadStream(file);
   } catch (error) {
     throw new BackupError(`${file} cannot be read (${codeOf(error)}).`);
   }

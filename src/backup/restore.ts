@@ -1,15 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { defaultTiming } from '../runtime/timing.ts';
 import { freeBytes, prepareDataDir } from '../store/embedded/data-dir.ts';
 import { lockDataDir } from '../store/embedded/data-dir-lock.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
-import { leftoverPid, sendCommand } from '../store/embedded/redis-server.ts';
+import { leftoverPid, type ServerPlace, sendCommand } from '../store/embedded/redis-server.ts';
+import {
+  removeUnfinishedRestores,
+  replaceFolder,
+  WORK_PREFIX,
+} from '../store/embedded/unfinished-restore.ts';
 import type { RedisAddress } from '../store/redis/address.ts';
 import { connectForWork } from '../store/redis/connections.ts';
 import { createRestoredStore, type RestoredMark } from '../store/restored.ts';
 import type { EmbeddedParts } from './backup.ts';
-import { BackupError, takenAtMsOf } from './dump.ts';
+import { BackupError, codeOf, takenAtMsOf } from './dump.ts';
 
 const LOCK_MS = 500;
 const SHUTDOWN_MS = 10_000;
@@ -21,41 +27,72 @@ export interface Restored extends RestoredMark {
 
 /**
  * Puts a backup in the place of what Docket keeps in its own Redis, which is moved aside, and marks it as restored. It is
- * loaded and marked in a folder of its own first: what fails changes nothing. Throws `BackupError`, or what a start throws.
+ * loaded and marked in a folder of its own first: what fails changes nothing, and what is killed is finished or undone by
+ * the next start. Throws `BackupError`, or what a start throws.
  */
-export async function restoreBackup(backup: Buffer, parts: EmbeddedParts): Promise<Restored> {
-  const takenAtMs = takenAtMsOf(backup);
+export async function restoreBackup(backup: AsyncIterable<Buffer>, parts: EmbeddedParts): Promise<Restored> {
   const place = prepareDataDir(parts.dataDir, freeBytes);
-  const dataDir = resolve(parts.dataDir);
-  const release = await lockDataDir(place.folder, dataDir, LOCK_MS);
-  const work = mkdtempSync(join(dataDir, 'restore-'));
+  const release = await lockDataDir(place.folder, resolve(parts.dataDir), LOCK_MS);
+  const dataDir = dirname(place.folder);
   try {
-    // One that a killed Docket left running would go on writing to the folder.
-    if (leftoverPid(place) !== undefined) await sendCommand(place.socketPath, 'SHUTDOWN', SHUTDOWN_MS);
-    const pid = leftoverPid(place);
-    if (pid !== undefined)
-      throw new BackupError(`A Redis runs on ${place.folder}. End it first: kill ${pid}`);
-    mkdirSync(join(work, 'redis'), { mode: 0o700 });
-    writeFileSync(join(work, 'redis', 'appendonly.aof'), backup, { mode: 0o600, flush: true });
-    const mark = await markEmbedded(takenAtMs, { ...parts, dataDir: work });
-    const hadData = existsSync(join(place.folder, 'has-data'));
-    const movedTo = `${place.folder}.before-${new Date(mark.restoredAtMs).toISOString().replace(/\D/g, '').slice(0, 14)}`;
-    renameSync(place.folder, movedTo);
-    renameSync(join(work, 'redis'), place.folder);
-    if (!hadData) rmSync(movedTo, { recursive: true });
-    return { ...mark, movedTo: hadData ? movedTo : undefined };
+    removeUnfinishedRestores(dataDir);
+    await endLeftover(place);
+    return await replace(backup, place.folder, parts);
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    throw new BackupError(`The backup could not be put back (${codeOf(error)}). Nothing was changed.`, {
+      cause: error,
+    });
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    removeUnfinishedRestores(dataDir);
     release();
   }
 }
 
+/** Ends one that a killed Docket left running: it would go on writing to the folder. */
+async function endLeftover(place: ServerPlace): Promise<void> {
+  if (leftoverPid(place) !== undefined) await sendCommand(place.socketPath, 'SHUTDOWN', SHUTDOWN_MS);
+  const pid = leftoverPid(place);
+  if (pid !== undefined) throw new BackupError(`A Redis runs on ${place.folder}. End it first: kill ${pid}`);
+}
+
+async function replace(
+  backup: AsyncIterable<Buffer>,
+  folder: string,
+  parts: EmbeddedParts,
+): Promise<Restored> {
+  const work = mkdtempSync(join(dirname(folder), WORK_PREFIX));
+  const loaded = join(work, 'redis');
+  mkdirSync(loaded, { mode: 0o700 });
+  const file = join(loaded, 'appendonly.aof');
+  await pipeline(backup, createWriteStream(file, { mode: 0o600, flush: true }));
+  const mark = await markEmbedded(takenAtMsOf(file), { ...parts, dataDir: work });
+  const hadData = existsSync(join(folder, 'has-data'));
+  const movedTo = `${folder}.before-${new Date(mark.restoredAtMs).toISOString().replace(/\D/g, '').slice(0, 17)}`;
+  replaceFolder(dirname(folder), loaded, movedTo);
+  if (!hadData) rmSync(movedTo, { recursive: true });
+  return { ...mark, movedTo: hadData ? movedTo : undefined };
+}
+
+const isOfSystem = (error: unknown) => error instanceof Error && 'syscall' in error;
+
 /** Marks data that was put back in another way, as that of a moment. No Docket may run on it. */
 export async function markEmbedded(takenAtMs: number, parts: EmbeddedParts): Promise<RestoredMark> {
   const redis = await startEmbeddedRedis(parts);
+  const client = connectForWork({ socketPath: redis.socketPath }, defaultTiming, () => {});
+  let ended: string | undefined;
+  redis.onExit((reason) => {
+    ended = reason;
+    // Else it would wait until Redis is back.
+    client.disconnect();
+  });
   try {
-    return await markRedis(takenAtMs, { socketPath: redis.socketPath });
+    return await createRestoredStore(client).mark(takenAtMs);
+  } catch (error) {
+    if (ended === undefined) throw error;
+    throw new BackupError(`Redis ended when it was to write (${ended}): the disk of DATA_DIR may be full.`);
   } finally {
+    client.disconnect();
     await redis.stop();
   }
 }

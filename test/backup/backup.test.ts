@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  createReadStream,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -69,7 +71,7 @@ test('a backup of what runs is put back, and what came after it is moved aside',
     await client.set('late', 'lost');
     return Number(seconds) * 1000;
   });
-  const { takenAtMs, restoredAtMs, movedTo } = await restoreBackup(readFileSync(file), parts());
+  const { takenAtMs, restoredAtMs, movedTo } = await restoreBackup(createReadStream(file), parts());
   expect(timeMs - takenAtMs).toBeLessThanOrEqual(60_000);
   expect(restoredAtMs).toBeGreaterThanOrEqual(takenAtMs);
   await run(async (client) => {
@@ -85,7 +87,7 @@ test('of what does not run, too; it is as before afterwards', async () => {
   await run((client) => client.set('early', 'kept'));
   await takeBackup(file, parts());
   rmSync(join(base, 'data'), { recursive: true });
-  expect((await restoreBackup(readFileSync(file), parts())).movedTo).toBeUndefined();
+  expect((await restoreBackup(createReadStream(file), parts())).movedTo).toBeUndefined();
   expect(await run((client) => client.get('early'))).toBe('kept');
 });
 
@@ -129,7 +131,9 @@ describe('refused without a change', () => {
   ])('a backup %s', async (_, change) => {
     await run((client) => client.set('early', 'kept'));
     await takeBackup(file, parts());
-    await expect(restoreBackup(change(readFileSync(file)), parts())).rejects.toEqual(isRefused(''));
+    await expect(restoreBackup(Readable.from([change(readFileSync(file))]), parts())).rejects.toEqual(
+      isRefused(''),
+    );
     expect(await run((client) => client.get('early'))).toBe('kept');
   });
 
@@ -139,20 +143,19 @@ describe('refused without a change', () => {
     const bytes = readFileSync(file);
     const at = bytes.indexOf('kept');
     bytes[at] = 'l'.charCodeAt(0);
-    await expect(restoreBackup(bytes, parts())).rejects.toThrow(RedisStartFailed);
+    await expect(restoreBackup(Readable.from([bytes]), parts())).rejects.toThrow(RedisStartFailed);
     expect(await run((client) => client.get('early'))).toBe('kept');
     expect(readdirSync(join(base, 'data'))).toEqual(['redis']);
   });
 
   test('a restore while Docket runs', async () => {
-    const backup = await run(async (client) => {
+    await run(async (client) => {
       await client.set('early', 'kept');
       await takeBackup(file, parts());
-      await expect(restoreBackup(readFileSync(file), parts())).rejects.toThrow(DataDirInUse);
+      await expect(restoreBackup(createReadStream(file), parts())).rejects.toThrow(DataDirInUse);
       await expect(markEmbedded(1, parts())).rejects.toThrow(DataDirInUse);
-      return readFileSync(file);
     });
-    expect(takenAtMsOf(backup)).toBeGreaterThan(0);
+    expect(takenAtMsOf(file)).toBeGreaterThan(0);
   });
 });
 
@@ -163,8 +166,70 @@ test('a Redis that a killed Docket left behind is backed up, and ended before a 
   await vi.waitUntil(async () => (await sendCommand(place.socketPath, 'PING', 1000)).is === 'reply', 20_000);
   await takeBackup(file, parts());
   expect(server.exitCode).toBeNull();
-  await restoreBackup(readFileSync(file), parts());
+  await restoreBackup(createReadStream(file), parts());
   expect(await ended).toEqual([0, null]);
+});
+
+describe('a restore that is killed', () => {
+  /** Restores in a process that kills itself at one of its renames. Returns whether it came so far. */
+  const diesAtRename = (number: number) => {
+    const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url));
+    const { signal, stderr } = spawnSync(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `import fs, { createReadStream } from 'node:fs';
+        import { syncBuiltinESMExports } from 'node:module';
+        const { renameSync } = fs;
+        let renames = 0;
+        fs.renameSync = (...paths) => {
+          renames += 1;
+          if (renames === ${number}) process.kill(process.pid, 'SIGKILL');
+          renameSync(...paths);
+        };
+        syncBuiltinESMExports();
+        const { restoreBackup } = await import(${module('backup/restore.ts')});
+        const log = { info() {}, warn() {}, error() {} };
+        await restoreBackup(createReadStream(${JSON.stringify(file)}), { ...${JSON.stringify(parts())}, log });`,
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toBe('');
+    return signal === 'SIGKILL';
+  };
+
+  test.each(['a start', 'a backup', 'a restore'])(
+    'before any of its renames is finished or undone by %s',
+    async (by) => {
+      await run((client) => client.set('early', 'kept'));
+      await takeBackup(file, parts());
+      let number = 1;
+      for (; ; number += 1) {
+        await run((client) => client.set('late', 'there'));
+        const died = diesAtRename(number);
+        if (by === 'a backup') await takeBackup(join(base, `${number}.rdb`), parts());
+        if (by === 'a restore') await restoreBackup(createReadStream(file), parts());
+        const [early, late] = await run((client) => client.mget('early', 'late'));
+        expect({ number, early }).toEqual({ number, early: 'kept' });
+        if (by !== 'a restore')
+          expect({ number, late }).toEqual({ number, late: number <= 2 ? 'there' : null });
+        const names = readdirSync(join(base, 'data')).filter((name) => !/^redis\.before-\d{17}$/.test(name));
+        expect({ number, names }).toEqual({ number, names: ['redis'] });
+        if (!died) break;
+      }
+      expect(number).toBe(4);
+    },
+  );
+
+  test('while it loads leaves neither its Redis nor its folder, once Docket starts', async () => {
+    await run((client) => client.set('early', 'kept'));
+    const place = prepareDataDir(join(base, 'data', 'redis.restoring-aB3xyz'), freeBytes);
+    const ended = once(spawnServer(findServer(parts().searchPath), place), 'exit');
+    expect(await run((client) => client.get('early'))).toBe('kept');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(readdirSync(join(base, 'data'))).toEqual(['redis']);
+  });
 });
 
 test('data that was put back in another way is marked by hand', async () => {

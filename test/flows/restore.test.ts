@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { takeBackup } from '../../src/backup/backup.ts';
@@ -28,7 +28,7 @@ async function given() {
     scene: stageOf(() => world),
     start: () => world.startBot({ dataDir: parts.dataDir }),
     backUp: () => takeBackup(file, parts),
-    restore: () => restoreBackup(readFileSync(file), parts),
+    restore: () => restoreBackup(createReadStream(file), parts),
     async close() {
       await world.close();
       folder.remove();

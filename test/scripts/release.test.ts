@@ -89,25 +89,27 @@ test('a dry run says what would be, after the same checks, and changes nothing',
   expect([git('rev-parse', 'HEAD'), git('tag'), git('status', '--porcelain')]).toEqual([before, '', '']);
 });
 
-test.each([
-  ['minor', '--dry-run'],
-  ['--dry-run', 'minor'],
-  ['--', 'minor', '--dry-run'],
-])('npm run release %s %s %s is a dry run, with or without the -- in front', (...args) => {
-  mkdirSync(join(root, 'scripts'));
-  cpSync(new URL('../../scripts/release.mjs', import.meta.url), join(root, 'scripts', 'release.mjs'));
-  // The checks: they pass where npm is as always.
-  write('scripts/run.mjs', 'process.exit(process.env.npm_config_dry_run === undefined ? 0 : 1);');
-  write(
-    'package.json',
-    json({ name: 'docket', version: '0.1.0', scripts: { release: 'node scripts/release.mjs' } }),
-  );
-  commit('With scripts');
-  const before = git('rev-parse', 'HEAD');
-  const { status, stdout } = spawnSync('npm', ['run', 'release', ...args], { cwd: root, encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('All is ready.') });
-  expect([git('rev-parse', 'HEAD'), git('tag'), git('status', '--porcelain')]).toEqual([before, '', '']);
-});
+test.each(['minor --dry-run', '--dry-run minor', '-- minor --dry-run'])(
+  'npm run release %s is a dry run, with or without the -- in front',
+  (args) => {
+    mkdirSync(join(root, 'scripts'));
+    cpSync(new URL('../../scripts/release.mjs', import.meta.url), join(root, 'scripts', 'release.mjs'));
+    // The checks: they pass where npm is as always.
+    write('scripts/run.mjs', 'process.exit(process.env.npm_config_dry_run === undefined ? 0 : 1);');
+    write(
+      'package.json',
+      json({ name: 'docket', version: '0.1.0', scripts: { release: 'node scripts/release.mjs' } }),
+    );
+    commit('With scripts');
+    const before = git('rev-parse', 'HEAD');
+    const { status, stdout } = spawnSync('npm', ['run', 'release', ...args.split(' ')], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('All is ready.') });
+    expect([git('rev-parse', 'HEAD'), git('tag'), git('status', '--porcelain')]).toEqual([before, '', '']);
+  },
+);
 
 describe('refused, with nothing changed', () => {
   test.each<[string, RegExp, () => Partial<Parameters<typeof release>[0]> | undefined]>([

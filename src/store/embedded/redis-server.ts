@@ -155,13 +155,13 @@ export function connectionEnd(socketPath: string): Promise<void> {
 }
 
 /** Returns the process id of the server that was started in this folder; `undefined` when it does not run. */
-export function leftoverPid(place: ServerPlace): number | undefined {
+export function leftoverPid(place: Pick<ServerPlace, 'folder' | 'pidFile'>): number | undefined {
   const pid = Number.parseInt(readIfExists(place.pidFile), 10);
   return pid > 0 && isOurServer(pid, place) ? pid : undefined;
 }
 
 /** Returns whether a process is a server that works in our folder, since process ids are reused. */
-export function isOurServer(pid: number, place: ServerPlace): boolean {
+export function isOurServer(pid: number, place: Pick<ServerPlace, 'folder'>): boolean {
   if (process.platform === 'linux') {
     try {
       // Both cannot be read once the process has ended, also before its parent has collected it.
