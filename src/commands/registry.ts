@@ -134,7 +134,7 @@ export interface EventListener {
 
 export interface EventTools {
   identity: Identity;
-  threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'lastFollower' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   /** Has a worker step a run at once. Never rejects, and takes no longer than an event can wait. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;

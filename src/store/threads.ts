@@ -49,6 +49,9 @@ const INBOX_BATCH = 100;
 /** Threads of early events that one sweep takes. */
 const EARLY_BATCH = 1000;
 
+/** Threads of which a process knows who follows them; the one that nobody wrote in for the longest time goes first. */
+const MOST_FOLLOWERS = 10_000;
+
 /** `isFirst(seen, dedupeKey, forMs)`: whether no event of that key came within `forMs`. Needs LUA_NOW. */
 const LUA_DEDUPE = `
 local function isFirst(seen, dedupeKey, forMs)
@@ -147,7 +150,20 @@ return false
 `);
 
 export function createThreadStore(redis: RedisClient) {
+  /** The ids of runs by the claims of their threads, as events found them. */
+  const followers = new Map<string, string>();
+
+  function noteFollower(claim: string, runId: string | undefined) {
+    followers.delete(claim);
+    if (runId !== undefined) followers.set(claim, runId);
+    const [oldest] = followers.keys();
+    if (followers.size > MOST_FOLLOWERS && oldest !== undefined) followers.delete(oldest);
+  }
+
   return {
+    /** The run that the last event in this thread was kept for, by this process. It may follow it no longer. */
+    lastFollower: (place: ThreadPlace): string | undefined => followers.get(threadClaim(place)),
+
     /**
      * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
      * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
@@ -184,6 +200,7 @@ export function createThreadStore(redis: RedisClient) {
         claim,
         place.rootTs,
       ]);
+      if (kind !== 'repeated') noteFollower(claim, kind === 'kept' ? runId : undefined);
       return kind === 'kept' ? { kind, runId } : { kind };
     },
 

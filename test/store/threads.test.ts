@@ -56,6 +56,19 @@ describe('what happens in a thread', () => {
     expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
   });
 
+  test('says who follows it, until an event finds nobody', async () => {
+    const store = createThreadStore(redis.client);
+    const hear = (text: string) => store.appendToThread('agent-thread', place, said(text), false);
+    await following();
+    expect(store.lastFollower(place)).toBe(undefined);
+    await hear('one');
+    await hear('one');
+    expect(store.lastFollower(place)).toBe('t1');
+    await redis.client.del(keys.run('t1'));
+    await hear('two');
+    expect(store.lastFollower(place)).toBe(undefined);
+  });
+
   test('has an idle run stepped', async () => {
     await settled();
     await tell('one');

@@ -72,8 +72,15 @@ async function appendToFollowedThread(
   const { parentUser } = reply;
   const underOwnMessage = parentUser === undefined ? undefined : parentUser === identity.botUserId;
   const entry = { event: threadEvent.parse(reply), dedupeKey: dedupeKeyOf(reply) };
-  const outcome = await threads.appendToThread('agent-thread', place, entry, underOwnMessage);
-  if (outcome.kind === 'kept') await wake({ id: outcome.runId, job: 'agent-thread' });
+  const wakeRun = (id: string) => wake({ id, job: 'agent-thread' });
+  const likely = threads.lastFollower(place);
+  // Right behind the write, so Redis comes to it second and both are waited for once. A run that is woken for nothing
+  // finds nothing to do.
+  const [outcome] = await Promise.all([
+    threads.appendToThread('agent-thread', place, entry, underOwnMessage),
+    likely === undefined ? undefined : wakeRun(likely),
+  ]);
+  if (outcome.kind === 'kept' && outcome.runId !== likely) await wakeRun(outcome.runId);
   return outcome.kind;
 }
 

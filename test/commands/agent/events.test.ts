@@ -92,6 +92,29 @@ describe('in a followed thread', () => {
     expect(world.woken).toEqual([thread.id]);
   });
 
+  test('the next reply wakes its run without a second wait for Redis', async () => {
+    const thread = await world.followed(aThread());
+    await hear(aReply());
+    const order: string[] = [];
+    const threads: EventTools['threads'] = {
+      ...world.threads,
+      async appendToThread(...event) {
+        const outcome = await world.threads.appendToThread(...event);
+        order.push(outcome.kind);
+        return outcome;
+      },
+    };
+    const next = aReply({ ts: '1789912900.000300' });
+    await hear(next, { threads, wake: async ({ id }) => void order.push(id) });
+    expect(order).toEqual([thread.id, 'kept']);
+  });
+
+  test('where another run follows the thread by now, that one is woken', async () => {
+    const thread = await world.followed(aThread());
+    await hear(aReply(), { threads: { ...world.threads, lastFollower: () => 'earlier' } });
+    expect(world.woken).toEqual(['earlier', thread.id]);
+  });
+
   test('sent again, and as an app mention too, it is kept once', async () => {
     const thread = await world.followed(aThread());
     const reply = aReply({ text: '<@U0BOT> Also the api' });
