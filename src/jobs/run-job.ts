@@ -26,8 +26,18 @@ interface Save<R> {
   consumed: number;
 }
 
+/** The step saved the run itself; another one is to follow at once, which finds this. */
+interface Saved<Loaded> {
+  kind: 'saved';
+  loaded: Loaded;
+}
+
 /** What a step came to: another one is to follow at once, the run is to be saved first, or an outcome. */
-export type StepResult<R> = 'next' | Save<R> | Outcome;
+export type StepResult<R, Loaded = never> =
+  | 'next'
+  | Save<R>
+  | ([Loaded] extends [never] ? never : Saved<Loaded>)
+  | Outcome;
 
 export const saveAs = <R>(
   run: R,
@@ -67,10 +77,10 @@ export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execu
   /** Loads a run with whatever else a step needs; without it, the run alone. Throws `UnreadableRun`. */
   load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
   /**
-   * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns nothing
-   * when `run` was not the latest.
+   * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns what
+   * `load` would return now; nothing when `run` was not the latest.
    */
-  save?(run: R, consumed: number, context: JobContext): Promise<R | undefined>;
+  save?(run: R, consumed: number, context: JobContext): Promise<Loaded | undefined>;
   /** Every message of a run as it is to look now, published before each step and before each pause. */
   messages?(run: R): OutboxMessage[];
   /** Whether the save of a run frees its claim, where there is no `save`. */
@@ -81,9 +91,15 @@ export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execu
   /** Makes what the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
-  step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R>>;
+  step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R, Loaded>>;
   /** After a defect of ours, again and again: ends the run, and shows people `ref`, which the log has too. */
-  giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R>>;
+  giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R, Loaded>>;
+}
+
+/** Another step is to follow at once. `loaded`: what it finds, where the save told. */
+interface Next<Loaded> {
+  kind: 'next';
+  loaded: Loaded | undefined;
 }
 
 /**
@@ -97,58 +113,62 @@ export function defineRunJob<
 >(definition: RunJob<R, Loaded, Execution>): Job<{ runId: string }, JobContext> {
   const { name, queue, concurrency, schema } = definition;
 
-  /** Loads the run, has it stepped by `makeStep`, and saves what it came to. */
-  async function stepRun(
-    runId: string,
-    context: JobContext,
-    makeStep: (loaded: Loaded) => Promise<StepResult<R>>,
-  ): Promise<'next' | Outcome> {
-    let loaded: Loaded | undefined;
+  /** Loads the run, or returns an outcome where there is none that can be stepped. */
+  async function load(runId: string, context: JobContext): Promise<Loaded | Outcome> {
     try {
       // Without a `load`, `Loaded` is what the store gives.
-      loaded = definition.load
+      const loaded = definition.load
         ? await definition.load(runId, context)
         : ((await context.runs.loadWithWakes(runId, schema)) as Loaded | undefined);
+      if (loaded !== undefined) return loaded;
     } catch (error) {
       if (!(error instanceof UnreadableRun)) throw error;
       const about = { run: runId, job: name, err: error };
       context.log.info(about, 'a run cannot be read, and is left to a newer Docket');
       return runAgainIn(UNREADABLE_RETRY_MS);
     }
-    if (loaded === undefined) {
-      await context.runs.unlist(name, runId);
-      return done;
-    }
+    await context.runs.unlist(name, runId);
+    return done;
+  }
+
+  /** Has a run stepped by `makeStep`, and saves what it came to. */
+  async function stepRun(
+    loaded: Loaded,
+    context: JobContext,
+    makeStep: (loaded: Loaded) => Promise<StepResult<R, Loaded>>,
+  ): Promise<Next<Loaded> | Outcome> {
     const result = await makeStep(loaded);
-    return result !== 'next' && result.kind === 'save' ? saveAndPublish(result, loaded.run, context) : result;
+    if (result === 'next') return { kind: 'next', loaded: undefined };
+    if (result.kind === 'saved') return { kind: 'next', loaded: result.loaded };
+    return result.kind === 'save' ? saveAndPublish(result, loaded.run, context) : result;
   }
 
   async function saveAndPublish(
     { run, inMs, audit, consumed }: Save<R>,
     before: R,
     context: JobContext,
-  ): Promise<'next' | Outcome> {
+  ): Promise<Next<Loaded> | Outcome> {
     // Before the save: after a crash a line may stand twice in the audit log, but is never missing.
     if (audit !== undefined && definition.auditLine) {
       const line = { ...definition.auditLine(run), atMs: context.now(), result: audit };
       await context.audit.add(run.teamId, line);
     }
     // A claim is freed before people read of the ending, so that the same can be asked for at once.
-    const saved = definition.save
+    const loaded = definition.save
       ? await definition.save(run, consumed, context)
-      : await context.runs.save(run, definition.hasEnded?.(run) ?? false);
+      : ((await context.runs.saveWithWakes(run, definition.hasEnded?.(run) ?? false)) as Loaded | undefined);
     const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
-    if (saved === undefined) {
+    if (loaded === undefined) {
       // This process may have been taken for dead: then its BullMQ job is gone.
       context.log.info(about, 'a run was changed meanwhile');
       await context.wake(run);
       return done;
     }
-    const people = peopleWithNews(before, saved);
+    const people = peopleWithNews(before, loaded.run);
     if (people.length > 0) await context.refreshHomes(run.teamId, people);
     if (run.state !== before.state) context.log.info(about, 'a run has a new state');
-    if (inMs <= 0) return 'next';
-    await publish(saved, context);
+    if (inMs <= 0) return { kind: 'next', loaded };
+    await publish(loaded.run, context);
     return runAgainIn(inMs);
   }
 
@@ -157,16 +177,20 @@ export function defineRunJob<
       await outbox.publish(run.teamId, message, run.rev);
   }
 
-  async function execute(runId: string, context: JobContext): Promise<Outcome> {
+  async function execute(runId: string, context: JobContext, known?: Loaded): Promise<Outcome> {
     const execution = definition.newExecution?.(context) as Execution;
+    let found = known;
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-      const result = await stepRun(runId, context, async (loaded) => {
-        await publish(loaded.run, context);
-        const changed = definition.needs && withNeeds(loaded.run, definition.needs(loaded.run));
+      const loaded = found ?? (await load(runId, context));
+      if (!('run' in loaded)) return loaded;
+      const result = await stepRun(loaded, context, async ({ run }) => {
+        await publish(run, context);
+        const changed = definition.needs && withNeeds(run, definition.needs(run));
         if (changed !== undefined) return saveAs(changed);
         return definition.step(loaded, context, execution);
       });
-      if (result !== 'next') return result;
+      if (result.kind !== 'next') return result;
+      found = result.loaded;
     }
     return runAgainIn(0);
   }
@@ -180,9 +204,11 @@ export function defineRunJob<
     run: ({ runId }, context) => execute(runId, context),
 
     async giveUp({ runId }, context, ref) {
-      const result = await stepRun(runId, context, (loaded) => definition.giveUp(loaded, context, ref));
+      const loaded = await load(runId, context);
+      if (!('run' in loaded)) return;
+      const result = await stepRun(loaded, context, () => definition.giveUp(loaded, context, ref));
       // What is left to do for a run that has ended.
-      if (result === 'next') await execute(runId, context);
+      if (result.kind === 'next') await execute(runId, context, result.loaded);
     },
   };
 }

@@ -45,12 +45,16 @@ local function livesAs(run, key)
 end
 `;
 
-/** `isLatest()` and `save()`, which takes the first keys and arguments of the script: `saveKeys`, `saveArgs`. */
+/**
+ * `isLatest(names, args)`, `save(names, args)` and `wakesOf(names)`, which take what begins with `saveKeys` and `saveArgs`.
+ * The last one returns how often the run was woken.
+ */
 export const LUA_SAVE = `${LUA_TTL}
-local function isLatest() return redis.call('HGET', KEYS[1], 'rev') == ARGV[1] end
-local function save()
-  local record, inbox, claim = unpack(KEYS)
-  local _, json, rev, id, lasting, ttl = unpack(ARGV)
+local function isLatest(names, args) return redis.call('HGET', names[1], 'rev') == args[1] end
+local function wakesOf(names) return tonumber(redis.call('HGET', names[1], 'wakes') or 0) end
+local function save(names, args)
+  local record, inbox, claim = unpack(names)
+  local _, json, rev, id, lasting, ttl = unpack(args)
   redis.call('HSET', record, 'json', json, 'rev', rev)
   local own = {record, inbox}
   if redis.call('GET', claim) == id then own[3] = claim end
@@ -139,11 +143,11 @@ end
 return {'accepted'}
 `);
 
-export const saveScript = lastingScript<0 | 1>(`${LUA_SAVE}
-if not isLatest() then return 0 end
-save()
+export const saveScript = lastingScript<number | null>(`${LUA_SAVE}
+if not isLatest(KEYS, ARGV) then return false end
+save(KEYS, ARGV)
 if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
-return 1
+return wakesOf(KEYS)
 `);
 
 export const markIdleScript = luaScript<0 | 1>(`

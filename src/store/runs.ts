@@ -129,6 +129,15 @@ export function createRunStore(redis: RedisClient) {
     });
   }
 
+  async function saveWithWakes<R extends RunBase>(
+    run: R,
+    release = false,
+  ): Promise<{ run: R; wakes: number } | undefined> {
+    const next = { ...run, rev: run.rev + 1 };
+    const wakes = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
+    return wakes === null ? undefined : { run: next, wakes };
+  }
+
   return {
     /** The clock of Redis, in epoch milliseconds. */
     timeMs: (): Promise<number> => askTime(redis),
@@ -159,10 +168,10 @@ export function createRunStore(redis: RedisClient) {
      * `release` frees its claim in the same write.
      */
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
-      const next = { ...run, rev: run.rev + 1 };
-      const saved = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
-      return saved === 1 ? next : undefined;
+      return (await saveWithWakes(run, release))?.run;
     },
+    /** The same, which returns what `loadWithWakes` would return now. */
+    saveWithWakes,
     /**
      * The run has nothing to do until it is woken. `release` frees its claim. Returns whether it is so: not when `run`
      * was not the latest, nor when the run was woken since it had `wakes`.

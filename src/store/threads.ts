@@ -28,8 +28,15 @@ type AppendResult =
   | { kind: 'early' }
   | { kind: 'notFollowed' };
 
+/** A run, its inbox (oldest first, at most 100 entries), and how often it was woken. */
+export interface WithInbox<R> {
+  run: R;
+  inbox: unknown[];
+  wakes: number;
+}
+
 type ThreadSave<R> =
-  | { kind: 'saved'; run: R }
+  | ({ kind: 'saved' } & WithInbox<R>)
   | { kind: 'stale' }
   /** The limit gives no slot before `inMs`; nothing was saved. `onHold`: since the other side refused. */
   | { kind: 'limited'; inMs: number; onHold: boolean };
@@ -114,18 +121,50 @@ const loadScript = luaScript<[[string | null, string | null], string[]]>(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-const saveScript = lastingScript<[ThreadSave<RunBase>['kind'], number, number]>(`${LUA_SAVE}${LUA_RATE_LIMIT}
-local taken, listed = unpack(ARGV, 7)
-local index, id = KEYS[4], ARGV[4]
-if not isLatest() then return {'stale'} end
-if #ARGV > 8 then
-  local wait, held = rateLimit({unpack(KEYS, 5)}, {unpack(ARGV, 9)}).take()
+/** `saveThread()` and `saved()`, which take the first keys and arguments of the script: `threadKeys`, `threadArgs`. */
+const LUA_SAVE_THREAD = `${LUA_SAVE}
+local function saveThread()
+  local index, id, taken, listed = KEYS[4], ARGV[4], ARGV[7], ARGV[8]
+  save(KEYS, ARGV)
+  redis.call('LTRIM', KEYS[2], taken, -1)
+  if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
+end
+local function saved() return {'saved', wakesOf(KEYS), redis.call('LRANGE', KEYS[2], 0, ARGV[9] - 1)} end
+`;
+
+const threadKeys = (run: RunBase): string[] => [...saveKeys(run), keys.followedIndex(run.teamId)];
+const threadArgs = (run: RunBase, next: RunBase, taken: number): (string | number)[] => [
+  ...saveArgs(run, next),
+  taken,
+  toIndexEntry(next),
+  INBOX_BATCH,
+];
+
+type Saved = [kind: 'saved', wakes: number, entries: string[]];
+
+const saveScript = lastingScript<
+  Saved | ['stale'] | ['limited', number, number]
+>(`${LUA_SAVE_THREAD}${LUA_RATE_LIMIT}
+if not isLatest(KEYS, ARGV) then return {'stale'} end
+if #ARGV > 9 then
+  local wait, held = rateLimit({unpack(KEYS, 5)}, {unpack(ARGV, 10)}).take()
   if wait > 0 then return {'limited', wait, held} end
 end
-save()
-redis.call('LTRIM', KEYS[2], taken, -1)
-if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
-return {'saved'}
+saveThread()
+return saved()
+`);
+
+const saveWithScript = lastingScript<
+  Saved | ['stale' | 'otherStale']
+>(`${LUA_NOW}${LUA_WAKE}${LUA_SAVE_THREAD}
+local other, otherArgs = {unpack(KEYS, 5, 7)}, {unpack(ARGV, 10, 15)}
+local wakes, member = unpack(ARGV, 16)
+if not isLatest(KEYS, ARGV) then return {'stale'} end
+if not isLatest(other, otherArgs) then return {'otherStale'} end
+saveThread()
+save(other, otherArgs)
+if wakes == '1' then wake(other[1], KEYS[8], member) end
+return saved()
 `);
 
 const followScript = lastingScript<string | null>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
@@ -148,6 +187,13 @@ redis.call('ZADD', followed, 'NX', now, id)
 redis.call('HSET', index, id, listed)
 return false
 `);
+
+const savedThread = <R>(run: R, [kind, wakes, entries]: Saved): { kind: 'saved' } & WithInbox<R> => ({
+  kind,
+  run,
+  inbox: entries.map((entry) => JSON.parse(entry)),
+  wakes,
+});
 
 export function createThreadStore(redis: RedisClient) {
   /** The ids of runs by the claims of their threads, as events found them. */
@@ -220,11 +266,11 @@ export function createThreadStore(redis: RedisClient) {
       return appendToInboxScript(redis, touched, args);
     },
 
-    /** The run, its inbox (oldest first, at most 100 entries), and how often it was woken. Throws `UnreadableRun`. */
+    /** Throws `UnreadableRun`. */
     async loadWithInbox<R extends RunBase>(
       runId: string,
       schema: z.ZodType<R>,
-    ): Promise<{ run: R; inbox: unknown[]; wakes: number } | undefined> {
+    ): Promise<WithInbox<R> | undefined> {
       const touched = [keys.run(runId), keys.inbox(runId)];
       const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
       const run = readRun(runId, json, schema);
@@ -234,24 +280,37 @@ export function createThreadStore(redis: RedisClient) {
 
     /**
      * Saves the next state of a run and removes the first `taken` entries of its inbox, together; neither when `run` was
-     * not the latest. With `slot` it also takes a slot of that limit, or saves nothing.
+     * not the latest. With `slot` it also takes a slot of that limit, or saves nothing. Returns what `loadWithInbox` would
+     * return now.
      */
     async save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>> {
       const next = { ...run, rev: run.rev + 1 };
-      const touched = [
-        ...saveKeys(run),
-        keys.followedIndex(run.teamId),
-        ...(slot ? limitKeys(slot.limit) : []),
-      ];
-      const args = [
-        ...saveArgs(run, next),
-        taken,
-        toIndexEntry(next),
-        ...(slot ? slotArgs(slot.limit, slot) : []),
-      ];
-      const [kind, inMs, held] = await saveScript(redis, touched, args);
-      if (kind === 'saved') return { kind, run: next };
-      return kind === 'limited' ? { kind, inMs, onHold: held === 1 } : { kind };
+      const touched = [...threadKeys(run), ...(slot ? limitKeys(slot.limit) : [])];
+      const args = [...threadArgs(run, next, taken), ...(slot ? slotArgs(slot.limit, slot) : [])];
+      const answer = await saveScript(redis, touched, args);
+      if (answer[0] === 'saved') return savedThread(next, answer);
+      return answer[0] === 'limited'
+        ? { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 }
+        : { kind: 'stale' };
+    },
+
+    /**
+     * Saves the next states of a run and of another one, together, and wakes that one with `wakes`; neither when one of them
+     * was not the latest. Returns what `save` returns.
+     */
+    async saveWith<R extends RunBase>(
+      run: R,
+      other: RunBase,
+      wakes: boolean,
+    ): Promise<({ kind: 'saved' } & WithInbox<R>) | { kind: 'stale' | 'otherStale' }> {
+      const next = { ...run, rev: run.rev + 1 };
+      const nextOther = { ...other, rev: other.rev + 1 };
+      const answer = await saveWithScript(
+        redis,
+        [...threadKeys(run), ...saveKeys(other), keys.activeRuns()],
+        [...threadArgs(run, next, 0), ...saveArgs(other, nextOther), wakes ? '1' : '0', memberOf(other)],
+      );
+      return answer[0] === 'saved' ? savedThread(next, answer) : { kind: answer[0] };
     },
 
     /**

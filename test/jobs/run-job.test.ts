@@ -186,7 +186,10 @@ describe('a step that ends with the next state', () => {
 
   test('has its audit line although the process dies before it is saved', async () => {
     const job = jobOf(async ({ run }) => saveAs(run, { audit: 'sent' }), { auditLine });
-    const died = { ...context, runs: { ...context.runs, save: () => Promise.reject(new Error('dead')) } };
+    const died = {
+      ...context,
+      runs: { ...context.runs, saveWithWakes: () => Promise.reject(new Error('dead')) },
+    };
     await expect(job.run(data, died)).rejects.toThrow('dead');
     expect(await audited()).toEqual(['link sent']);
   });

@@ -229,8 +229,9 @@ describe('saving', () => {
     await following();
     for (const text of ['one', 'two', 'three']) await tell(text);
     const next = aThread({ rev: 2, note: 'second' });
-    expect(await threads.save(aThread({ note: 'second' }), 2)).toEqual({ kind: 'saved', run: next });
-    expect(await open()).toMatchObject({ run: next, inbox: texts('three') });
+    const found = { run: next, inbox: texts('three'), wakes: 3 };
+    expect(await threads.save(aThread({ note: 'second' }), 2)).toEqual({ kind: 'saved', ...found });
+    expect(await open()).toEqual(found);
   });
 
   test('with nothing taken forgets nothing', async () => {
@@ -251,6 +252,42 @@ describe('saving', () => {
   test('of a run that is gone brings nothing back', async () => {
     expect(await threads.save(aThread(), 0)).toEqual({ kind: 'stale' });
     expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  describe('together with another run', () => {
+    const other = (changes: object = {}) => aThread({ id: 'w1', claim: undefined, ...changes });
+    const both = (wakes: boolean, rev = 1, otherRev = 1) =>
+      threads.saveWith(aThread({ rev, note: 'second' }), other({ rev: otherRev, note: 'other' }), wakes);
+    const kept = async () => [(await open())?.run.note, await open('w1')];
+    beforeEach(async () => {
+      await following();
+      await accept(other());
+      await runs.markIdle(other(), false);
+      await tell('one');
+    });
+
+    test('keeps both, and tells what the next step finds', async () => {
+      const found = { run: aThread({ rev: 2, note: 'second' }), inbox: texts('one'), wakes: 1 };
+      expect(await both(false)).toEqual({ kind: 'saved', ...found });
+      const saved = { run: other({ rev: 2, note: 'other' }), inbox: [], wakes: 0 };
+      expect(await kept()).toEqual(['second', saved]);
+      expect((await runs.active()).map(({ id }) => id)).toEqual(['t1']);
+    });
+
+    test('wakes that one in the same write', async () => {
+      await both(true);
+      expect((await open('w1'))?.wakes).toBe(1);
+      expect((await runs.active()).map(({ id }) => id)).toEqual(['t1', 'w1']);
+    });
+
+    test.each([
+      ['stale', 2, 1],
+      ['otherStale', 1, 2],
+    ])('where one is not the latest (%s), changes neither', async (kind, rev, otherRev) => {
+      const before = await kept();
+      expect(await both(true, rev, otherRev)).toEqual({ kind });
+      expect(await kept()).toEqual(before);
+    });
   });
 
   test('of one that is to last no more gives it, its inbox and its claim an end, and takes that back', async () => {

@@ -118,11 +118,11 @@ describe('exports one after another', () => {
   });
 
   test('each one counts once, also when the process dies between keeping it and its own save', async () => {
-    const { save } = world.runs;
+    const { saveWithWakes: save } = world.runs;
     let dies = true;
     const runs: typeof world.runs = {
       ...world.runs,
-      save: async (run, ...more) => {
+      saveWithWakes: async (run, ...more) => {
         if (!dies || !('state' in run && run.state === 'bundling')) return save(run, ...more);
         dies = false;
         world.clock.nowMs += 2 * SECOND;

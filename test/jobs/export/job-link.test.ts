@@ -236,7 +236,7 @@ describe('the audit log', () => {
 
   test('has a line for an ending although the process died before it was saved', async () => {
     const run = await world.given({ state: 'ended', ending: anEnding.lost });
-    const died = { ...world.runs, save: dead };
+    const died = { ...world.runs, saveWithWakes: dead };
     await expect(world.step(run, world.contextWith({}, { runs: died }))).rejects.toThrow('dead');
     await world.step(run, world.contextWith({}));
     expect((await world.audited()).length).toBeGreaterThanOrEqual(1);

@@ -70,7 +70,10 @@ test('one that was started before is found all the same', async () => {
   const allowed = contextWith({ kind: 'allowed', person });
   // The process dies before it saves what came of the start.
   await world
-    .step(run, { ...allowed, runs: { ...world.runs, save: () => Promise.reject(new Error('killed')) } })
+    .step(run, {
+      ...allowed,
+      runs: { ...world.runs, saveWithWakes: () => Promise.reject(new Error('killed')) },
+    })
     .catch(() => {});
   await world.step(run, contextWith(refused));
   expect(starts).toBe(1);

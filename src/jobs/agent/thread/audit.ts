@@ -4,13 +4,15 @@ import { findInstruction, type ThreadRun } from './record.ts';
 
 /**
  * Adds to the audit log what changed: results of instructions, refused people, switches of the mode, the end. To be
- * called before the save, so that after a crash a line may be there twice, but is never missing.
+ * called before the save, so that after a crash a line may be there twice, but is never missing. All is sent to Redis
+ * when it returns, so that a save may follow without a wait.
  */
 export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   const { agentJobId, asked, place, teamId } = after;
+  const lines: Promise<void>[] = [];
   for (const { instruction, result } of diffOutcomes(before, after)) {
     const { text } = findInstruction(before, instruction.id) ?? instruction;
-    await context.audit.add(teamId, {
+    const line = context.audit.add(teamId, {
       atMs: context.now(),
       user: instruction.by,
       channel: place?.channel ?? asked.channel,
@@ -19,6 +21,7 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
       ...(agentJobId !== undefined && { job: agentJobId }),
       result: `${result} · ${text.length} characters`,
     });
+    lines.push(line);
   }
   const known = new Set(before.notes.map(({ id }) => id));
   for (const { id, to, kind, about } of after.notes) {
@@ -26,11 +29,12 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
     const people = [after.owner, ...after.instructions.map(({ by }) => by)];
     const user = people.find((person) => person.id === to) ?? { id: to, name: to };
     if (kind === 'notPermitted' || kind === 'noLongerAllowed')
-      await auditThread(after, 'refused: not permitted', context, user);
-    if (kind === 'mode') await auditThread(after, `replies: ${about}`, context, user);
+      lines.push(auditThread(after, 'refused: not permitted', context, user));
+    if (kind === 'mode') lines.push(auditThread(after, `replies: ${about}`, context, user));
   }
   const { ended } = after;
-  if (before.ended === undefined && ended) await auditThread(after, ended.why, context, ended.by);
+  if (before.ended === undefined && ended) lines.push(auditThread(after, ended.why, context, ended.by));
+  await Promise.all(lines);
 }
 
 export async function auditThread(

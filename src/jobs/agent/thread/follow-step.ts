@@ -1,7 +1,8 @@
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type StepResult, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
+import type { WatchRun } from '../watch/record.ts';
 import { addThread, requestPoll } from '../watch/transitions.ts';
 import { loadWatch, updateWatch } from '../watch/watches.ts';
 import { endUnusedLimit } from './compact.ts';
@@ -16,6 +17,7 @@ import {
   publishThread,
   recordChanges,
   saveChanges,
+  type ThreadStepResult,
 } from './thread-step.ts';
 import { dropAuthor, endIfNotCreated } from './transitions.ts';
 
@@ -29,10 +31,10 @@ export interface Execution {
 
 /** One step of a thread that follows a job: it sends before it publishes. */
 export async function follow(
-  { run, inbox, wakes }: LoadedThread,
+  { run, inbox, wakes, watch: savedWatch }: LoadedThread,
   execution: Execution,
   context: JobContext,
-): Promise<StepResult<ThreadRun>> {
+): Promise<ThreadStepResult> {
   const { now, policy } = context;
   const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
@@ -74,7 +76,7 @@ export async function follow(
 
   let latest = run;
   const isReadable = await ifReadable(async () => {
-    latest = await syncWithWatch(run, context);
+    latest = await syncWithWatch(run, savedWatch, context);
   }, context);
   if (!isReadable) delaysMs.push(UNREADABLE_RETRY_MS);
   const next = endIfNotCreated(endUnusedLimit(latest));
@@ -84,12 +86,16 @@ export async function follow(
 }
 
 /** Returns the thread with what the watch of its job knows; a thread without a watch joins it. */
-async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
+async function syncWithWatch(
+  run: ThreadRun,
+  savedWatch: WatchRun | undefined,
+  context: JobContext,
+): Promise<ThreadRun> {
   if (run.agentJobId === undefined) return run;
   if (!run.watched) {
     const watch = await updateWatch(run, (one) => addThread(one, run.id, context.now()), context);
     return syncThread(joinWatch(run, watch), watch);
   }
-  const watch = await loadWatch(run, context);
+  const watch = savedWatch ?? (await loadWatch(run, context));
   return watch === undefined ? { ...run, watched: false } : syncThread(run, watch);
 }

@@ -19,7 +19,7 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
   async save(run, consumed, { threads }) {
     const result = await threads.save(run, consumed);
-    return result.kind === 'saved' ? result.run : undefined;
+    return result.kind === 'saved' ? result : undefined;
   },
   needs: threadNeeds.of,
   newExecution: ({ now }) => ({ publishedAtMs: now() }),

@@ -1,15 +1,16 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
-import { type StepResult, saveAs } from '../../run-job.ts';
+import { saveAs } from '../../run-job.ts';
+import type { WatchRun } from '../watch/record.ts';
 import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
-import { updateWatch } from '../watch/watches.ts';
+import { loadWatch, needsStep, updateWatch } from '../watch/watches.ts';
 import { auditChanges } from './audit.ts';
 import { followUpLimit, nextLimit, sendKeyOf, slotRequest } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { ifReadable, saveChanges } from './thread-step.ts';
+import { ifReadable, type LoadedThread, saveChanges, type ThreadStepResult } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
@@ -38,7 +39,7 @@ export async function send(
   head: Instruction,
   consumed: number,
   context: JobContext,
-): Promise<StepResult<ThreadRun>> {
+): Promise<ThreadStepResult> {
   const { threads, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
   const sentAtMs = now();
@@ -56,6 +57,8 @@ export async function send(
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // What makes a job is no follow-up.
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
+  // Read beside the save, so that it is there when the call has been answered.
+  const watching = loadWatch(thread, context).catch(() => undefined);
   const saved = await threads.save(intent, consumed, slot);
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
@@ -72,6 +75,10 @@ export async function send(
     await rateLimiter.releaseSlot(limit, slot.id);
   if (slot && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
+  if (result.kind === 'taken') {
+    const loaded = await saveWithWatch(own, { ...head, sentAtMs }, result, await watching, context);
+    if (loaded !== undefined) return { kind: 'saved', loaded };
+  }
   const current = await saveSendResult(own, head, result, context);
   // Where the watch cannot be read, a later step does it.
   if (current?.state === 'following' && result.kind === 'taken')
@@ -103,6 +110,41 @@ export async function checkOpenSend(thread: ThreadRun, context: JobContext): Pro
   return 'next';
 }
 
+/** How often a watch that others change is read again; after that each record is saved by itself. */
+const WATCH_RETRIES = 3;
+
+/**
+ * Saves a send that the platform took in the thread and in the `watch` of its job, in one write. Returns nothing where that
+ * is not possible, and then nothing is saved.
+ */
+async function saveWithWatch(
+  thread: ThreadRun,
+  sent: Instruction,
+  result: Extract<SendResult, { kind: 'taken' }>,
+  watch: WatchRun | undefined,
+  context: JobContext,
+): Promise<LoadedThread | undefined> {
+  const after = applySendResult(thread, sent, result, context.now());
+  if (after === thread || after.state !== 'following') return undefined;
+  const audited = auditChanges(thread, after, context);
+  let before = watch;
+  for (let tries = 0; before !== undefined && tries < WATCH_RETRIES; tries += 1) {
+    const next = withSendOf(before, after, sent, result.job, context);
+    if (next === before) break;
+    const wakes = needsStep(before, next);
+    const registered = registeredIn(after, sent, next);
+    const [saved] = await Promise.all([context.threads.saveWith(registered, next, wakes), audited]);
+    if (saved.kind === 'saved') {
+      if (wakes) await context.wake(next);
+      return { ...saved, watch: { ...next, rev: next.rev + 1 } };
+    }
+    if (saved.kind === 'stale') break;
+    before = await loadWatch(thread, context).catch(() => undefined);
+  }
+  await audited;
+  return undefined;
+}
+
 /** Saves what came of a send, whoever changes the thread meanwhile. Returns nothing when a result was saved already. */
 async function saveSendResult(
   thread: ThreadRun,
@@ -128,21 +170,32 @@ async function saveSendResult(
  */
 export async function registerSend(
   thread: ThreadRun,
-  { id, attempt, sentAtMs = 0 }: Instruction,
+  sent: Instruction,
   job: AgentJob | undefined,
   context: JobContext,
 ): Promise<void> {
-  const sendKey = sendKeyOf(thread, { id, attempt });
+  const watch = await updateWatch(thread, (one) => withSendOf(one, thread, sent, job, context), context);
+  await context.threads.save(registeredIn(thread, sent, watch), 0);
+}
+
+/** Returns the watch with a send of a thread. */
+function withSendOf(
+  watch: WatchRun,
+  thread: ThreadRun,
+  sent: Instruction,
+  job: AgentJob | undefined,
+  { now }: JobContext,
+): WatchRun {
   const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
-  const watch = await updateWatch(
-    thread,
-    (one) =>
-      recordSend(addThread(one, thread.id, context.now()), thread.id, sendKey, job ?? unknown, sentAtMs),
-    context,
-  );
-  const round = roundOf(watch, sendKey) ?? watch.rounds;
+  const joined = addThread(watch, thread.id, now());
+  return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sent.sentAtMs ?? 0);
+}
+
+/** Returns the thread with a send in the round that it has in the watch. */
+function registeredIn(thread: ThreadRun, sent: Instruction, watch: WatchRun): ThreadRun {
+  const round = roundOf(watch, sendKeyOf(thread, sent)) ?? watch.rounds;
   const joined = thread.watched ? thread : joinWatch(thread, watch);
   // The round of this send may have ended by now, and the thread has to show that.
   const next = { ...joined, knownRound: Math.min(joined.knownRound, round - 1) };
-  await context.threads.save(syncThread(withSend(next, id, round, sentAtMs), watch), 0);
+  return syncThread(withSend(next, sent.id, round, sent.sentAtMs ?? 0), watch);
 }

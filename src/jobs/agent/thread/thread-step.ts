@@ -4,6 +4,7 @@ import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { type LoadedRun, type StepResult, saveAs } from '../../run-job.ts';
+import type { WatchRun } from '../watch/record.ts';
 import { auditChanges } from './audit.ts';
 import { compactIdle, markFinal, withoutFinal } from './compact.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
@@ -16,7 +17,11 @@ import { reactionsOf, threadMessages } from './view.ts';
 /** A thread as a step finds it, with the events since, oldest first. */
 export interface LoadedThread extends LoadedRun<ThreadRun> {
   inbox: unknown[];
+  /** The watch of its job, where both were saved together just now. Whoever changes it since then wakes the thread. */
+  watch?: WatchRun;
 }
+
+export type ThreadStepResult = StepResult<ThreadRun, LoadedThread>;
 
 /** Ephemerals that are posted in one step: instructions are sent in between. */
 const EPHEMERALS_PER_STEP = 3;

@@ -37,14 +37,19 @@ export async function updateWatch(
     const next = transition(watch);
     const saved = next === watch ? watch : await runs.save(next);
     if (saved === undefined) continue;
-    // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
-    const isOpen = saved.round !== undefined && (next === watch || watch.round === undefined);
-    if (isOpen || saved.lookWanted || saved.untold) {
+    if (needsStep(watch, saved)) {
       await runs.markDue(saved.job, saved.id);
       await wake(saved);
     }
     return saved;
   }
+}
+
+/** Returns whether a watch has something to do after this change, for which it is woken. */
+export function needsStep(before: WatchRun, after: WatchRun): boolean {
+  // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
+  const isOpen = after.round !== undefined && (after === before || before.round === undefined);
+  return isOpen || after.lookWanted || after.untold;
 }
 
 /** Takes a thread out of the watch of its job. */

@@ -353,6 +353,55 @@ test('what another thread gave up and is watched again is not told as somebody e
   expect(ending).not.toContain('elsewhere');
 });
 
+describe('what the platform took', () => {
+  beforeEach(async () => {
+    await world.follows();
+    await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  });
+  const isInBoth = async () => {
+    expect((await world.thread()).instructions).toMatchObject([{ state: 'working', round: 1 }]);
+    expect(await world.watched()).toMatchObject({ round: { n: 1 }, sends: [{ n: 1 }] });
+    expect(world.prompts).toHaveLength(1);
+  };
+
+  test('is in the thread and in a watch that is due, though the process dies right after', async () => {
+    const { threads, runs, context } = world;
+    const died: typeof threads = {
+      ...threads,
+      async saveWith(...all) {
+        await threads.saveWith(...all);
+        throw new Error('died');
+      },
+    };
+    await expect(threadJob.run({ runId: world.id }, { ...context, threads: died })).rejects.toThrow('died');
+    await isInBoth();
+    expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);
+  });
+
+  test('is in both, though the watch is changed during the call, and what was changed stays', async () => {
+    const { sendFollowUp } = world.docs;
+    world.docs.sendFollowUp = async (...call) => {
+      await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
+      return sendFollowUp(...call);
+    };
+    await world.step();
+    await isInBoth();
+    expect(await world.watched()).toMatchObject({ lookWanted: true });
+    expect(world.audited.filter((line) => line.endsWith('sent · 6 characters'))).toHaveLength(1);
+  });
+
+  test('is in both, though only a newer Docket could read the watch meanwhile', async () => {
+    const { id, watch, client } = world;
+    const json = (await client.hget(keys.run(watch), 'json')) ?? '';
+    await client.hset(keys.run(watch), 'json', JSON.stringify({ ...JSON.parse(json), v: 99 }));
+    await world.step();
+    expect((await world.thread()).instructions).toMatchObject([{ id: expect.anything(), state: 'working' }]);
+    await client.hset(keys.run(watch), 'json', json);
+    await threadJob.run({ runId: id }, world.context);
+    await isInBoth();
+  });
+});
+
 test.each(['the project goes from the settings', 'the thread breaks'])(
   'when %s, nobody waits behind it for the hour’s limit',
   async (what) => {

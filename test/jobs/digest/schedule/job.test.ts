@@ -73,7 +73,9 @@ describe('the test post', () => {
       ['long after', noUrl],
     ])('when the process dies before it has saved that, and another goes on %s', async (_, later) => {
       const run = await world.given(aSchedule());
-      await expect(world.step(run.id, { runs: { ...world.runs, save: died } })).rejects.toThrow('died');
+      await expect(world.step(run.id, { runs: { ...world.runs, saveWithWakes: died } })).rejects.toThrow(
+        'died',
+      );
       await later();
       await world.until(MONDAY_MS + 60_000, [run]);
       expect(await world.stored(run)).toMatchObject({ state: 'active' });
@@ -86,7 +88,9 @@ describe('the test post', () => {
     ])('by direct message, when %s', async (_, given, parts) => {
       const run = await world.given(aSchedule());
       await given();
-      await expect(world.step(run.id, { ...parts, runs: { ...world.runs, save: died } })).rejects.toThrow();
+      await expect(
+        world.step(run.id, { ...parts, runs: { ...world.runs, saveWithWakes: died } }),
+      ).rejects.toThrow();
       await world.until(MONDAY_MS + 60_000, [run], parts);
       expect(came(run)).toEqual([0, 1]);
     });
@@ -244,7 +248,7 @@ describe('done once', () => {
       runs: {
         ...runs,
         accept: (...all) => strike(() => runs.accept(...all)),
-        save: (...all) => strike(() => runs.save(...all)),
+        saveWithWakes: (...all) => strike(() => runs.saveWithWakes(...all)),
         markIdle: (...all) => strike(() => runs.markIdle(...all)),
       },
       outbox: { publish: (...all) => strike(() => outbox.publish(...all)) },
